@@ -1,4 +1,6 @@
-"""What somebody may see of a game of reconnaissance blind chess, computed from reconchess's LocalGame alone."""
+"""The state of a game of reconnaissance blind chess as each viewer may see it, computed from reconchess's LocalGame
+alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from reconchess.utilities import moves_without_opponent_pieces, pawn_capture_mov
 
 from tests.helpers import Json
 
-#: Pieces, and nothing, as ``board`` names them.
+#: The codes of pieces, and of an empty square, in ``board``.
 CODES: dict[chess.Piece | None, str | None] = {
     **{chess.Piece.from_symbol(symbol): f"w{symbol}" for symbol in "NBRQK"},
     **{chess.Piece.from_symbol(symbol.lower()): f"b{symbol}" for symbol in "NBRQK"},
@@ -23,10 +25,13 @@ BITS = {chess.H1: 0x01, chess.A1: 0x02, chess.H8: 0x04, chess.A8: 0x08}
 
 
 class BlindOracle:
-    """A game and what each side has been told in it."""
+    """A game and what each side has learned in it."""
 
     def __init__(self, local: LocalGame, game_id: int, players: tuple[int, int]) -> None:
-        """:param players: White's and Black's."""
+        """Begin with the first ply to play.
+
+        :param players: White's and Black's ids.
+        """
         self.local = local
         self.game_id = game_id
         self.players = players
@@ -39,14 +44,14 @@ class BlindOracle:
         self.results: dict[Color, Json | None] = {WHITE: None, BLACK: None}
 
     def sense(self, square: Square | None) -> list[list[str | None]]:
-        """The side to move senses; the reply's ``sense_result``."""
+        """Sense for the side to move, and return the reply's ``sense_result``."""
         seen = [[chess.SQUARE_NAMES[at], CODES[piece]] for at, piece in self.local.sense(square)]
         self.senses[self.local.turn] = {"ply": self.ply, "square": name(square), "sense_result": seen}
         self.sensed = True
         return seen
 
     def move(self, requested: Move | None) -> Json:
-        """The side to move moves; the results as the reply has them."""
+        """Move for the side to move, and return the results as the reply has them."""
         asked, taken, capture = self.local.move(requested)
         result = {"requested_move": uci(asked), "taken_move": uci(taken), "capture_square": name(capture)}
         self.results[self.local.turn] = {"ply": self.ply, **result}
@@ -57,7 +62,7 @@ class BlindOracle:
         return result
 
     def blind_state(self, seat: Color | None) -> Json:
-        """The state while the game is on, as a seat sees it, or as anybody else does."""
+        """Return the state of the game in progress as a seat sees it, or as a spectator does."""
         turn = self.local.turn
         own = self._own(seat)
         fullmove = self.start.fullmove_number + (self.ply + (self.start.turn == BLACK)) // 2
@@ -90,7 +95,7 @@ class BlindOracle:
         }
 
     def _own(self, seat: Color | None) -> chess.Board:
-        """A board with the seat's pieces and rights and no others."""
+        """Return a board with the seat's pieces and rights and no others."""
         if seat is None:
             return chess.Board(None)
         board = self.local.board.copy(stack=False)
@@ -112,10 +117,10 @@ class BlindOracle:
 
 
 def name(square: Square | None) -> str | None:
-    """A square's name."""
+    """Return a square's name."""
     return None if square is None else chess.SQUARE_NAMES[square]
 
 
 def uci(move: Move | None) -> str | None:
-    """A move's UCI."""
+    """Return a move's UCI."""
     return None if move is None else move.uci()

@@ -1,4 +1,4 @@
-"""A way to a daemon on which connections break at any byte, and everything takes its time. Nothing comes twice."""
+"""A proxy to a daemon that breaks connections at any byte and delays everything. It duplicates nothing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 
 import trio
 
-#: Seconds that a chunk may be held up.
+#: The longest delay of a chunk, in seconds.
 LONGEST_DELAY = 0.002
 
 
 class Chaos:
-    """A proxy. What it does to a connection depends on the seed and on how many there were before.
+    """A proxy. The seed and the number of earlier connections decide what it does to a connection.
 
     :ivar target: the daemon's port; it may change.
-    :ivar port: its own.
+    :ivar port: the proxy's own port.
     :ivar cuts: how many connections it has cut.
     """
 
@@ -29,15 +29,15 @@ class Chaos:
         self.cut = trio.Event()  # set at each cut, and replaced
 
     async def serve(self, client: trio.SocketStream) -> None:
-        """Carry one connection until either side ends it, or its time has come."""
+        """Carry one connection until either side ends it, or its budget of bytes is used up."""
         self._connections += 1
         rng = random.Random(f"{self._seed} {self._connections}")
         try:
             daemon = await trio.open_tcp_stream("127.0.0.1", self.target)
         except OSError:
-            return await client.aclose()  # it restarts
+            return await client.aclose()  # the daemon restarts
         async with client, daemon, trio.open_nursery() as nursery:
-            # Either direction may be the one that is cut: a request is lost, or a reply to one that was carried out.
+            # Either direction may be cut: then a request is lost, or the reply to a request that was carried out.
             for source, target in ((client, daemon), (daemon, client)):
                 carry = _Carry(source, target, int(rng.expovariate(1 / self._mean)), random.Random(rng.random()))
                 nursery.start_soon(self._run, carry, nursery.cancel_scope)
@@ -52,13 +52,13 @@ class Chaos:
 
 
 class _Carry:
-    """One direction of a connection, up to a number of bytes."""
+    """One direction of a connection, up to a given number of bytes."""
 
     def __init__(self, source: trio.SocketStream, target: trio.SocketStream, budget: int, rng: random.Random) -> None:
         self._source, self._target, self._budget, self._rng = source, target, budget, rng
 
     async def run(self) -> bool:
-        """Whether it ended because so many bytes had been carried."""
+        """Carry bytes; return whether it ended because the budget was used up."""
         try:
             while self._budget > 0:
                 data = await self._source.receive_some(min(self._budget, self._rng.choice([1, 4, 50, 1000])))
@@ -74,7 +74,7 @@ class _Carry:
 
 @asynccontextmanager
 async def chaos(seed: int, target: int, bytes_between_cuts: int) -> AsyncIterator[Chaos]:
-    """A proxy to a port."""
+    """Run a proxy to a port."""
     proxy = Chaos(seed, target, bytes_between_cuts)
     async with trio.open_nursery() as nursery:
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")

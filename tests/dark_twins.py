@@ -1,7 +1,7 @@
-"""Two games of Dark chess that look the same to one player and are not.
+"""Two games of Dark chess that look the same to one player but differ.
 
-What a player sees is decided here by python-chess's moves alone. Its own moves are the same in both games; its
-opponent's are not.
+python-chess's moves alone decide here what a player sees. The player's own moves are the same in both games; its
+opponent's differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import chess
 from chess import Board, Color, Move
 
-#: How many pairs of moves are tried for one that looks the same in both games.
+#: How many pairs of moves are tried in search of one that looks the same in both games.
 TRIES = 60
 
 STARTS = [
@@ -26,7 +26,7 @@ STARTS = [
 
 
 class NoCheck(Board):
-    """A board on which castling looks for no check. Its pseudo-legal moves are those of Dark chess."""
+    """A board on which castling ignores check. Its pseudo-legal moves are those of Dark chess."""
 
     def _attacked_for_king(self, path: chess.Bitboard, occupied: chess.Bitboard) -> bool:
         return False
@@ -50,13 +50,13 @@ def observed(board: Board, color: Color) -> tuple[object, ...]:
 
 @dataclass
 class DarkTwins:
-    """A pair of games, by their moves in either; where the observer moves, both are the same."""
+    """A pair of games, given by their moves; the observer's moves are the same in both."""
 
     fen: str
     observer: Color
     moves: list[tuple[Move, Move]] = field(default_factory=list)
     boards: tuple[Board, Board] = field(default_factory=lambda: (NoCheck(), NoCheck()))
-    #: What has stood on the boards: a position that recurs might end a game.
+    #: The positions that have occurred on the boards: a repeated position might end a game.
     stood: set[str] = field(default_factory=set)
 
     @property
@@ -66,7 +66,7 @@ class DarkTwins:
 
 
 def draw_dark_twins(rng: random.Random, starts: list[str] = STARTS) -> DarkTwins:
-    """Draw a pair of games, a few plies long, of which neither is over in the end."""
+    """Draw a pair of games, a few plies long, both still in progress at the end."""
     fen = rng.choice(starts)
     twins = DarkTwins(fen, rng.choice(chess.COLORS), boards=(NoCheck(fen), NoCheck(fen)))
     for _ in range(rng.randint(3, 16)):

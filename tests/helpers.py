@@ -1,4 +1,4 @@
-"""Daemons and clients for tests: over a real socket, or over streams in memory where time is to be jumped through."""
+"""Daemons and clients for tests: over a real socket, or over streams in memory where a test skips time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gmd.services import Services
 from gmd.tcp.listener import SessionServer
 from gmd.tls import certificate_of
 
-#: A reply decoded without any help of ours: what a bot author with nothing but a JSON parser would see.
+#: A reply decoded without gmd's code, as a bot author sees it who has nothing but a JSON parser.
 Json = dict[str, Any]
 
 START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -43,7 +43,7 @@ class Client:
         self._decoder = FrameDecoder(1 << 30)
 
     async def send(self, *requests: Json) -> None:
-        """Send requests, in one write."""
+        """Send requests in one write."""
         await self.send_bytes(b"".join(encode_frame(json.dumps(request).encode()) for request in requests))
 
     async def send_bytes(self, data: bytes) -> None:
@@ -51,12 +51,12 @@ class Client:
         await self.stream.send_all(data)
 
     async def end(self) -> None:
-        """Say that nothing more will be sent."""
+        """End the sending side of the stream."""
         assert isinstance(self.stream, trio.abc.HalfCloseableStream)
         await self.stream.send_eof()
 
     async def receive_body(self) -> bytes | None:
-        """The next reply's bytes, or None where the server has closed at a frame's end."""
+        """Return the next reply's bytes, or None where the server has closed between frames."""
         while (body := self._decoder.next_frame()) is None:
             data = await self.stream.receive_some()
             if not data:
@@ -66,7 +66,7 @@ class Client:
         return body
 
     async def receive(self) -> Json:
-        """The next reply.
+        """Return the next reply.
 
         :raises EOFError: the server has closed.
         """
@@ -82,21 +82,21 @@ class Client:
         return await self.receive()
 
     async def closed(self) -> bool:
-        """Whether the server sends nothing more and closes."""
+        """Return whether the server closes without sending anything more."""
         return await self.receive_body() is None
 
     async def aclose(self) -> None:
-        """Close, whatever is under way."""
+        """Close at once, even while something is in progress."""
         await trio.aclose_forcefully(self.stream)
 
     async def new_game(self, white: int = 1, black: int = 2, **options: Any) -> Json:
-        """Start a game; the reply, which must be no error."""
+        """Start a game and return the reply; an error fails the test."""
         reply = await self.ask("new_game", player_white=white, player_black=black, **options)
         assert reply["error"] is None, reply
         return reply
 
     async def play(self, game_id: int, *moves: str, white: int = 1, black: int = 2, white_first: bool = True) -> Json:
-        """Make moves in turn; the last state. None may be refused."""
+        """Make moves in turn and return the last state; a refused move fails the test."""
         reply: Json = {}
         for ply, move in enumerate(moves):
             player = white if (ply % 2 == 0) == white_first else black
@@ -108,20 +108,20 @@ class Client:
 
 @asynccontextmanager
 async def running_daemon(**settings: Any) -> AsyncIterator[Daemon]:
-    """A daemon on a free port of the loopback address."""
+    """Run a daemon on a free port of the loopback address."""
     async with open_daemon(Config(**{"port": 0, "data": ":memory:", **settings})) as daemon:
         daemon.authenticator.passwords = cheap_passwords()
         yield daemon
 
 
 def cheap_passwords() -> Passwords:
-    """What hashes passwords for next to nothing: a tenth of a second for each is the subject of few tests."""
+    """Return a hasher that costs next to nothing: few tests need the usual tenth of a second for each password."""
     return Passwords(passes=1, memory_kib=64)
 
 
 @asynccontextmanager
 async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = None) -> AsyncIterator[Client]:
-    """A connection to a daemon; with ``hello``, a version 2 session begun on it."""
+    """Open a connection to a daemon; with ``hello``, begin a version 2 session on it."""
     client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
     try:
         if hello:
@@ -133,7 +133,7 @@ async def connected(daemon: Daemon, *, hello: bool = True, player: int | None = 
 
 
 class MemoryDaemon:
-    """A daemon without sockets: the same sessions on streams in memory."""
+    """A daemon without sockets: the same sessions, on streams in memory."""
 
     def __init__(self, services: Services, session_server: SessionServer, nursery: trio.Nursery) -> None:
         self.services = services
@@ -148,7 +148,7 @@ class MemoryDaemon:
         self._nursery.start_soon(self.session_server.handle, stream)
 
     async def connect(self, *, hello: bool = True, player: int | None = None) -> Client:
-        """A connection; with ``hello``, a version 2 session begun on it."""
+        """Open a connection; with ``hello``, begin a version 2 session on it."""
         ours, theirs = trio.testing.memory_stream_pair()
         self.serve(theirs)
         client = Client(ours)
@@ -160,7 +160,7 @@ class MemoryDaemon:
 
 @asynccontextmanager
 async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIterator[MemoryDaemon]:
-    """A :class:`MemoryDaemon`, on a log of its own unless one is given."""
+    """Run a :class:`MemoryDaemon`, on a new log unless one is given."""
     config = Config(data=":memory:", **settings)
     log = log or MemoryLog()
     arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
@@ -182,20 +182,20 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             session_server = SessionServer(services, certificate_of(config.tls_cert, config.tls_key))
             try:
                 yield MemoryDaemon(services, session_server, nursery)
-            finally:  # a test that fails must end too, and the log writes on until it is stopped
+            finally:  # a failing test must end too, and the log writes until it is stopped
                 nursery.cancel_scope.cancel()
                 log.stop()
 
 
 def troubles(logged: Iterable[MutableMapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of what the daemon logged, what an operator should see at once: warnings and worse."""
+    """Return the log entries that an operator should see at once: warnings and worse."""
     return [dict(entry) for entry in logged if entry["log_level"] not in ("debug", "info")]
 
 
 class FaultyStore:
-    """A store that can be held up and made to fail, and that says what it was given.
+    """A store that can be held up or made to fail, and that records what it was given.
 
-    :ivar fault: raised by every write, if there is one; nothing is written then.
+    :ivar fault: the exception that every write raises, if there is one; nothing is written then.
     :ivar batches: the ids of the games in each batch that was begun.
     :ivar loads: the ids of the games that were loaded.
     """
@@ -210,7 +210,7 @@ class FaultyStore:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """No write ends, well or badly, before this does."""
+        """Let no write end, in success or failure, before this context does."""
         self._may_write.clear()
         try:
             yield
@@ -219,7 +219,7 @@ class FaultyStore:
 
     def write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
         self.batches.append([append.game_id for append in appends])
-        assert self._may_write.wait(60), "the test has ended without letting go of the store"
+        assert self._may_write.wait(60), "the test has ended without releasing the store"
         if self.fault is not None:
             raise self.fault
         self._store.write(appends, delivered)
@@ -239,9 +239,9 @@ class FaultyStore:
 
 @contextmanager
 def store_in(directory: Path, patience: float = BUSY_SECONDS, **pragmas: int) -> Iterator[FaultyStore]:
-    """A store in a file in a directory, made there if need be.
+    """Open a store in a file in a directory, which is made if need be.
 
-    :param patience: seconds it waits for another process.
+    :param patience: how many seconds it waits for another process.
     """
     engine = open_engine(directory / "games.sqlite", {"synchronous": "OFF", **pragmas})
     migrate(engine)
@@ -254,7 +254,7 @@ def store_in(directory: Path, patience: float = BUSY_SECONDS, **pragmas: int) ->
 
 @asynccontextmanager
 async def running_log(store: Store) -> AsyncIterator[BatchingLog]:
-    """A log on a store, which writes."""
+    """Run a log on a store."""
     log = BatchingLog(store)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
@@ -267,6 +267,6 @@ async def running_log(store: Store) -> AsyncIterator[BatchingLog]:
 
 @asynccontextmanager
 async def durable_daemon(store: Store, **settings: Any) -> AsyncIterator[MemoryDaemon]:
-    """A :class:`MemoryDaemon` on a store; like a killed one it forgets everything else at the end."""
+    """Run a :class:`MemoryDaemon` on a store; like a killed daemon it loses everything else at the end."""
     async with memory_daemon(BatchingLog(store), **settings) as daemon:
         yield daemon

@@ -1,4 +1,4 @@
-"""How much of a long proof to run."""
+"""The amount of a long proof to run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _R = TypeVar("_R")
 
 
 def proof_size(small: int, full: int, share: int | None = None) -> int:
-    """The number of cases for this run, by the variable GMD_PROOF.
+    """Return the number of cases for this run, by the variable GMD_PROOF.
 
     :param small: for the ordinary run, where GMD_PROOF is not set.
     :param full: for GMD_PROOF=full, as ``make proof`` sets it.
-    :param share: for GMD_PROOF=share, as the continuous integration does; a tenth of ``full`` unless given.
+    :param share: for GMD_PROOF=share, as the continuous integration sets it; a tenth of ``full`` unless given.
     :raises ValueError: GMD_PROOF is something else.
     """
     match os.environ.get("GMD_PROOF", ""):
@@ -32,9 +32,10 @@ def proof_size(small: int, full: int, share: int | None = None) -> int:
 
 
 def in_processes(function: Callable[..., _R], jobs: Sequence[tuple[Any, ...]]) -> Iterator[_R]:
-    """What a function returns for each of the jobs, in their order: here for one, in a process a processor for more.
+    """Yield what a function returns for each of the jobs, in their order: one job runs here, more run in one process
+    per processor.
 
-    :param function: of a module, so that another process finds it.
+    :param function: a function of a module, so that another process can import it.
     """
     if len(jobs) == 1:
         yield function(*jobs[0])
@@ -44,6 +45,6 @@ def in_processes(function: Callable[..., _R], jobs: Sequence[tuple[Any, ...]]) -
 
 
 def _settle_in() -> None:
-    """Collect garbage as seldom as the daemon does: a proof makes much, and little of it in cycles."""
+    """Collect garbage as seldom as the daemon does: a proof allocates much, and little of it in cycles."""
     gc.freeze()
     gc.set_threshold(50_000)

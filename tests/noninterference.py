@@ -1,4 +1,4 @@
-"""Plays pairs of games that look the same to one player, who asks all it can of both, and finds any difference."""
+"""Pairs of games that look the same to one player, played while it asks all it can of both, to find any difference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.twin_games import Action, OthersTurn, OwnTurn, Twins, draw_twins
 
 
 class Count(NamedTuple):
-    """What was done: pairs played, those of different positions in the end, and replies compared."""
+    """Counts of the pairs played, of those with different final positions, and of the replies compared."""
 
     pairs: int
     different: int
@@ -31,9 +31,9 @@ class Count(NamedTuple):
 
 
 def play_pairs(seed: int, pairs: int) -> Count:
-    """Play pairs of games, drawn from a seed, on two daemons of their own.
+    """Play pairs of games, drawn from a seed, on two new daemons.
 
-    :raises Distinguished: some reply was different.
+    :raises Distinguished: the replies differed somewhere.
     """
     return trio.run(partial(_play_pairs, seed, pairs), clock=MockClock())
 
@@ -49,8 +49,8 @@ async def _play_pairs(seed: int, pairs: int) -> Count:
                 games = [draw_twins(rng) for _ in range(min(rng.choice([1, 1, 2, 3]), pairs - played))]
                 try:
                     await play_twins(daemons, games, rng, thorough=rng.random() < 1 / 8)
-                except Distinguished as told:
-                    told.add_note(f"in a game of those of seed {seed} behind the first {played}")
+                except Distinguished as difference:
+                    difference.add_note(f"in a game of those of seed {seed} behind the first {played}")
                     raise
                 played += len(games)
                 different += sum(twins.differ for twins in games)
@@ -59,7 +59,7 @@ async def _play_pairs(seed: int, pairs: int) -> Count:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Log warnings alone: a proof is refused millions of requests, and each is worth a line to whoever debugs."""
+    """Log warnings alone: a proof is refused millions of requests, and each refusal is a line in the debug log."""
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     yield
@@ -67,10 +67,10 @@ def quiet() -> Iterator[None]:
 
 
 async def play_twins(daemons: PairedDaemons, games: Sequence[Twins], rng: random.Random, *, thorough: bool) -> None:
-    """Play pairs of games at once, turn by turn in any order, the observer asking all it can.
+    """Play pairs of games at once, turn by turn in any order, while the observer asks all it can.
 
     :param thorough: ask everything as a version 1 session too.
-    :raises Distinguished: some reply was different.
+    :raises Distinguished: the replies differed somewhere.
     """
     tables: list[_Table] = []
     me = rng.choice(OBSERVERS)
@@ -86,7 +86,7 @@ async def play_twins(daemons: PairedDaemons, games: Sequence[Twins], rng: random
 
 
 class _Table:
-    """A pair of games under way."""
+    """A pair of games in progress."""
 
     def __init__(
         self, daemons: PairedDaemons, rng: random.Random, twins: Twins, me: int, neighbours: Sequence[_Table]
@@ -96,7 +96,7 @@ class _Table:
         self.twins = twins
         self.turns = list(twins.turns)
         self.me, self.them = me, rng.choice(OPPONENTS)
-        #: All tables, this one among them; they may have other players.
+        #: All tables including this one; others may have other players.
         self.neighbours = neighbours
         self.seat: Seat
 
@@ -109,7 +109,7 @@ class _Table:
     # --- Beginning ----------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Make the game, which either player may, and take the seats that are open or kept for who was invited."""
+        """Make the game as either player, and take the seats that are open or kept for an invited player."""
         maker = self.rng.choice([self.me, self.them])
         request = self._request(maker)
         if maker == self.me:
@@ -154,7 +154,7 @@ class _Table:
     # --- Playing ------------------------------------------------------------------------------------------------
 
     async def take_next_turn(self) -> None:
-        """Whose ever it is."""
+        """Play the next turn, whichever side it belongs to."""
         self.seat.others = [table.seat.game_id for table in self._others()]
         turn = self.turns.pop(0)
         if isinstance(turn, OwnTurn):
@@ -163,11 +163,11 @@ class _Table:
             await self._watch_turn(turn)
 
     def _others(self) -> list[_Table]:
-        """The other tables of the same player."""
+        """Return the other tables of the same player."""
         return [table for table in self.neighbours if table is not self and table.me == self.me]
 
     async def _take_turn(self, turn: OwnTurn) -> None:
-        """The observer's turn: what it does is answered alike, too."""
+        """Take the observer's turn; the replies to its actions are compared too."""
         seat = self.seat
         seat.phase, seat.turn = "sense", turn
         await self.look(4)
@@ -182,7 +182,9 @@ class _Table:
         seat.phase, seat.moved, seat.ply = None, (seat.ply, move), seat.ply + 1
 
     async def _watch_turn(self, turn: OthersTurn) -> None:
-        """The opponent's turn, action by action and not at once in both; the observer waits, or goes on asking."""
+        """Play the opponent's turn, action by action and not at the same time in both; the observer waits or keeps
+        asking.
+        """
         await self.look(3)
         wait = self._wait() if self.rng.random() < 0.5 else None
         if wait is not None:
@@ -201,21 +203,21 @@ class _Table:
             await self.daemons.end_wait(wait)
 
     async def resign(self) -> None:
-        """End it. What the reply shows is the truth, and different."""
+        """Resign the game. The reply shows the truth, which differs, so it is not compared."""
         for daemon in self.daemons.daemons:
             ending = f"resignation_{self.seat.color}"
             await daemon.act("end_game", self.me, game_id=self.seat.game_id, termination=ending)
-            await daemon.act("ping", self.me)  # now it is known that the reply has arrived: no wait tells of this end
+            await daemon.act("ping", self.me)  # ensures that the reply has arrived, so no wait reports this end
 
     async def _others_sense(self, daemon: Daemon, action: Action) -> None:
-        """The opponent senses, and may be clumsy about it: how often it asks is its own affair."""
+        """Let the opponent sense, with failed attempts first; how often it asks must not show."""
         for _ in range(self.rng.randrange(3)):
             await daemon.attempt("move", self.them, game_id=self.seat.game_id, move="e2e4")
             await daemon.attempt("sense", self.them, game_id=self.seat.game_id, square="z9")
         await daemon.act("sense", self.them, game_id=self.seat.game_id, square=action.sense)
 
     def _wait(self) -> Json:
-        """A ``wait`` for the observer's turn, or a spectator's for the ply, which nothing ends but this game."""
+        """Return a ``wait`` for the observer's turn, or a spectator's for the ply, that only this game ends."""
         others = self._others()
         due = [table.seat.game_id for table in others if table.due]
         resting = [table.seat.game_id for table in others if not table.due]
@@ -238,7 +240,7 @@ class _Table:
     # --- Asking -------------------------------------------------------------------------------------------------
 
     async def look(self, many: int) -> None:
-        """Look at the state, and ask a few things."""
+        """Look at the state, and make a few other requests."""
         asked = [self.seat.mine("state", actions=True), *self.rng.sample(list(self.seat.everything()), many)]
         alone = [self.rng.random() < 0.2 for _ in asked]
         await self._ask(*[request for request, by_itself in zip(asked, alone, strict=True) if not by_itself])
@@ -247,7 +249,7 @@ class _Table:
                 await self.daemons.ask_alone(self.seat.alone(request))
 
     async def look_at_everything(self, *, alone: bool) -> None:
-        """Ask everything there is to ask."""
+        """Make every possible request."""
         self.seat.phase = "sense" if self.due else None
         asked = list(self.seat.everything())
         await self._ask(*asked)

@@ -1,7 +1,7 @@
-"""What a game state must be, worked out from python-chess alone.
+"""The game state that the daemon must show, computed from python-chess alone.
 
-Nothing here looks at gmd's code, and nothing is clever: where a rule can be checked by trying every move, every move
-is tried. The rules are those of ``PROTOCOL``, chapter 8.
+Nothing here reads gmd's code, and the code is deliberately simple: where a rule can be checked by trying every move,
+every move is tried. The rules are those of ``PROTOCOL``, chapter 8.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ DRAWN = "1/2-1/2"
 
 
 def start_board(variant: str, *, fen: str | None = None, position: int | None = None) -> Board:
-    """The board a game starts from; without FEN or Chess960 start number, the classical one."""
+    """Return the board that a game starts from; without FEN or Chess960 start number, the classical one."""
     chess960 = variant == "chess960" or (variant == "crazyhouse" and position not in (None, 518))
     kind = CrazyhouseBoard if variant == "crazyhouse" else Board
     board = kind(chess960=chess960) if fen is None else kind(fen, chess960=chess960)
     if position is not None:
         board.set_chess960_pos(position)
-        board.chess960 = chess960  # which the line above turns on
+        board.chess960 = chess960  # the line above sets it
     return board
 
 
@@ -47,7 +47,10 @@ class Oracle:
     def __init__(
         self, board: Board, variant: str = "standard", draws: str = "claimed", max_moves: int | None = None
     ) -> None:
-        """:param board: the start position; it is played on."""
+        """Begin with no move made.
+
+        :param board: the start position; the game is played on it.
+        """
         self.board = board
         self.variant = variant
         self.draws = draws
@@ -60,20 +63,20 @@ class Oracle:
         self._numbers = (board.fullmove_number, board.turn)
 
     def push(self, move: Move, *, offer_draw: bool = False) -> None:
-        """The side to move makes a legal move."""
+        """Make a legal move for the side to move."""
         self.sans.append(self.board.san(move))
         self.ucis.append(self.board.uci(move))
         self.board.push(move)
         self.draw_offered = offer_draw and self.termination == "available_move"
 
     def end(self, termination: str) -> None:
-        """The game ends otherwise than by a move."""
+        """End the game otherwise than by a move."""
         self.ended = termination
         self.draw_offered = False
 
     @property
     def termination(self) -> str:
-        """How the game stands, looked at in the order ``PROTOCOL`` gives."""
+        """The game's termination, checked in the order that ``PROTOCOL`` gives."""
         board = self.board
         if self.ended is not None:
             return self.ended
@@ -114,7 +117,7 @@ class Oracle:
         return " ".join(words)
 
     def state(self, game_id: int, white: int = 1, black: int = 2) -> Json:
-        """The whole game state, of a game without a clock."""
+        """Return the whole game state of a game without a clock."""
         board, termination = self.board, self.termination
         state = {
             "board": board_rows(board),
@@ -145,12 +148,12 @@ class Oracle:
 
 
 def fen(board: Board) -> str:
-    """All six fields; Shredder's castling rights where castling is Chess960's."""
+    """Return all six fields, with Shredder's castling rights where castling is Chess960's."""
     return board.fen(shredder=board.chess960, en_passant="legal")
 
 
 def board_rows(board: Board) -> list[list[str | None]]:
-    """Rank 1 first, file a first."""
+    """Return rows of codes, rank 1 first, file a first."""
     return [[_code(board.piece_at(chess.square(file, rank))) for file in range(8)] for rank in range(8)]
 
 
@@ -162,7 +165,7 @@ def _code(piece: chess.Piece | None) -> str | None:
 
 
 def castles(board: Board) -> int:
-    """The bits of ``available_castles``."""
+    """Return the bits of ``available_castles``."""
     return (
         0x01 * board.has_kingside_castling_rights(WHITE)
         + 0x02 * board.has_queenside_castling_rights(WHITE)
@@ -172,7 +175,7 @@ def castles(board: Board) -> int:
 
 
 def passant_file(board: Board) -> int:
-    """The file where a legal move captures en passant, or -1."""
+    """Return the file where a legal move captures en passant, or -1."""
     for move in board.legal_moves:
         if board.is_en_passant(move):
             return chess.square_file(move.to_square)
@@ -180,7 +183,9 @@ def passant_file(board: Board) -> int:
 
 
 def access_map(board: Board) -> list[list[list[list[int]]]]:
-    """For each square the (rank, file) of every piece that may move there: by trying every move of either colour."""
+    """Return, for each square, the (rank, file) of every piece that may move there, by trying every move of either
+    colour.
+    """
     sources: list[set[int]] = [set() for _ in chess.SQUARES]
     for color in chess.COLORS:
         for move in moves_as_if_to_move(board, color):
@@ -190,7 +195,7 @@ def access_map(board: Board) -> list[list[list[list[int]]]]:
 
 
 def moves_as_if_to_move(board: Board, color: Color) -> list[Move]:
-    """The moves of one colour that the access map counts: its king is safe afterwards, or they take a king."""
+    """Return the moves of one colour that the access map counts: its king is safe afterwards, or they take a king."""
     probe = board.copy(stack=False)
     if color != board.turn:
         probe.turn = color
@@ -209,7 +214,7 @@ def moves_as_if_to_move(board: Board, color: Color) -> list[Move]:
 
 
 def insufficient_material(board: Board) -> bool:
-    """The list in ``docs/protocol/games.md``, case by case."""
+    """Apply the list of ``docs/protocol/games.md``, case by case."""
     if isinstance(board, CrazyhouseBoard):
         return False
     pieces = {square: piece for square, piece in board.piece_map().items() if piece.piece_type != chess.KING}
@@ -224,11 +229,11 @@ def insufficient_material(board: Board) -> bool:
 
 
 def in_hand(board: CrazyhouseBoard, color: Color) -> str:
-    """A side's pieces in hand, most valuable first: White's in capitals."""
+    """Return a side's pieces in hand, most valuable first, White's in capitals."""
     order = (chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.PAWN)
     return "".join(chess.Piece(kind, color).symbol() * board.pockets[color].count(kind) for kind in order)
 
 
 def actions(board: Board) -> list[str]:
-    """All legal moves in UCI, sorted."""
+    """Return all legal moves in UCI, sorted."""
     return sorted(board.uci(move) for move in board.legal_moves)

@@ -1,7 +1,7 @@
-"""Two daemons that are asked the same, and must answer the same, byte for byte.
+"""Two daemons that receive the same requests and must answer the same, byte for byte.
 
-In each of them the same players have registered, with keys that are not the same. So a request has :func:`key_of` a
-player where it is to have that player's key.
+The same players are registered in both, but with different keys. So a request contains :func:`key_of` a player where
+that player's key belongs.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from gm_protocol.framing import encode_frame
 from gmd.players.account import FIRST_PLAYER, is_registered
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
-#: The observer, its opponent, and somebody who has no part in any game; and the same as registered players.
+#: The observer, its opponent, and a player who has no part in any game; then the same as registered players.
 OBSERVER, OPPONENT, STRANGER = 1, 2, 77
 REGISTERED_OBSERVER, REGISTERED_OPPONENT, REGISTERED_STRANGER = range(FIRST_PLAYER, FIRST_PLAYER + 3)
 OBSERVERS, OPPONENTS = (OBSERVER, REGISTERED_OBSERVER), (OPPONENT, REGISTERED_OPPONENT)
 NAMES = {REGISTERED_OBSERVER: "observer", REGISTERED_OPPONENT: "opponent", REGISTERED_STRANGER: "stranger"}
 
-#: The parts of a reply that are no affair of any game: the wall clock (trio's own stands still between the steps of a
-#: game), and a new key, which is drawn.
+#: The parts of a reply that no game decides: the wall clock (trio's own clock stands still between the steps of a
+#: game), and a new key, which is random.
 _NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"')
 _KEY = "<the key of"
 
 
 def key_of(player: int) -> str:
-    """What stands for a registered player's key in a request."""
+    """Return the placeholder of a registered player's key in a request."""
     return f"{_KEY} {player}>"
 
 
 def proof_of(player: int) -> Json:
-    """The fields by which a request without a session acts as a player."""
+    """Return the fields by which a request without a session acts as a player."""
     return {"player": player, "key": key_of(player)} if is_registered(player) else {"player": player}
 
 
 class Distinguished(AssertionError):
-    """The observer was told which of the two daemons it speaks to."""
+    """The observer could tell which of the two daemons it speaks to."""
 
 
 class Daemon:
     """One of the two daemons.
 
     :ivar asking: a session of each of the observer's players.
-    :ivar waiting: another, for requests that are answered later; the replies come to ``replies``.
+    :ivar waiting: another session, for requests that are answered later; the replies come to ``replies``.
     """
 
     def __init__(self, daemon: MemoryDaemon) -> None:
@@ -77,12 +77,12 @@ class Daemon:
         return client
 
     async def _collect(self, client: Client) -> None:
-        """Take the replies to the observer's ``wait`` as they come."""
+        """Collect the replies to the observer's ``wait`` as they come."""
         while (body := await client.receive_body()) is not None:
             self.replies.append(body)
 
     def frame(self, request: Json) -> bytes:
-        """A request as this daemon is to be sent it."""
+        """Return a request as a frame for this daemon, with its own keys."""
         body = json.dumps(request)
         if _KEY in body:
             for player, key in self.keys.items():
@@ -90,28 +90,28 @@ class Daemon:
         return encode_frame(body.encode())
 
     async def act(self, kind: str, player: int, **fields: object) -> Json:
-        """Somebody does something, which must succeed; who looks on knows nothing of the reply."""
+        """Send a player's request that must succeed, without showing the reply to the observer."""
         reply = await self.attempt(kind, player, **fields)
         assert reply["error"] is None, reply
         return reply
 
     async def act_all(self, requests: Sequence[Json]) -> None:
-        """Do one thing after another, all of which must succeed: sent at once, they take a third of the time."""
+        """Send requests all at once, which must all succeed: one by one they would take three times as long."""
         await self._others.send_bytes(b"".join(map(self.frame, requests)))
         for request in requests:
             reply = await self._others.receive()
             assert reply["error"] is None, (request, reply)
 
     async def attempt(self, kind: str, player: int, **fields: object) -> Json:
-        """Somebody tries something."""
+        """Send a player's request, which may fail."""
         await self._others.send_bytes(self.frame({"kind": kind, "brief": True, **proof_of(player), **fields}))
         return await self._others.receive()
 
 
 class PairedDaemons:
-    """Both of them.
+    """Both daemons.
 
-    :ivar compared: how many replies were.
+    :ivar compared: how many replies were compared.
     """
 
     def __init__(self, daemons: Sequence[Daemon], clock: MockClock) -> None:
@@ -120,7 +120,9 @@ class PairedDaemons:
         self.compared = 0
 
     async def ask(self, *requests: Json, player: int = OBSERVER) -> list[bytes]:
-        """Send requests to both, in a session of one of the observer's players; the replies, which are the same."""
+        """Send requests to both, in a session of one of the observer's players, and return the replies, which are the
+        same.
+        """
         replies = []
         for daemon in self.daemons:
             client = daemon.asking[player]
@@ -131,7 +133,7 @@ class PairedDaemons:
         return replies[0]
 
     async def ask_alone(self, request: Json) -> None:
-        """Send a request to both on a connection of its own: a version 1 session, unless it is a ``hello``."""
+        """Send a request to both on a new connection: in a version 1 session, unless it is a ``hello``."""
         replies = []
         for daemon in self.daemons:
             client = await daemon.daemon.connect(hello=False)
@@ -142,7 +144,7 @@ class PairedDaemons:
         self._compare(request, *replies)
 
     async def act(self, kind: str, player: int, **fields: object) -> Json:
-        """Somebody does the same in both; what it comes to in the first."""
+        """Do the same as a player in both, and return the first one's reply."""
         first, _ = [await daemon.act(kind, player, **fields) for daemon in self.daemons]
         return first
 
@@ -154,13 +156,13 @@ class PairedDaemons:
         await self.expect_quiet(request)
 
     async def expect_quiet(self, request: Json) -> None:
-        """Nothing has come in answer to the ``wait``."""
+        """Assert that the ``wait`` has not been answered."""
         await wait_all_tasks_blocked()
         if any(daemon.replies for daemon in self.daemons):
             raise Distinguished(f"{request} was answered: {[daemon.replies for daemon in self.daemons]}")
 
     async def end_wait(self, request: Json) -> None:
-        """The ``wait`` has been answered once in both, in the same words."""
+        """Assert that the ``wait`` has been answered once in both, with the same bytes."""
         await wait_all_tasks_blocked()
         one, other = (daemon.replies for daemon in self.daemons)
         if (len(one), len(other)) != (1, 1):
@@ -175,7 +177,7 @@ class PairedDaemons:
 
 @asynccontextmanager
 async def paired_daemons(clock: MockClock) -> AsyncIterator[PairedDaemons]:
-    """Two daemons that nobody has used yet, and that put up with any number of failed attempts and registrations."""
+    """Run two new daemons without limits on failed attempts and registrations."""
     patient = {"max_failures_per_minute": 10**9, "max_registrations_per_hour": 10**9}
     async with memory_daemon(**patient) as one, memory_daemon(**patient) as other, trio.open_nursery() as nursery:
         daemons = [Daemon(one), Daemon(other)]

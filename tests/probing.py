@@ -1,6 +1,6 @@
-"""One request to a daemon, and what answering it costs: the lines that are run, or the processor's time.
+"""One request to a daemon, and its cost: the lines that run, or the processor time.
 
-What is measured is all that the daemon does from the request's bytes to the reply's; what is sent and received is not.
+The cost includes all that the daemon does from the request's bytes to the reply's bytes, without sending and receiving.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tests.helpers import Json, MemoryDaemon
 
 
 class Server:
-    """A daemon in memory, asked without a session in between.
+    """A daemon in memory that answers requests without a session's connection.
 
-    :ivar cost: what the latest request has cost: processor time in nanoseconds.
+    :ivar cost: the latest request's processor time in nanoseconds.
     :ivar steps: the lines that it ran, where :attr:`tracing` is set: file, function, line.
     """
 
@@ -36,7 +36,7 @@ class Server:
         self.cost = 0
 
     async def ask(self, kind: str, player: int | None = None, **fields: Any) -> Json:
-        """The reply to one request."""
+        """Return the reply to one request."""
         body = json.dumps({"kind": kind, "player": player, **fields}).encode()
         client = ClientSession(self._services, attending=_nobody_waits)
         arrived = trio.current_time()
@@ -46,7 +46,7 @@ class Server:
         return reply
 
     async def act(self, kind: str, player: int | None = None, **fields: Any) -> Json:
-        """The reply to a request that must succeed."""
+        """Return the reply to a request that must succeed."""
         reply = await self.ask(kind, player, **fields)
         assert reply["error"] is None, (kind, fields, reply)
         return reply

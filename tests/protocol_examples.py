@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 SPECIFICATION = ROOT / "PROTOCOL"
 PAGES = sorted((ROOT / "docs" / "protocol").glob("*.md"))
 
-#: What an example leaves out, once parsed; ``...`` is not JSON, and no message holds this character.
+#: What an example leaves out, once parsed; ``...`` is not JSON, and no message contains this character.
 LEFT_OUT = "\ue000"
 
 #: The registered players of PROTOCOL, in order of their ids.
@@ -74,7 +74,7 @@ class Part(NamedTuple):
 
 
 def _setting(text: str) -> Any:
-    """A number, or a word."""
+    """Return a number, or a word."""
     return text if text.isalpha() else json.loads(text)
 
 
@@ -89,7 +89,8 @@ def parts(document: Path) -> Iterator[Part]:
 def parse(text: str) -> Any:
     """Return a reply as a document shows it, with :data:`LEFT_OUT` for what it leaves out.
 
-    As the last member of an object that is a name, as the last element of an array an element, elsewhere a value.
+    The placeholder is a name if it is the last member of an object, an element if it is the last of an array, and
+    elsewhere a value.
     """
 
     def stand_in(match: re.Match[str]) -> str:
@@ -102,7 +103,7 @@ def parse(text: str) -> Any:
 
 
 def fill(shown: Any, actual: Any) -> Any:
-    """Return what a document shows of a reply, with what it leaves out filled in from the actual one."""
+    """Return what a document shows of a reply, with the omitted parts filled in from the actual one."""
     if shown == LEFT_OUT:
         return actual
     if isinstance(shown, dict) and isinstance(actual, dict):
@@ -120,23 +121,23 @@ def fill(shown: Any, actual: Any) -> Any:
 
 
 def normal(value: Any) -> str:
-    """Return a text that tells ``1`` from ``1.0`` and from ``true``."""
+    """Return a text that distinguishes ``1`` from ``1.0`` and from ``true``."""
     return json.dumps(value, indent=1, sort_keys=True)
 
 
 class Keys:
-    """The keys that the daemon gave, and those that the document shows in their place."""
+    """The keys that the daemon issued, and those that the document shows in their place."""
 
     def __init__(self) -> None:
-        self._given: dict[str, str] = {}  # by what is shown
+        self._given: dict[str, str] = {}  # by the key that the document shows
 
     def learn(self, shown: Any, actual: Any) -> None:
-        """Remember the key of a reply, which stands for the one shown, wherever either is seen."""
+        """Remember a key that a reply shows: it stands for the key that was issued, wherever either occurs."""
         if _KEY.fullmatch(str(shown.get("key"))) and _KEY.fullmatch(str(actual.get("key"))):
             self._given.setdefault(shown["key"], actual["key"])
 
     def given(self, text: str) -> str:
-        """Return a text of the document with the keys that were given."""
+        """Return a text of the document with the keys that were issued."""
         for shown, actual in self._given.items():
             text = text.replace(shown, actual)
         return text

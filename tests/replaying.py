@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Every action shown, forwards and backwards, from either side, in reconchess's own window.
+#: Shows every action, forwards and backwards, from either side, in reconchess's own window.
 _SHOW = """
 import sys, warnings
 warnings.simplefilter("ignore")  # reconchess and pygame import pkg_resources
@@ -26,7 +26,7 @@ print(len(window.actions), window.board.fen())
 
 
 def rc_replay(path: Path) -> tuple[int, str]:
-    """How many things rc-replay has to show of a saved game, and the FEN at its end. Home is beside the file."""
+    """Return how many actions rc-replay shows of a saved game, and the FEN at its end. HOME is the file's directory."""
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "HOME": str(path.parent)}
     command = [sys.executable, "-c", _SHOW, str(path)]
     shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)

@@ -1,6 +1,6 @@
-"""Everything that a player may ask of a game of reconnaissance blind chess while nothing comes of it.
+"""Every request that a player may make about a game of reconnaissance blind chess without changing it.
 
-Looks, retries, and whatever is refused: as the player, as its opponent, as somebody else, with and without keys.
+These are looks, retries, and whatever is refused: as the player, as its opponent, as a stranger, with and without keys.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ _KINDS = ("sense", "move", "end_game", "state", "wait", "actions", "history", "j
 
 @dataclass
 class Seat:
-    """What a player knows of its game, and so what it can ask."""
+    """What a player knows of its game, and therefore what it can ask."""
 
     rng: random.Random
     game_id: int
-    #: The player, and its opponent.
+    #: The player's id and its opponent's.
     me: int
     them: int
     color: str
-    #: The request that the player made the game with, if it did.
+    #: The request that the player made the game with, if it made it.
     made_by: Json | None
     #: Whether both seats are taken.
     begun: bool = False
     ply: int = 0
-    #: What the player is to do: "sense", "move", or None off its turn.
+    #: What the player is to do: "sense", "move", or None when it is not its turn.
     phase: str | None = None
     turn: OwnTurn | None = None
-    #: Its latest sense and move: the ply they were made at, and the square, or the move in UCI.
+    #: The player's latest sense and move: the ply, and the square, or the move in UCI.
     sensed: tuple[int, str | None] | None = None
     moved: tuple[int, str | None] | None = None
-    #: Other games of the player's.
+    #: The ids of the player's other games.
     others: Sequence[int] = field(default_factory=list)
 
     @property
@@ -60,7 +60,7 @@ class Seat:
         return "black" if self.color == "white" else "white"
 
     def mine(self, kind: str, **fields: object) -> Json:
-        """A request of the player's, in its own session."""
+        """Return a request of the player's, in its own session."""
         request: Json = {"kind": kind, "game_id": self.game_id, "player": self.me, **fields}
         if self.rng.random() < 0.3:
             request["brief"] = True
@@ -73,13 +73,13 @@ class Seat:
         return request
 
     def alone(self, request: Json) -> Json:
-        """The same without a session: most of the time with the key that takes."""
+        """Return the same request without a session, most of the time with the key that this needs."""
         if request.get("player") == self.me and "key" not in request and self.rng.random() < 0.9:
             return request | proof_of(self.me)
         return request
 
     def everything(self) -> Iterator[Json]:
-        """Every request there is."""
+        """Yield every possible request."""
         yield from self._looks()
         yield from self._lists()
         yield from self._others_looks()
@@ -92,7 +92,7 @@ class Seat:
         yield from self._endings()
 
     def greetings(self) -> Iterator[Json]:
-        """Each begins a session, or fails to, which is only for a connection of its own."""
+        """Yield requests that begin a session, or fail to; each needs its own connection."""
         for player in (self.me, self.them):
             yield {"kind": "hello", **proof_of(player)}
             yield {"kind": "hello", "player": player, "key": "x"}
@@ -126,7 +126,7 @@ class Seat:
             yield {"kind": "games", "player": player, "status": "open", "limit": 3}
 
     def _others_looks(self) -> Iterator[Json]:
-        """As nobody, and as somebody else."""
+        """Yield looks as no player, and as another player."""
         for player in (None, STRANGER):
             yield {"kind": "state", "game_id": self.game_id, "player": player, "actions": True}
             yield {"kind": "history", "game_id": self.game_id, "player": player}
@@ -139,7 +139,7 @@ class Seat:
                 yield {"kind": "wait", "game_id": self.game_id, "player": None, "ply": ply, "timeout": 0}
 
     def _others_seats(self) -> Iterator[Json]:
-        """From the other seat, and as whoever has it without the key."""
+        """Yield requests from the other seat, and as its player without the key."""
         for kind, fields in (
             ("state", {"actions": True}),
             ("wait", {"timeout": 0}),
@@ -155,13 +155,13 @@ class Seat:
                 if is_registered(player):
                     bad_key = self.rng.choice(["", "x", key_of(REGISTERED_STRANGER), f"{key_of(player)}x"])
                     if player == self.me:
-                        bad_key = bad_key or "x"  # an empty one is none, and the session has shown its own
+                        bad_key = bad_key or "x"  # an empty key counts as none, and the session has shown its own
                     yield {**asked, "player": player, "key": bad_key}
             yield {**asked, "player": REGISTERED_OPPONENT}
             yield {**asked, "player": 2**52, "key": self.rng.choice(["x", key_of(REGISTERED_OPPONENT)])}
 
     def _joins(self) -> Iterator[Json]:
-        """Once nobody can take a seat any more."""
+        """Yield joins, once both seats are taken."""
         if self.begun:
             yield self.mine("join")
             for seat in ("white", "black"):
@@ -178,7 +178,7 @@ class Seat:
         yield {"kind": "ping"}
 
     def _refused(self) -> Iterator[Json]:
-        """Refused before anything is looked at, or right behind."""
+        """Yield requests that are refused before anything is looked up, or right after."""
         for kind in _KINDS:
             yield {"kind": kind, "game_id": 2**40 + self.game_id, "player": self.me, **_FIELDS}
             yield {"kind": kind, "game_id": str(self.game_id), "player": self.me}
@@ -201,7 +201,7 @@ class Seat:
         if self.phase != "sense":
             yield self.mine("sense", square="e4")
             yield self.mine("sense", square=None, ply=self.ply)
-        if self.sensed is not None:  # sent again: the same, otherwise written, and another
+        if self.sensed is not None:  # the same again, the same written differently, and another
             ply, square = self.sensed
             yield self.mine("sense", square=square, ply=ply)
             yield self.mine("sense", square=None if square is None else chess.parse_square(square), ply=ply)

@@ -1,4 +1,4 @@
-"""``gmd serve`` in a process of its own, as an operator starts it."""
+"""``gmd serve`` in its own process, as an operator starts it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from tests.helpers import Client
 #: The command, as the entry point runs it.
 SERVE = (sys.executable, "-m", "gmd", "serve")
 
-#: Seconds after which a daemon that has not started is taken to hang: on a machine with fifteen others it takes forty.
+#: Seconds after which a daemon that has not started counts as hung: beside fifteen others on one machine it takes
+#: forty.
 START_SECONDS = 300
-#: The same of one that is to stop. It promises five; ``tests/tcp/test_stopping.py`` asks that of it by trio's clock, as
-#: a busy machine lets nobody keep such promises.
+#: The same for a daemon that is stopping. It promises five seconds; ``tests/tcp/test_stopping.py`` tests that by trio's
+#: clock, because a busy machine cannot keep such a promise.
 STOP_SECONDS = 60
 
 
 class Served:
-    """A daemon that runs.
+    """A running daemon.
 
     :ivar lines: what it printed as it started.
     """
@@ -41,7 +42,7 @@ class Served:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """A connection with a version 2 session begun on it."""
+        """Open a connection with a version 2 session."""
         client = Client(await trio.open_tcp_stream(self.host, self.port))
         await client.ask("hello")
         try:
@@ -50,15 +51,15 @@ class Served:
             await client.aclose()
 
     def stop(self, signal: int) -> int:
-        """Send a signal; the exit status."""
+        """Send a signal, and return the exit status."""
         self.process.send_signal(signal)
         return self.process.wait(STOP_SECONDS)
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment, with no setting of gmd's but those given.
+    """Return this process's environment without gmd's settings except those given.
 
-    Where those do not say otherwise, games are kept in memory, and no HTTP is served, which takes half a second.
+    Unless those say otherwise, games are kept in memory, and HTTP, which takes half a second to start, is off.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
     return {**others, "GMD_DATA": ":memory:", "GMD_HTTP": "false", **(extra or {})}
@@ -72,11 +73,11 @@ def served(
     prefix: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
 ) -> Iterator[Served]:
-    """A daemon on a free port, unless the arguments name one.
+    """Run a daemon on a free port, unless the arguments name one.
 
     :param limit: arguments of the shell's ``ulimit``, set before it starts.
     :param prefix: a program, with its arguments, that runs the daemon's command.
-    :param pass_fds: descriptors of this process that it gets, by their numbers.
+    :param pass_fds: descriptors of this process that the daemon inherits, by their numbers.
     """
     command = [*prefix, *SERVE, "--port", "0", *arguments]
     if limit:
@@ -94,9 +95,10 @@ def served(
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """A port of 127.0.0.1 that the system gives to nobody else: for a daemon to come back to, or for nobody to be at.
+    """Reserve a port of 127.0.0.1 that the system gives to no other process: a daemon may return to it, or nothing
+    listens on it.
 
-    It is bound here, and not listened on: connections are refused but while a daemon does, as it may by SO_REUSEADDR.
+    The port is bound here, not listened on: connections are refused until a daemon listens, which SO_REUSEADDR allows.
     """
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -106,7 +108,7 @@ def reserved_port() -> Iterator[int]:
 
 
 def first_lines(process: subprocess.Popen[str]) -> list[str]:
-    """What a daemon prints as it starts, up to the line with a first command."""
+    """Return the lines that a daemon prints as it starts, up to the line with a first command."""
     assert process.stdout is not None
     lines: list[str] = []
     patience = Timer(START_SECONDS, process.kill)
@@ -122,6 +124,6 @@ def first_lines(process: subprocess.Popen[str]) -> list[str]:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process has begun, and that have not ended. (Only Linux says.)"""
+    """Return the processes that a process has started and that have not ended. Only Linux provides this."""
     threads = Path(f"/proc/{pid}/task").iterdir()
     return [int(child) for thread in threads for child in (thread / "children").read_text().split()]

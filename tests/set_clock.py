@@ -1,5 +1,6 @@
-"""A clock of trio's that passes only when it is set, while the event loop goes on in real time: so that the loop can be
-away for as long as a test likes, in no time, and what clocks of games then show is exact.
+"""A trio clock that advances only when it is set, while the event loop runs in real time.
+
+A test can block the loop for as long as it likes, in no real time, and the games' clocks then show exact times.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from time import perf_counter
 import trio
 import trio.testing
 
-#: How long one who waits for input sleeps, at most, in the machine's time, before it looks at the clock again.
+#: The longest that a task waiting for input sleeps, in real time, before it looks at the clock again.
 LOOK_SECONDS = 0.02
 
 
 class SetClock(trio.abc.Clock):
-    """A clock that stands until it is set forward."""
+    """A clock that stands still until it is set forward."""
 
     def __init__(self) -> None:
         self.time = 1_000.0
         self._let_go: float | None = None
 
     def start_clock(self) -> None:
-        """There is nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def current_time(self) -> float:
         return self.time if self._let_go is None else self.time + perf_counter() - self._let_go
@@ -31,15 +32,15 @@ class SetClock(trio.abc.Clock):
         return deadline - self.current_time()
 
     def let_go(self) -> None:
-        """Pass by itself from now on: for a daemon with real sockets to close them in its time."""
+        """Run in real time from now on, so that a daemon with real sockets can close them."""
         self._let_go = perf_counter()
 
     def skip(self, seconds: float) -> None:
-        """Let time pass in the middle of what the loop does, as if that took so long."""
+        """Advance the clock in the middle of a turn of the loop, as if that turn took so long."""
         self.time += seconds
 
     async def sleep(self, seconds: float, step: float = 0.02) -> None:
-        """Let time pass as it does where the loop is never away: in steps, with all that is due in each."""
+        """Advance the clock in steps, as in a loop that is never blocked, and run everything due in each step."""
         for _ in range(round(seconds / step)):
             await trio.testing.wait_all_tasks_blocked()
             self.time += step

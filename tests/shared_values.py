@@ -1,4 +1,4 @@
-"""What a process has once, whoever asks: the values of modules and classes, and which of them may grow."""
+"""The values that a process holds once for all clients: those of modules and classes, and which of them may grow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import gm_protocol
 import gm_recon
 import gmd
 
-#: Whose modules are looked at; of others' only those that games compute with.
+#: The packages whose modules are examined; of others only the modules that games compute with.
 OURS = (gmd, gm_protocol, gm_recon)
 _OUR_NAMES = {package.__name__ for package in OURS}
 OTHERS = ("chess", "chess.variant")
@@ -26,12 +26,12 @@ OTHERS = ("chess", "chess.variant")
 _CONTAINERS = (dict, list, set, bytearray)
 _NEVER_CHANGE = (type, FunctionType, str, bytes, int, chess.Move, chess.Piece, NoneType)
 
-#: What looks like a cache and is none: loggers, a NamedTuple's defaults, python-chess's names of variants.
+#: Names that look like caches and are none: loggers, a NamedTuple's defaults, python-chess's names of variants.
 _NO_CACHES = {"logger", "_field_defaults", "aliases"}
 
 
 def modules() -> list[ModuleType]:
-    """Every module of the server's, loaded."""
+    """Return every module of the server, loaded."""
     names = [
         found.name
         for package in OURS
@@ -42,16 +42,16 @@ def modules() -> list[ModuleType]:
 
 
 def caches() -> set[str]:
-    """What may grow while the server runs, by its full name.
+    """Return the full names of the values that may grow while the server runs.
 
-    That is what :mod:`functools` keeps; a container with ``__missing__``; one whose name is not in capitals, as that of
-    a table is; and an object of a class of ours that is not frozen.
+    These are :mod:`functools` caches; containers with ``__missing__``; containers whose name is not in capitals, as a
+    table's is; and objects of classes of ours that are not frozen.
     """
     return {name for name, value in _values() if _may_grow(name.rpartition(".")[2], value)}
 
 
 def sizes() -> dict[tuple[str, ...], int]:
-    """How much each value holds that can hold more or less, by its full name and the way to it."""
+    """Return how much each value that can grow or shrink holds, by its full name and the path to it."""
     found: dict[tuple[str, ...], int] = {}
     seen: set[int] = set()
     values: list[tuple[tuple[str, ...], Any]] = [((name,), value) for name, value in _values()]
@@ -68,7 +68,7 @@ def sizes() -> dict[tuple[str, ...], int]:
 
 
 def _values() -> Iterator[tuple[str, Any]]:
-    """The values of all modules and their classes, by their full names; each in the module that defines it."""
+    """Yield the values of all modules and their classes, by their full names, each in the module that defines it."""
     for module in modules():
         imported = _imported(module)
         for name, value in vars(module).copy().items():
@@ -83,7 +83,7 @@ def _values() -> Iterator[tuple[str, Any]]:
 
 @cache
 def _imported(module: ModuleType) -> set[str]:
-    """The names that a module has from others."""
+    """Return the names that a module imports from others."""
     return {
         alias.asname or alias.name
         for node in ast.walk(ast.parse(inspect.getsource(module)))
@@ -103,7 +103,7 @@ def _may_grow(name: str, value: Any) -> bool:
 
 
 def _makes_missing(value: Any) -> bool:
-    """Whether it is, or is made of, dictionaries that fill as they are asked."""
+    """Return whether a value is, or contains, dictionaries that fill up as they are asked."""
     if isinstance(value, list | tuple):
         return any(map(_makes_missing, value))
     return hasattr(value, "__missing__")
@@ -119,7 +119,7 @@ def _is_frozen(value: Any) -> bool:
 
 
 def _inside(value: Any) -> Iterator[tuple[Any, Any]]:
-    """What a value is made of, and where in it."""
+    """Yield the parts of a value, each with its place in it."""
     if isinstance(value, dict):
         yield from list(value.items())
     elif isinstance(value, list | tuple):

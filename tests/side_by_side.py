@@ -1,6 +1,6 @@
 """Games of reconnaissance blind chess played by reconchess's LocalGame and by gmd at once, compared after every action.
 
-reconchess is the oracle. gmd's side is whatever has the methods of :class:`Side`: its rules in this process
+reconchess is the oracle. gmd's side is anything with the methods of :class:`Side`: its rules in this process
 (:class:`RulesSide`), or a daemon behind a socket.
 """
 
@@ -21,7 +21,7 @@ from gm_recon import ReconGame
 
 MoveResult = tuple[Move | None, Move | None, Square | None]
 
-#: Start positions in which what is rare is near.
+#: Start positions in which rare events are near.
 POSITIONS = {
     "the start": chess.STARTING_FEN,
     "en passant for White": "rnbqkbnr/pp2p1pp/8/2pPPp2/8/8/PPP2PPP/RNBQKBNR w KQkq f6 0 5",
@@ -58,13 +58,13 @@ class Side(Protocol):
     """gmd's side of a game: reconchess's calls, for both players."""
 
     async def begin(self, fen: str, reversible_moves: int | None, max_turns: int | None) -> None:
-        """A new game, without clocks."""
+        """Begin a new game without clocks."""
 
     async def opponent_capture(self) -> Square | None:
-        """What the side to move is told at the start of its turn."""
+        """Return what the side to move learns at the start of its turn."""
 
     async def actions(self) -> tuple[list[Square], list[Move]]:
-        """What the side to move may sense and ask for."""
+        """Return the squares that the side to move may sense, and the moves that it may request."""
 
     async def sense(self, square: Square | None) -> Sequence[tuple[Square, Piece | None]]:
         """Sense."""
@@ -72,17 +72,17 @@ class Side(Protocol):
     async def move(self, requested: Move | None) -> MoveResult:
         """Move.
 
-        :raises ValueError: it is not among the move actions.
+        :raises ValueError: the move is not among the move actions.
         """
 
     async def resign(self) -> None:
-        """The side to move gives up."""
+        """Resign for the side to move."""
 
     async def result(self) -> tuple[Color | None, str] | None:
-        """The winner and reconchess's name of the reason; None while the game is on."""
+        """Return the winner and reconchess's name of the reason; None while the game is in progress."""
 
     async def history(self) -> str:
-        """GameHistory as JSON, the game being over."""
+        """Return the finished game's GameHistory as JSON."""
 
 
 class RulesSide:
@@ -116,14 +116,14 @@ class RulesSide:
 
 @dataclass
 class Start:
-    """What a game begins with."""
+    """The conditions that a game begins with."""
 
     fen: str = chess.STARTING_FEN
     reversible_moves: int | None = 100
     max_turns: int | None = None
 
     def local_game(self) -> LocalGame:
-        """reconchess's game, without clocks."""
+        """Return reconchess's game, without clocks."""
         game = LocalGame(None, None, self.reversible_moves, self.max_turns)
         game.board = chess.Board(self.fen)
         game.turn = game.board.turn
@@ -131,7 +131,7 @@ class Start:
 
 
 def drawn_start(rng: random.Random) -> Start:
-    """Any of the positions, the usual one in one game of four; most games by the usual limits."""
+    """Draw any of the positions, the usual one in a quarter of the games; most games have the usual limits."""
     fen = chess.STARTING_FEN if rng.random() < 0.25 else rng.choice(list(POSITIONS.values()))
     return Start(fen, rng.choice([100, 100, 100, 20, None]), rng.choice([None, None, 120, 35, 12]))
 
@@ -140,23 +140,23 @@ class Chooser(Protocol):
     """Both players."""
 
     def choose_sense(self, game: LocalGame, squares: list[Square], moves: list[Move]) -> Square | None:
-        """What to sense."""
+        """Return the square to sense."""
 
     def choose_move(self, game: LocalGame, moves: list[Move]) -> Move | None:
-        """What to ask for."""
+        """Return the move to request."""
 
     def resigns(self) -> bool:
-        """Whether to give up instead of moving."""
+        """Return whether to resign instead of moving."""
 
 
 class RandomPlayers:
-    """Random players with a taste for what is rare; games of theirs end, limits or none."""
+    """Random players that prefer rare moves; their games end even without limits."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.turns = 0
-        #: How often to look at the true board for a move of a rare kind, to leave a king alone that could be taken,
-        #: and to ask for what nobody may ask for.
+        #: Probabilities: of looking at the true board for a move of a rare kind, of sparing a king that could be taken,
+        #: and of requesting a move that is not allowed.
         self.keen, self.mild, self.lawless = rng.choice([0.0, 0.5, 0.9]), rng.choice([0.0, 0.9]), rng.choice([0.0, 0.1])
 
     def choose_sense(self, game: LocalGame, squares: list[Square], moves: list[Move]) -> Square | None:
@@ -194,7 +194,7 @@ def _promotes(board: chess.Board, move: Move) -> bool:
 
 
 def _is_cut_short(board: chess.Board, move: Move) -> bool:
-    """Whether the true board has something else to say."""
+    """Return whether the true board cuts the move short or forbids it."""
     steps_twice = board.piece_type_at(move.from_square) == chess.PAWN and abs(move.to_square - move.from_square) == 16
     slides = board.piece_type_at(move.from_square) in (chess.BISHOP, chess.ROOK, chess.QUEEN)
     return (slides or steps_twice) and not board.is_pseudo_legal(move)
@@ -225,7 +225,7 @@ class Bots:
 
 
 async def play_side_by_side(start: Start, players: Chooser, side: Side) -> GameHistory:
-    """Play a game on both sides; whatever differs is an AssertionError. Returns LocalGame's history."""
+    """Play a game on both sides, and return LocalGame's history; any difference is an AssertionError."""
     local = start.local_game()
     local.start()
     await side.begin(start.fen, start.reversible_moves, start.max_turns)
@@ -243,7 +243,7 @@ async def _play_turn(local: LocalGame, players: Chooser, side: Side) -> None:
     assert await side.opponent_capture() == local.opponent_move_results()
     squares, moves = await side.actions()
     assert squares == local.sense_actions()
-    assert moves == local.move_actions()  # in the same order, which is more than the rules ask for
+    assert moves == local.move_actions()  # in the same order, which the rules do not require
     square = players.choose_sense(local, squares, moves)
     assert list(await side.sense(square)) == local.sense(square)
     if players.resigns():
@@ -256,7 +256,7 @@ async def _play_turn(local: LocalGame, players: Chooser, side: Side) -> None:
 
 
 async def _move(local: LocalGame, requested: Move | None, side: Side) -> bool:
-    """Ask for a move on both sides; whether it was among the move actions, on both or on neither."""
+    """Request a move on both sides; return whether both accepted it. Both must accept or refuse it."""
     fen = local.board.fen()
     expected: MoveResult | None
     try:

@@ -1,7 +1,7 @@
-"""Which files have tests that were skipped: with ``--skipped-to``, the continuous integration's first run notes them.
+"""The files with skipped tests: with ``--skipped-to``, the continuous integration's first run writes them down.
 
-In its second run nothing lacks and these files are run again, whole. That is no list of markers to be kept current:
-whatever is skipped, for whatever reason, is tried again.
+In its second run nothing is missing, and these files run again, whole. So nobody maintains a list of markers: whatever
+is skipped, for whatever reason, is tried again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--skipped-to")
-    if path is not None and not hasattr(config, "workerinput"):  # pytest-xdist's workers report to the one that writes
+    if path is not None and not hasattr(config, "workerinput"):  # workers report to the process that writes
         config.pluginmanager.register(Skips(path))
 
 
 class Skips:
-    """Notes the files of skipped tests, and of modules that are skipped as they are imported."""
+    """A recorder of the files of skipped tests, and of modules that are skipped as they are imported."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""A log that keeps those who append waiting."""
+"""A log that delays the durability of what is appended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gmd.event_log.memory import MemoryLog
 
 
 class SlowLog(MemoryLog):
-    """A log whose commits are durable when a test says so."""
+    """A log whose commits become durable when a test says so."""
 
     def __init__(self) -> None:
         super().__init__()

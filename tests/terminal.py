@@ -18,10 +18,10 @@ from tests.serving import environment
 
 
 def shown(command: Sequence[str], *, output: int | None = None, patience: float = 60, **variables: str) -> str:
-    """What a command that succeeds writes to a terminal that is its standard error, and its output unless told apart.
+    """Return what a successful command writes to a terminal, which is its standard error and, unless given, its output.
 
     :param output: a file that is its standard output.
-    :param variables: of its environment, beside a terminal's type.
+    :param variables: further variables of its environment, in addition to a terminal's type.
     """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -36,14 +36,14 @@ def shown(command: Sequence[str], *, output: int | None = None, patience: float 
     return said
 
 
-#: Seconds without a word from a command, until Ctrl-C is pressed again.
+#: Seconds of silence from a command before Ctrl-C is pressed again.
 _PRESS_AGAIN_AFTER = 2.0
 
 
 class Terminal:
     """A ``gmd`` command at a terminal of 80 columns and 40 lines: what it shows, and what is typed.
 
-    :ivar status: its exit status, behind the ``with`` block.
+    :ivar status: its exit status, set when the ``with`` block has ended.
     """
 
     def __init__(self, *arguments: str, patience: float = 60, cwd: str | None = None, **variables: str) -> None:
@@ -80,7 +80,7 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def until(self, text: str) -> str:
-        """What it shows, up to a text; bytes behind that are read as well."""
+        """Return what it shows up to a text; bytes after the text in the same read are included."""
         said = b""
         while text.encode() not in said:
             assert self._shows_more(self._patience), said
@@ -88,9 +88,9 @@ class Terminal:
         return said.decode()
 
     def interrupt_until(self, text: str) -> str:
-        """Press Ctrl-C and see what it shows, up to a text; press again while it shows nothing, as a person would.
+        """Press Ctrl-C and return what it shows, up to a text; press again while it shows nothing, as a person would.
 
-        Python notices an interrupt that comes between a prompt and the reading of a line only with the next key.
+        If an interrupt arrives between a prompt and the reading of a line, Python notices it only at the next key.
         """
         said = b""
         for _ in range(int(self._patience / _PRESS_AGAIN_AFTER)):
@@ -106,15 +106,15 @@ class Terminal:
 
 
 def _own_terminal() -> None:
-    """Make the standard input the controlling terminal, as a shell has it, so that Ctrl-C interrupts."""
+    """Make the standard input the controlling terminal, as a shell does, so that Ctrl-C interrupts."""
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def rest_of(terminal: int) -> str:
-    """All that is written to it until nobody has its other end any more; it is closed then."""
+    """Return all that is written to a terminal until its other end is closed; close it then."""
     said = b""
-    with suppress(OSError):  # how Linux says so
+    with suppress(OSError):  # Linux reports the closed end so
         while some := os.read(terminal, 65_536):
             said += some
     os.close(terminal)
@@ -122,5 +122,5 @@ def rest_of(terminal: int) -> str:
 
 
 def plain(said: str) -> str:
-    """Without colours and movements."""
+    """Return a text without colours and cursor movements."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)

@@ -1,4 +1,4 @@
-"""The arbiter where the log fails: nothing is shown that is not in it, and nothing else stops."""
+"""The arbiter with a failing log: it shows nothing that is not in the log, and everything else continues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.helpers import FaultyStore, Json, durable_daemon, memory_daemon, stor
 
 
 class FullLog(MemoryLog):
-    """A log whose disk can be full: then it takes nothing more."""
+    """A log whose disk can be full: then it accepts nothing more."""
 
     full = False
 
@@ -37,7 +37,7 @@ FAILED: Json = {
 }
 
 
-async def test_a_move_that_is_not_logged_has_not_been_made() -> None:
+async def test_move_that_the_log_refuses_is_not_made() -> None:
     log = FullLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -54,7 +54,7 @@ async def test_a_move_that_is_not_logged_has_not_been_made() -> None:
         assert (await client.ask("move", game_id=1, player=2, move="c5"))["state"]["last_move"] == "c7c5"
 
 
-async def test_a_game_that_is_not_logged_has_not_been_made() -> None:
+async def test_game_that_the_log_refuses_is_not_made() -> None:
     log = FullLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -67,7 +67,7 @@ async def test_a_game_that_is_not_logged_has_not_been_made() -> None:
         assert (await client.ask("new_game", player_white=1, player_black=2, token="x"))["error"] is None
 
 
-async def test_a_log_that_fails_as_a_flag_falls_stops_nobody_elses_clock(autojump_clock: MockClock) -> None:
+async def test_failing_log_at_a_flag_fall_does_not_stop_other_games_clocks(autojump_clock: MockClock) -> None:
     log = FullLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect(player=1)
@@ -79,7 +79,7 @@ async def test_a_log_that_fails_as_a_flag_falls_stops_nobody_elses_clock(autojum
         with structlog.testing.capture_logs() as logged:
             await trio.sleep(15)
         assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("append failed", 1)]
-        # The clock of the game that fell out of memory runs anew from what the log knows of it, though nobody asks.
+        # The evicted game's clock starts again from what the log knows of it, though no client asks.
         assert (await client.ask("state", game_id=1))["state"]["clock"]["white"] == 5
         log.full = False
         await trio.sleep(6)
@@ -94,7 +94,7 @@ async def test_a_log_that_fails_as_a_flag_falls_stops_nobody_elses_clock(autojum
     ],
     ids=["a move", "the end"],
 )
-async def test_a_game_is_live_that_was_made_durably_and_what_came_behind_was_lost(second: Json, tmp_path: Path) -> None:
+async def test_durable_game_stays_live_when_the_event_after_it_is_lost(second: Json, tmp_path: Path) -> None:
     class FailsThen(FaultyStore):
         def write(self, *arguments: Any) -> None:
             super().write(*arguments)
@@ -118,7 +118,7 @@ async def test_a_game_is_live_that_was_made_durably_and_what_came_behind_was_los
 
 
 @pytest.mark.parametrize("seed", range(10))
-async def test_live_games_are_those_the_log_has_also_where_it_fails(seed: int, tmp_path: Path) -> None:
+async def test_live_games_match_the_log_even_when_it_fails(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     with store_in(tmp_path) as store, structlog.testing.capture_logs():
         async with durable_daemon(store, idle_games=0.001) as daemon:
@@ -140,9 +140,9 @@ async def test_live_games_are_those_the_log_has_also_where_it_fails(seed: int, t
 
 
 class DamagedLog(MemoryLog):
-    """A log where one game cannot be read.
+    """A log in which one game cannot be read.
 
-    :ivar loads: when it was tried.
+    :ivar loads: the times of the attempts.
     """
 
     damaged: int | None = None
@@ -158,7 +158,7 @@ class DamagedLog(MemoryLog):
         return await super().load(game_id)
 
 
-async def test_a_game_that_is_due_and_cannot_be_read_holds_up_no_other(autojump_clock: MockClock) -> None:
+async def test_unreadable_game_with_a_deadline_delays_no_other_game(autojump_clock: MockClock) -> None:
     log = DamagedLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect(player=1)
@@ -181,7 +181,7 @@ async def test_a_game_that_is_due_and_cannot_be_read_holds_up_no_other(autojump_
         assert {row["termination"] for row in rows} == {"timeout_white"}
 
 
-async def test_a_game_with_no_time_left_does_not_try_again_and_again_while_nothing_can_be_written(
+async def test_game_out_of_time_backs_off_while_the_log_cannot_be_written(
     autojump_clock: MockClock,
 ) -> None:
     log = FullLog()
@@ -192,7 +192,8 @@ async def test_a_game_with_no_time_left_does_not_try_again_and_again_while_nothi
         log.full = True
         with structlog.testing.capture_logs() as logged:
             await trio.sleep(200)
-        # At once when its time is up, then after a first, a second, a fourth second and so on: and its time again.
+        # Once when its time is up, once when it is up again after the reload, then after one second, two, four and so
+        # on.
         assert len(troubles(logged)) == 1 + 1 + 8
         log.full = False
         await trio.sleep(LAST_RETRY)
@@ -205,7 +206,7 @@ async def test_a_game_with_no_time_left_does_not_try_again_and_again_while_nothi
         assert len(troubles(logged)) == 3, "another game begins anew"
 
 
-async def test_what_has_been_written_again_is_put_off_no_longer(autojump_clock: MockClock) -> None:
+async def test_successful_write_resets_the_backoff(autojump_clock: MockClock) -> None:
     log = FullLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect(player=1)

@@ -1,4 +1,4 @@
-"""The shape that ``docs/ARCHITECTURE.md`` describes."""
+"""The structure that ``docs/ARCHITECTURE.md`` describes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ PACKAGES = {
     "gm_bots": ROOT / "clients" / "bots",
 }
 
-#: Lines of a module that is still one concept.
+#: The most lines that a module may have.
 MAX_LINES = 400
 
-#: What is one file because its users copy it.
+#: Modules that are one file because their users copy them.
 ONE_FILE = {"clients/python/gm_client/blocking.py"}
 
-#: Parts of the standard library that compute and nothing else: all a game or a message may need.
+#: Modules of the standard library that only compute: a game or a message needs no others.
 PURE = {
     "__future__",
     "abc",
@@ -59,22 +59,22 @@ PURE = {
 #: Modules that are run by hand and read sources. Nothing imports them.
 TOOLS = {"gm_protocol.schema"}
 
-#: msgspec, and what it loads where it is installed.
+#: msgspec, and the packages that it loads where they are installed.
 MSGSPEC = {"msgspec", "typing_extensions"}
 
 
-#: trio, and what it loads.
+#: trio, and the packages that it loads.
 TRIO = {"trio", "attr", "attrs", "outcome", "sniffio", "sortedcontainers", "idna"}
 
 
 @cache
 def graph() -> grimp.ImportGraph:
-    """Every import of ours."""
+    """Return the graph of all our imports."""
     return grimp.build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
 
 
 def imported_by(package: str) -> dict[str, set[str]]:
-    """What the modules of a package import directly, by the packages that have it."""
+    """Return what the modules of a package import directly, grouped by top-level package."""
     found: dict[str, set[str]] = {}
     for module in {package} | graph().find_descendants(package):
         for imported in graph().find_modules_directly_imported_by(module):
@@ -82,7 +82,7 @@ def imported_by(package: str) -> dict[str, set[str]]:
     return found
 
 
-def test_the_import_contracts_hold() -> None:
+def test_import_contracts_hold() -> None:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as lint; lint()", "--no-cache"]
     linted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout
@@ -96,7 +96,7 @@ def test_the_import_contracts_hold() -> None:
         ("gmd.games", PURE | {"gm_protocol", "gm_recon", "gmd", "msgspec", "chess", "hashlib"}),
     ],
 )
-def test_what_is_pure_imports_nothing_that_does_io(package: str, allowed: set[str]) -> None:
+def test_pure_packages_import_nothing_that_does_io(package: str, allowed: set[str]) -> None:
     imported = {name: modules - TOOLS for name, modules in imported_by(package).items()}
     assert {name: modules for name, modules in imported.items() if modules and name not in allowed} == {}
 
@@ -106,7 +106,7 @@ def test_tool_is_imported_by_no_module(tool: str) -> None:
     assert graph().find_modules_that_directly_import(tool) == set()
 
 
-def test_games_import_nothing_else_of_the_daemons() -> None:
+def test_games_import_no_other_package_of_the_daemon() -> None:
     modules = {"gmd.games"} | graph().find_descendants("gmd.games")
     ours = {name for module in modules for name in graph().find_modules_directly_imported_by(module)}
     assert {name for name in ours if name.startswith("gmd.")} <= modules
@@ -118,7 +118,7 @@ def test_loggers_come_from_one_module() -> None:
 
 
 def loaded_by(statement: str) -> set[str]:
-    """The packages that a statement loads in a new interpreter."""
+    """Return the packages that a statement loads in a new interpreter."""
     code = f"import sys; before = set(sys.modules)\n{statement}\nprint(*set(sys.modules) - before)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in run.stdout.split()}
@@ -149,11 +149,11 @@ def loaded_by(statement: str) -> set[str]:
         ("import gmd.config", {"gmd", "gm_protocol", "platformdirs"} | MSGSPEC),
     ],
 )
-def test_nothing_is_loaded_that_is_not_needed(statement: str, allowed: set[str]) -> None:
+def test_import_loads_only_the_packages_it_needs(statement: str, allowed: set[str]) -> None:
     assert loaded_by(statement) - sys.stdlib_module_names <= allowed
 
 
-def test_every_name_of_gmds_is_there_and_typed() -> None:
+def test_every_public_name_of_gmd_exists_and_is_typed() -> None:
     hints = {
         alias.name: node.module
         for node in ast.walk(ast.parse((ROOT / "gmd" / "__init__.py").read_text()))
@@ -178,25 +178,25 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     *shown, loaded = run.stdout.splitlines()
     rows = [line.split(maxsplit=1) for line in shown[shown.index("Serve:") :] if line.startswith("  ")]
     assert sorted(rows) == [
-        ["check", "Replay every game: is the log whole?"],
+        ["check", "Check the event log by replaying every game."],
         ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
         ["evaluate", "Play a trained bot against others, and say how strong it is."],
         ["export", "Write games as PGN or JSON lines."],
-        ["import", "Take in games out of PGN files or JSON lines."],
-        ["leaderboard", "How strong everybody is who has played ranked games."],
+        ["import", "Import games from PGN files or JSON lines."],
+        ["leaderboard", "Show the ratings of all players of ranked games."],
         ["match", "Play bots against each other, and say which is the stronger."],
-        ["play", "A game against a bot, in the terminal."],
-        ["playback", "Give a bot a recorded blind game once more, and compare."],
+        ["play", "Play a game against a bot, in the terminal."],
+        ["playback", "Replay a blind game to a bot, and compare its choices."],
         ["players", "List the registered players, newest first."],
         ["referee", "Play a match between two bots by the rules of CodinGame."],
         ["register", "Register a player, and print its key."],
         ["rekey", "Give a player a new key, and print it."],
         ["replay", "Step through a recorded game in a terminal."],
-        ["revoke", "Take a player's key and password away, and end its sessions."],
+        ["revoke", "Revoke a player's key and password, and end its sessions."],
         ["serve", "Run the daemon."],
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],
-        ["uci", "A bot of gmd's own as an engine for whatever speaks UCI."],
+        ["uci", "Run gmd's engine for any program that speaks UCI."],
         ["watch", "Follow a live game in the terminal."],
     ]
     heavy = {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"}
@@ -211,23 +211,23 @@ def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
 
 
 @pytest.mark.parametrize("request_type", HANDLERS, ids=lambda each: each.__name__)
-def test_every_handler_takes_the_requests_that_it_is_registered_for(request_type: type[Request]) -> None:
+def test_every_handler_accepts_the_requests_that_it_is_registered_for(request_type: type[Request]) -> None:
     taken = get_type_hints(HANDLERS[request_type])["request"]
     assert issubclass(request_type, taken)
     assert taken is not Request
 
 
-def test_every_module_beside_the_table_has_the_handler_of_a_kind() -> None:
+def test_every_handler_module_except_the_table_handles_a_kind() -> None:
     modules = {path.stem for path in (ROOT / "gmd" / "handlers").glob("*.py")}
     assert modules - {"__init__", "table"} == set(REQUESTS) - {"game_from_pgn"}
 
 
-def test_no_handler_imports_another_one() -> None:
+def test_no_handler_imports_another_handler() -> None:
     handlers = graph().find_descendants("gmd.handlers") - {"gmd.handlers.table"}
     assert {one for one in handlers for other in graph().find_modules_directly_imported_by(one) & handlers} == set()
 
 
-def test_no_module_is_too_long() -> None:
+def test_no_module_exceeds_the_line_limit() -> None:
     lines = {
         str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines())
         for package, folder in PACKAGES.items()
@@ -237,21 +237,21 @@ def test_no_module_is_too_long() -> None:
     assert {path: count for path, count in lines.items() if count > MAX_LINES and path not in ONE_FILE} == {}
 
 
-#: What the wire's messages are made of, and the table of its terminations. The Python clients are copied without it;
-#: the library of blind chess stands alone, and has the terminations that it reads in a table of its own.
+#: The modules of the wire's messages, and the table of its terminations. The Python clients are copied without it; the
+#: library of blind chess stands alone, and has its own table of the terminations that it reads.
 WIRE_WORDS = {
     "gm_protocol/state.py",
     "gm_protocol/messages.py",
     "gm_protocol/endings.py",
     "gm_recon/pgn_reading.py",
 }
-#: Every termination whose word has parts, and the parts that a side was put behind or taken off from.
+#: Every termination of several words, and the prefixes that remain when its last word (a side) is taken off.
 TERMINATION_TEXT = re.compile(
     "|".join(f"{word}|{word.rpartition('_')[0]}_" for word in get_args(Termination) if "_" in word)
 )
 
 
-def test_terminations_are_written_and_taken_apart_nowhere_but_in_the_table_of_the_wire() -> None:
+def test_only_the_wire_modules_write_or_split_terminations() -> None:
     found = set()
     for package in sorted({*PACKAGES} - {"gm_client"}):
         folder = PACKAGES[package] if PACKAGES[package].name == package else PACKAGES[package] / package

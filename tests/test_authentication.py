@@ -1,7 +1,7 @@
-"""Whoever has not a player's key is not that player, and learns nothing by trying.
+"""Only a player's key acts as that player, and a failed attempt reveals nothing.
 
-Keys that are wrong, missing, cut short, another's, of old and of revoked players, in sessions of either version: no
-attempt succeeds, no two of them get other replies, and all cost the same work, which is counted rather than timed.
+The keys tried are wrong, missing, cut short, another player's, old, and revoked players', in sessions of either
+version: no attempt succeeds, all get the same reply, and all cost the same work, which is counted rather than timed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tests.helpers_proof import proof_size
 PASSWORD = "correct horse"
 NAMES = ("alice", "bob", "carol", "dave", "erin")
 #: Alice and Bob play game 1, and game 4, which is blind; Dave, who is revoked, plays game 2 against Erin, who has a
-#: second key; game 3 is open; Carol has no password, and no seat, but is invited to game 5.
+#: second key; game 3 is open; Carol has no password and no seat, but is invited to game 5.
 ALICE, BOB, CAROL, DAVE, ERIN = range(FIRST_PLAYER, FIRST_PLAYER + len(NAMES))
 NOBODY = 2**53 - 1
 TARGETS = (ALICE, BOB, CAROL, DAVE, ERIN, NOBODY)
 
-#: What may be asked as a player, by kind; each would succeed, or fail for another reason, if the key were right.
+#: Requests that a player may make, by kind; with the right key each would succeed, or fail for another reason.
 REQUESTS: dict[str, Json] = {
     "move": {"game_id": 1, "move": "e4"},
     "move blindly": {"game_id": 4, "move": "e2e4"},
@@ -66,15 +66,15 @@ REQUESTS: dict[str, Json] = {
     "pair": {"white": "alice", "black": "bob"},
     "rekey by name": {"name": "alice"},
 }
-#: Digests that each attempt takes: of the key, and for rekey also what a repeated one needs. What is the operator's,
-#: and what there is not, is refused whoever asks.
+#: Digests that each attempt computes: one of the key, and for rekey also those of a repeated request. Operator's
+#: requests, and requests for a missing game, are refused whoever asks.
 WORK = defaultdict(
     lambda: 1, {"rekey": 3, "rekey again": 3, "nowhere": 0, "revoke": 0, "players": 0, "pair": 0, "rekey by name": 0}
 )
 
 
 class Counted:
-    """A function that says how often it was called."""
+    """A function that counts its calls."""
 
     def __init__(self, function: Callable[[str], bytes]) -> None:
         self._function = function
@@ -88,9 +88,9 @@ class Counted:
 class House(NamedTuple):
     daemon: MemoryDaemon
     digest: Counted
-    #: Every key there is or has been, by its player.
+    #: Every current or former key, by its player.
     keys: dict[int, list[str]]
-    #: A session that Erin began with the first of hers.
+    #: A session that Erin began with her first key.
     stale: Client
 
 
@@ -120,7 +120,7 @@ async def house() -> AsyncIterator[House]:
 
 
 def bad_keys(target: int, known: dict[int, list[str]]) -> list[Json]:
-    """Fields with which nobody may act as a player."""
+    """Return fields with which nobody may act as a player."""
     others = [key for player, each in known.items() if player != target for key in each]
     void = known[target] if target == DAVE else known[target][:-1]
     current = [] if target == DAVE else known[target][-1:]
@@ -132,7 +132,7 @@ def bad_keys(target: int, known: dict[int, list[str]]) -> list[Json]:
 
 
 async def begin(daemon: MemoryDaemon, version: str, known: dict[int, list[str]], target: int) -> Client:
-    """A connection of an impostor's, who may be a player, but another one."""
+    """Open a connection of an impostor, which may be logged in as another player."""
     client = await daemon.connect(hello=version != "1")
     if version == "2, somebody":
         other = CAROL if target != CAROL else ALICE
@@ -141,7 +141,7 @@ async def begin(daemon: MemoryDaemon, version: str, known: dict[int, list[str]],
 
 
 async def attempt(client: Client, kind: str, target: int, fields: Json) -> bytes:
-    """The reply to an attempt, byte for byte."""
+    """Return the reply to an attempt, byte for byte."""
     request: Json = {"kind": kind.split()[0], **REQUESTS[kind], "player": target, **fields}
     await client.send(request)
     body = await client.receive_body()
@@ -150,8 +150,8 @@ async def attempt(client: Client, kind: str, target: int, fields: Json) -> bytes
 
 
 def expected(kind: str, target: int, fields: Json) -> bytes:
-    """The reply to every attempt of a kind, with a key or without."""
-    words = f"player: {target} is a registered player's id, and acts with its key alone"
+    """Return the reply to every attempt of a kind, with a key or without."""
+    words = f"player: {target} is a registered player's id; send the player's key with it"
     if fields.get("key"):
         words = f"player: the key does not belong to player {target}; check the key (GM_KEY, or --key @FILE)"
     code = "unauthorized"
@@ -168,7 +168,7 @@ def expected(kind: str, target: int, fields: Json) -> bytes:
 
 
 async def everything(daemon: MemoryDaemon, known: dict[int, list[str]]) -> list[Any]:
-    """All that impostors must not change; of the blind game, what its players see."""
+    """Return all that impostors must not change; of the blind game, what its players see."""
     client = await daemon.connect()
     states = [await client.ask("state", game_id=game_id) for game_id in (1, 2, 3, 5)]
     for player in (ALICE, BOB):
@@ -183,7 +183,7 @@ async def everything(daemon: MemoryDaemon, known: dict[int, list[str]]) -> list[
 
 
 @pytest.mark.proof
-async def test_no_attempt_to_act_in_anothers_place_succeeds_or_is_told_apart_from_another() -> None:
+async def test_every_impostor_gets_the_same_refusal_at_the_same_cost() -> None:
     rng = random.Random(5)
     tried: Counter[tuple[str, str]] = Counter()
     async with house() as (daemon, digest, known, stale):
@@ -191,14 +191,14 @@ async def test_no_attempt_to_act_in_anothers_place_succeeds_or_is_told_apart_fro
         for _ in range(proof_size(800, 10_000)):
             kind, target = rng.choice(list(REQUESTS)), rng.choice(TARGETS)
             version = rng.choice(["1", "2", "2, somebody", *(["2, stale"] if target == ERIN else [])])
-            if kind == "hello" and version in ("1", "2, stale"):  # it begins a session of its own, and ends another's
+            if kind == "hello" and version in ("1", "2, stale"):  # it begins a new session, and ends another's
                 version = "2"
             client = stale if version == "2, stale" else await begin(daemon, version, known, target)
             digest.calls = 0
             fields = rng.choice(bad_keys(target, known))
-            told = (kind, version, target, fields)
-            assert await attempt(client, kind, target, fields) == expected(kind, target, fields), told
-            assert digest.calls == WORK[kind], told
+            case = (kind, version, target, fields)
+            assert await attempt(client, kind, target, fields) == expected(kind, target, fields), case
+            assert digest.calls == WORK[kind], case
             tried[kind, version] += 1
             if client is not stale:
                 await client.aclose()
@@ -208,18 +208,18 @@ async def test_no_attempt_to_act_in_anothers_place_succeeds_or_is_told_apart_fro
 
 
 def refused_by_name(name: str, fields: Json) -> bytes:
-    """The reply to every such attempt by name."""
+    """Return the reply to every such attempt by name."""
     if "password" in fields:
         words = f"password: wrong password for '{name}'; check both"
     elif fields.get("key"):
         words = f"name: the key does not belong to '{name}'; check the key (GM_KEY, or --key @FILE)"
     else:
-        words = f"name: '{name}' acts with its key or its password alone; give one (GM_KEY, or --key @FILE)"
+        words = f"name: '{name}' needs its key or its password; give one (GM_KEY, or --key @FILE)"
     return f'{{"code":"unauthorized","error":"{words}"}}'.encode()
 
 
 @pytest.mark.parametrize("kind", ["hello by key", "hello by password"])
-async def test_nor_is_one_by_name(kind: str) -> None:
+async def test_every_login_by_name_with_wrong_credentials_gets_the_same_refusal(kind: str) -> None:
     async with house() as (daemon, digest, known, _):
         before = await everything(daemon, known)
         client = await daemon.connect()
@@ -238,8 +238,8 @@ async def test_nor_is_one_by_name(kind: str) -> None:
         assert await everything(daemon, known) == before
 
 
-async def test_the_right_key_does_act() -> None:
-    """Or the tests above would prove nothing."""
+async def test_right_key_is_accepted() -> None:
+    """Prove that the tests above could fail."""
     async with house() as (daemon, _, known, _stale):
         for version in ("1", "2"):
             for target in (ALICE, BOB, CAROL, ERIN):
@@ -270,7 +270,7 @@ async def test_attempts_pipelined_behind_a_refused_hello_are_refused_too() -> No
         assert codes == [None, "unauthorized", "bad_request", "unauthorized", "bad_request", "unauthorized"]
 
 
-async def test_nor_does_one_s_own_key_open_another_s_seat() -> None:
+async def test_players_own_key_does_not_open_another_players_seat() -> None:
     async with house() as (daemon, _, known, _stale):
         before = await everything(daemon, known)
         for version in ("1", "2"):

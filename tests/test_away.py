@@ -1,6 +1,7 @@
-"""The event loop is away for a while: what came meanwhile is read before anybody's time is up, and nobody is charged.
+"""The event loop is blocked for a while: requests that arrived meanwhile are read before any deadline acts, and no
+player is charged for that time.
 
-The loop is away because one of its turns takes long, on a clock that is set: all figures are exact.
+One turn of the loop takes long, on a clock that is set, so all figures are exact.
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ from gmd.event_log.memory import MemoryLog
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.set_clock import SetClock, run
 
-#: Seconds that a clock has, that pass before the loop is away, and that it is.
+#: In seconds: a clock's time, the time that passes before the loop is blocked, and how long it is blocked.
 BASE, BEFORE, AWAY = 10, 4, 25
 GAMES = 8
 CLOCK: Json = {"initial": BASE}
 
-#: Seconds by which what is shown may differ: clocks are shown to the millisecond, and the loop may be away in a turn's
-#: middle.
+#: The tolerance in seconds: clocks are shown to the millisecond, and the loop may be blocked in the middle of a turn.
 EXACT = 0.002
 
 
@@ -47,7 +47,7 @@ def at_home(test: Callable[[SetClock, MemoryDaemon], Awaitable[None]], log: Memo
 
 
 async def begun(daemon: MemoryDaemon, count: int = GAMES, **options: Any) -> tuple[list[Client], list[Client]]:
-    """White's and Black's session in each game, whose clocks have just started."""
+    """Return White's and Black's session in each game, whose clocks have just started."""
     whites = [await daemon.connect(player=1) for _ in range(count)]
     blacks = [await daemon.connect(player=2) for _ in range(count)]
     for number, (white, black) in enumerate(zip(whites, blacks, strict=True), 1):
@@ -58,14 +58,14 @@ async def begun(daemon: MemoryDaemon, count: int = GAMES, **options: Any) -> tup
 
 
 async def clock_of(daemon: MemoryDaemon, game_id: int = 1) -> Json:
-    """What a game's clocks show."""
+    """Return what a game's clocks show."""
     state = (await (await daemon.connect()).ask("state", game_id=game_id))["state"]
     assert state["phase"] == "move", state["termination"]
     clock: Json = state["clock"]
     return clock
 
 
-def test_moves_that_lay_unread_count_and_are_charged_up_to_the_absence() -> None:
+def test_unread_moves_count_and_are_charged_only_until_the_loop_was_blocked() -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         whites, _ = await begun(daemon)
         await clock.sleep(BEFORE)
@@ -81,7 +81,7 @@ def test_moves_that_lay_unread_count_and_are_charged_up_to_the_absence() -> None
 
 
 @pytest.mark.parametrize("lag", [0, 2])
-def test_who_still_thinks_is_charged_what_the_loop_was_there_for(lag: float) -> None:
+def test_player_who_has_not_moved_is_not_charged_while_the_loop_is_blocked(lag: float) -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         whites, blacks = await begun(daemon, 1, clock={"initial": BASE, "lag": lag})
         await clock.sleep(BEFORE)
@@ -99,7 +99,7 @@ def test_who_still_thinks_is_charged_what_the_loop_was_there_for(lag: float) -> 
     at_home(test)
 
 
-def test_the_log_makes_the_same_clocks_of_it() -> None:
+def test_replaying_the_log_gives_the_same_clocks() -> None:
     log = MemoryLog()
 
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
@@ -121,7 +121,7 @@ def test_the_log_makes_the_same_clocks_of_it() -> None:
     at_home(test, log)
 
 
-def test_time_to_come_and_time_to_answer_an_invitation_stand_still_too() -> None:
+def test_start_and_invitation_timeouts_do_not_run_while_the_loop_is_blocked() -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         client = await daemon.connect()
         names = ("anna", "ben")
@@ -148,7 +148,7 @@ def test_time_to_come_and_time_to_answer_an_invitation_stand_still_too() -> None
     at_home(test)
 
 
-def test_a_wait_whose_time_is_up_is_answered_when_what_lay_unread_is_read() -> None:
+def test_expired_wait_is_answered_after_the_unread_requests_are_read() -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         whites, blacks = await begun(daemon)
         for number, black in enumerate(blacks, 1):
@@ -158,13 +158,13 @@ def test_a_wait_whose_time_is_up_is_answered_when_what_lay_unread_is_read() -> N
             await white.send({"kind": "move", "game_id": number, "move": "e4"})
         clock.skip(AWAY)
         replies = [await black.receive() for black in blacks]
-        assert replies[0]["state"] is None  # nothing came, and its time is up
+        assert replies[0]["state"] is None  # nothing happened, and its time is up
         assert [reply["state"]["last_move"] for reply in replies[1:]] == ["e2e4"] * (GAMES - 1)
 
     at_home(test)
 
 
-def test_a_frame_that_was_begun_may_still_come() -> None:
+def test_frame_in_progress_may_still_be_completed_after_the_loop_was_blocked() -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         client = await daemon.connect(player=1)
         frame = encode_frame(b'{"kind":"ping"}')
@@ -182,7 +182,7 @@ def test_a_frame_that_was_begun_may_still_come() -> None:
     at_home(test)
 
 
-def test_moves_in_version_1_whose_connections_were_not_accepted_count() -> None:
+def test_moves_on_unaccepted_version_1_connections_count() -> None:
     async def main(clock: SetClock) -> None:
         async with (
             running_daemon() as daemon,
@@ -210,7 +210,7 @@ def test_moves_in_version_1_whose_connections_were_not_accepted_count() -> None:
     run(main)
 
 
-def test_requests_of_the_program_itself_count() -> None:
+def test_requests_of_the_embedding_program_count() -> None:
     async def main(clock: SetClock) -> None:
         async with open_daemon() as daemon:
             await daemon.ask("new_game", player_white=1, player_black=2, clock=CLOCK)
@@ -231,7 +231,7 @@ def test_requests_of_the_program_itself_count() -> None:
 
 
 async def _blind_game(daemon: Daemon) -> tuple[int, str, str]:
-    """Id, name and key of White, to move in game 1, whose clocks have just started."""
+    """Return the id, name and key of White, who is to move in game 1, whose clocks have just started."""
     players = [await daemon.ask_as_operator("register", name=name) for name in ("white-bot", "black-bot")]
     white, black = (player["player"] for player in players)
     clock = {"initial": BASE}

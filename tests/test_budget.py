@@ -1,4 +1,4 @@
-"""Long work is done a slice at a time, in a fair order, and is paid for. Nothing here is timed: turns are counted."""
+"""Long work runs one slice at a time, in a fair order, and is charged for. These tests count turns and time nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 
 
 class Turns(trio.abc.Instrument):
-    """Counts the turns of the loop."""
+    """A counter of the loop's turns."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -29,7 +29,7 @@ class Turns(trio.abc.Instrument):
 
 
 def steps(number: int, log: list[str], name: str = "") -> Generator[None, None, str]:
-    """Work of so many steps, each of which writes its name down."""
+    """Yield so many times, and write the name down before each."""
     for _ in range(number):
         log.append(name)
         yield
@@ -41,7 +41,7 @@ async def work(bench: Workbench, peer: str, number: int, log: list[str], name: s
         assert await bench.run(steps(number, log, name), peer) == f"{name} done"
 
 
-async def test_the_loop_has_a_turn_for_others_between_any_two_slices_however_many_addresses_work() -> None:
+async def test_loop_serves_others_between_any_two_slices() -> None:
     bench, turns, log = Workbench(slice_seconds=0), Turns(), list[str]()
     trio.lowlevel.add_instrument(turns)
     async with trio.open_nursery() as nursery:
@@ -63,13 +63,13 @@ async def test_addresses_take_turns_and_the_work_of_one_queues_behind_itself() -
     assert last <= 12, "five steps each, by turns, and what was begun before"
 
 
-async def test_a_slice_takes_as_many_steps_as_fit() -> None:
+async def test_slice_takes_as_many_steps_as_fit() -> None:
     bench, log = Workbench(slice_seconds=3600.0), list[str]()
     await work(bench, ONE, 1_000, log, "all")
     assert bench.slices == 1
 
 
-async def test_what_work_raises_comes_out_and_leaves_the_place_free() -> None:
+async def test_failing_work_raises_to_its_caller_and_frees_its_place() -> None:
     def failing() -> Generator[None, None, None]:
         yield
         raise ValueError("no")
@@ -81,7 +81,7 @@ async def test_what_work_raises_comes_out_and_leaves_the_place_free() -> None:
     await work(bench, ONE, 1, [], "next")
 
 
-async def test_work_that_is_cancelled_leaves_its_place_to_the_next() -> None:
+async def test_cancelled_work_leaves_its_place_to_the_next() -> None:
     bench, log = Workbench(slice_seconds=0), list[str]()
     async with trio.open_nursery() as nursery:
         with trio.CancelScope() as scope:
@@ -99,18 +99,18 @@ async def cancelled_after(scope: trio.CancelScope, log: list[str], number: int) 
     scope.cancel()
 
 
-async def test_who_has_used_up_the_budget_is_refused_and_told_when_to_come_back(autojump_clock: MockClock) -> None:
+async def test_exhausted_budget_refuses_work_and_says_when_to_retry(autojump_clock: MockClock) -> None:
     budget = Budget(6_000)
     budget.check(ONE)
     budget.charge(ONE, 2.0)
     budget.check(ONE)
-    budget.charge(ONE, 2.0)  # more than is left to a connection, which has half
+    budget.charge(ONE, 2.0)  # more than what a connection has left, which is half
     with pytest.raises(TooMany) as refused:
         budget.check(ONE)
     assert str(refused.value) == (
         "max_work_per_minute: 3000 milliseconds of processor time from this connection are used up; try again later"
     )
-    assert refused.value.retry_after == 21.0  # a second too much, of which a minute gives back three; and a millisecond
+    assert refused.value.retry_after == 21.0  # one second over, of which a minute gives back three, and one millisecond
     budget.check("10.0.0.1:2")
     budget.charge("10.0.0.1:2", 2.5)
     with pytest.raises(TooMany) as refused:
@@ -129,13 +129,13 @@ async def test_who_has_used_up_the_budget_is_refused_and_told_when_to_come_back(
     budget.check(ONE)
 
 
-async def test_who_comes_from_nowhere_has_no_budget() -> None:
+async def test_request_without_an_address_has_no_budget() -> None:
     budget = Budget(1)
     budget.charge("", 1_000.0)
     budget.check("")
 
 
-async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when_its_turn_comes() -> None:
+async def test_work_is_charged_to_its_address_and_refused_at_its_turn_when_the_budget_is_spent() -> None:
     def busy() -> Generator[None, None, None]:
         for _ in range(100):
             sum(range(10_000))
@@ -163,7 +163,7 @@ async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when
     assert len(refused) == 4
     assert len(done) == 4
     assert {OTHER, ""} <= set(done)
-    async with bench.place("10.0.0.1:9"):  # what is not paid is charged, and never refused
+    async with bench.place("10.0.0.1:9"):  # unpaid work is charged, and never refused
         await bench.run(busy(), "10.0.0.1:9")
 
 
@@ -181,16 +181,14 @@ async def test_work_is_charged_to_who_asked_for_it_and_paid_work_is_refused_when
         ({"http": True, "trusted_proxies": "127.0.0.1"}, False),
     ],
 )
-def test_a_daemon_is_private_where_no_stranger_reaches_any_of_its_ports(
-    settings: dict[str, Any], private: bool
-) -> None:
+def test_daemon_is_private_when_no_stranger_reaches_any_of_its_ports(settings: dict[str, Any], private: bool) -> None:
     assert is_private(Config(**settings), (), ()) == private
 
 
 @pytest.mark.parametrize(
     ("setting", "local", "limit"), [(None, True, None), (None, False, DEFAULT_MAX_WORK), (7, True, 7), (7, False, 7)]
 )
-def test_there_is_a_limit_where_strangers_come_in_or_one_is_set(
+def test_work_limit_applies_when_strangers_can_connect_or_one_is_set(
     setting: int | None, local: bool, limit: int | None
 ) -> None:
     assert max_work_of(Config(max_work_per_minute=setting), local=local) == limit

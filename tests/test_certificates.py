@@ -1,4 +1,4 @@
-"""The server's certificate: what is said of files that cannot be used, and renewing them while it serves."""
+"""The server's certificate: errors for files that cannot be used, and renewal while the server runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def complaint(cert: Path | str, key: Path | str) -> str:
 
 
 def encrypted(key: Path, to: Path) -> Path:
-    """The same key behind a passphrase."""
+    """Return the same key, encrypted with a passphrase."""
     loaded = serialization.load_pem_private_key(key.read_bytes(), None)
     to.write_bytes(
         loaded.private_bytes(
@@ -33,7 +33,7 @@ def encrypted(key: Path, to: Path) -> Path:
     return to
 
 
-def test_without_both_settings_there_is_no_tls() -> None:
+def test_no_tls_without_both_settings() -> None:
     assert certificate_of("", "") is None
 
 
@@ -42,7 +42,7 @@ def test_each_setting_needs_the_other(certificates: Certificates) -> None:
     assert complaint("", certificates.key) == f"tls_key: '{certificates.key}' goes with tls_cert, which is not given"
 
 
-def test_a_file_that_cannot_be_read_is_named_with_its_setting(certificates: Certificates, tmp_path: Path) -> None:
+def test_unreadable_file_is_named_with_its_setting(certificates: Certificates, tmp_path: Path) -> None:
     _, cert, key = certificates
     assert complaint("no.pem", key) == "tls_cert: no.pem cannot be read: No such file or directory"
     assert complaint(cert, "no.pem") == "tls_key: no.pem cannot be read: No such file or directory"
@@ -51,9 +51,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_setting(certificates: Cert
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-def test_a_file_that_holds_something_else_is_named_with_its_setting(
-    text: str, certificates: Certificates, tmp_path: Path
-) -> None:
+def test_file_without_pem_is_named_with_its_setting(text: str, certificates: Certificates, tmp_path: Path) -> None:
     _, cert, key = certificates
     other = tmp_path / "other.pem"
     other.write_text(text, "utf-8")
@@ -61,19 +59,19 @@ def test_a_file_that_holds_something_else_is_named_with_its_setting(
     assert complaint(cert, other) == f"tls_key: {other} holds no private key in PEM"
 
 
-def test_files_that_are_mixed_up_are_said_to_be(certificates: Certificates) -> None:
+def test_swapped_files_are_reported(certificates: Certificates) -> None:
     _, cert, key = certificates
     assert complaint(key, cert) == f"tls_cert: {key} holds no certificate in PEM"
     assert complaint(cert, cert) == f"tls_key: {cert} holds no private key in PEM"
 
 
-def test_a_key_of_another_certificate_is_said_to_be(certificates: Certificates, tmp_path: Path) -> None:
+def test_key_of_another_certificate_is_reported(certificates: Certificates, tmp_path: Path) -> None:
     other = make_certificates(tmp_path)
     said = complaint(certificates.cert, other.key)
     assert said == f"tls_key: {other.key} is not the key of the certificate in {certificates.cert}"
 
 
-def test_a_key_behind_a_passphrase_is_refused_and_nobody_is_asked(certificates: Certificates, tmp_path: Path) -> None:
+def test_encrypted_key_is_refused_without_a_passphrase_prompt(certificates: Certificates, tmp_path: Path) -> None:
     key = encrypted(certificates.key, tmp_path / "key.pem")
     said = complaint(certificates.cert, key)
     assert said == f"tls_key: {key} is encrypted; a daemon needs a key without a passphrase"
@@ -85,7 +83,7 @@ def test_certificate_and_key_may_be_in_one_file(certificates: Certificates, tmp_
     assert certificate_of(str(both), str(both)) is not None
 
 
-async def test_a_daemon_does_not_start_on_a_certificate_it_cannot_use(tmp_path: Path) -> None:
+async def test_daemon_does_not_start_with_an_unusable_certificate(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^tls_cert: none\.pem cannot be read: "):
         async with open_daemon(Config(data=str(tmp_path / "data"), tls_cert="none.pem", tls_key="none.pem")):
             pass
@@ -99,7 +97,7 @@ def copy(certificates: Certificates, to: Path) -> Certificates:
     return Certificates(*(to / file.name for file in certificates))
 
 
-async def test_a_renewed_certificate_is_for_new_connections_and_the_old_ones_go_on(
+async def test_renewed_certificate_serves_new_connections_and_old_ones_continue(
     certificates: Certificates, tmp_path: Path
 ) -> None:
     old = copy(certificates, tmp_path / "used")
@@ -114,7 +112,7 @@ async def test_a_renewed_certificate_is_for_new_connections_and_the_old_ones_go_
         assert await before.ask("ping") == {"error": None}
 
 
-async def test_a_renewal_that_cannot_be_used_changes_nothing(certificates: Certificates, tmp_path: Path) -> None:
+async def test_failed_renewal_changes_nothing(certificates: Certificates, tmp_path: Path) -> None:
     used = copy(certificates, tmp_path / "used")
     async with tls_daemon(used) as daemon:
         assert daemon.certificate is not None

@@ -1,4 +1,4 @@
-"""Settings from flags, environment and file: which wins, and what is said of a wrong one."""
+"""Settings from flags, environment and file: their precedence, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import structs
 from gmd.config import SERVED, Config, ConfigError
 from gmd.config_loading import load_config, unknown_variables
 
-#: A valid value of every setting that is not its default, as a flag or a file has it.
+#: A valid value of every setting that is not its default, as written in a flag or a file.
 OTHER: dict[str, object] = {
     "host": "0.0.0.0",
     "port": 7200,
@@ -87,7 +87,7 @@ def test_every_setting_has_a_default() -> None:
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_a_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_path: Path) -> None:
+def test_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_path: Path) -> None:
     value = OTHER[name]
     expected = structs.replace(SERVED, **{name: value})
     assert load_config({name: value}, {}) == expected
@@ -95,21 +95,21 @@ def test_a_setting_comes_from_a_flag_the_environment_or_a_file(name: str, tmp_pa
     assert load_config({}, {}, toml(tmp_path, {name: value})) == expected
 
 
-def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+def test_flag_overrides_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
     file = toml(tmp_path, {"port": 1, "host": "file", "max_wait": 1.0})
     environment = {"GMD_PORT": "2", "GMD_HOST": "environment", "HOME": "/nowhere", "GMD": "x", "gmd_port": "9"}
     config = load_config({"port": 3}, environment, file)
     assert (config.port, config.host, config.max_wait) == (3, "environment", 1.0)
 
 
-def test_a_variable_that_sets_nothing_is_found_with_what_may_have_been_meant() -> None:
+def test_unknown_variable_is_found_with_the_setting_that_was_probably_meant() -> None:
     settings = {f"GMD_{name.upper()}": "1" for name in OTHER}
     assert unknown_variables({**settings, "GMD_CONFIG": "x", "GMD_PROOF": "full", "HOME": "/", "gmd_portt": "1"}) == {}
     found = unknown_variables({"GMD_PORTT": "1", "GMD_": "", "GMD_MAXWAIT": "3", "GMD_SOMETHING_ELSE": "x"})
     assert found == {"GMD_": None, "GMD_MAXWAIT": "GMD_MAX_WAIT", "GMD_PORTT": "GMD_PORT", "GMD_SOMETHING_ELSE": None}
 
 
-def test_whole_numbers_do_for_seconds(tmp_path: Path) -> None:
+def test_whole_numbers_are_accepted_for_seconds(tmp_path: Path) -> None:
     assert load_config({}, {}, toml(tmp_path, {"max_wait": 5})).max_wait == 5.0
     assert load_config({}, {"GMD_MAX_WAIT": "5"}).max_wait == 5.0
 
@@ -134,7 +134,7 @@ WRONG: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "what"), WRONG)
-def test_a_wrong_value_is_named_with_its_source(name: str, value: object, what: str, tmp_path: Path) -> None:
+def test_wrong_value_is_named_with_its_source(name: str, value: object, what: str, tmp_path: Path) -> None:
     file = toml(tmp_path, {name: value})
     variable = {f"GMD_{name.upper()}": str(value)}
     for source, load in (
@@ -159,13 +159,13 @@ def test_a_wrong_value_is_named_with_its_source(name: str, value: object, what: 
         ("http", "maybe", "true or false"),
     ],
 )
-def test_variable_of_a_wrong_type_is_named_with_what_it_is_not(name: str, text: str, type_: str) -> None:
+def test_variable_of_a_wrong_type_is_named_with_the_expected_type(name: str, text: str, type_: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config({}, {f"GMD_{name.upper()}": text})
     assert str(caught.value) == f"GMD_{name.upper()}: {text!r} is not {type_}"
 
 
-def test_a_wrong_value_is_refused_also_where_another_wins(tmp_path: Path) -> None:
+def test_wrong_value_is_refused_even_when_another_source_overrides_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^port: 70000 from the file "):
         load_config({"port": 5}, {"GMD_PORT": "6"}, toml(tmp_path, {"port": 70_000}))
 
@@ -187,7 +187,7 @@ def test_a_wrong_value_is_refused_also_where_another_wins(tmp_path: Path) -> Non
         ("port = 5\nport = 6", "config: {file} is not TOML: "),
     ],
 )
-def test_a_file_must_be_toml_with_settings_alone(text: str, error: str, tmp_path: Path) -> None:
+def test_file_must_be_toml_with_settings_alone(text: str, error: str, tmp_path: Path) -> None:
     file = tmp_path / "gmd.toml"
     file.write_text(text, "utf-8")
     with pytest.raises(ConfigError) as caught:
@@ -195,14 +195,14 @@ def test_a_file_must_be_toml_with_settings_alone(text: str, error: str, tmp_path
     assert str(caught.value).startswith(error.format(file=file))
 
 
-def test_a_file_must_be_utf8(tmp_path: Path) -> None:
+def test_file_must_be_utf8(tmp_path: Path) -> None:
     file = tmp_path / "gmd.toml"
     file.write_bytes(b'host = "\xff"')
     with pytest.raises(ConfigError, match="is not TOML: "):
         load_config({}, {}, file)
 
 
-def test_a_file_must_be_there(tmp_path: Path) -> None:
+def test_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config({}, {}, tmp_path / "none.toml")
     assert str(caught.value) == f"config: {tmp_path}/none.toml cannot be read: No such file or directory"
@@ -210,7 +210,7 @@ def test_a_file_must_be_there(tmp_path: Path) -> None:
         load_config({}, {}, tmp_path)
 
 
-def test_a_config_does_not_change() -> None:
+def test_config_is_immutable() -> None:
     with pytest.raises(AttributeError):
         Config().port = 5  # type: ignore[misc]
 

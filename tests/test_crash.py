@@ -1,4 +1,4 @@
-"""A daemon under load is killed at random moments, again and again: whatever it acknowledged is there, in order."""
+"""A daemon under load is killed at random moments, again and again: its log has all it acknowledged, in order."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tests.helpers_proof import proof_size
 from tests.serving import Served, served
 
 CLIENTS = 32
-#: Moves acknowledged, to all clients together, between two kills: at least one, at most this many.
+#: The moves that all clients together have acknowledged between two kills: at least one, at most this many.
 MOST_BETWEEN = 400
-#: Moves that some clients send before they have had the reply to the first.
+#: The moves that some clients send before they have the reply to the first.
 WINDOW = 4
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
-#: Longest that the whole test may take for one kill.
+#: The longest that the whole test may take for one kill.
 PATIENCE_SECONDS = 60
 
 
 class Killer:
-    """The daemon of the moment, and its end."""
+    """The current daemon's port, and the moment of its end."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -41,7 +41,7 @@ class Killer:
         self._port = 0
 
     async def connect(self) -> trio.SocketStream:
-        """A connection, once there is a daemon."""
+        """Return a connection, once there is a daemon."""
         while True:
             await self._up.wait()
             with suppress(OSError):
@@ -49,15 +49,15 @@ class Killer:
             await trio.lowlevel.checkpoint()
 
     def acknowledged(self) -> None:
-        """A move has been."""
+        """Count one acknowledged move."""
         self._left -= 1
         if self._left <= 0:
             self._due.set()
 
     async def kill(self, daemon: Served, signal: int, after: Iterable[trio.Event] = ()) -> int:
-        """Let the clients at a daemon, and signal it at a moment nobody knows; its exit status.
+        """Let the clients connect to a daemon, signal it at a random moment, and return its exit status.
 
-        :param after: what must have happened before that moment.
+        :param after: the events that must have happened before that moment.
         """
         self._port, self._left, self._due = daemon.port, self._rng.randint(1, MOST_BETWEEN), trio.Event()
         self._up.set()
@@ -70,7 +70,7 @@ class Killer:
 
 
 class Player:
-    """Plays both sides of one game, for ever, with nothing but the protocol's safe retry behind it.
+    """A client that plays both sides of one game for ever, by means of the protocol's safe retry alone.
 
     :ivar acknowledged: how many of its moves it knows to have been made.
     :ivar moved: set once it knows of one.
@@ -88,7 +88,7 @@ class Player:
     async def play(self) -> None:
         while True:
             client = Client(await self._killer.connect())
-            # The daemon is killed in the middle of a frame, or before it has begun one.
+            # The daemon is killed in the middle of a frame, or between frames.
             with suppress(trio.BrokenResourceError, EOFError, BadFrame):
                 await self._converse(client)
             await client.aclose()
@@ -104,7 +104,7 @@ class Player:
             await self._move(client)
 
     async def _catch_up(self, client: Client) -> None:
-        """Send the first move again that was not acknowledged: who sends one at a time needs nothing else."""
+        """Find the first move that was not acknowledged; a client that sends single moves needs no such request."""
         if self._window == 1:
             return
         there = (await client.ask("state", game_id=self.game_id, brief=True))["state"]["ply_index"]
@@ -132,7 +132,7 @@ class Player:
 
 
 def check(player: Player, there: int) -> None:
-    """What was acknowledged is there, and nothing that was not sent."""
+    """Assert that every acknowledged move is there, and no move that was not sent."""
     assert player.acknowledged <= there <= player.sent, (player.game_id, player.acknowledged, there, player.sent)
 
 
@@ -146,7 +146,7 @@ def database(directory: Path) -> Iterator[sqlite3.Connection]:
 
 
 def check_log(directory: Path, players: list[Player]) -> None:
-    """The log itself, read by nobody's code but SQLite's: whole, without gaps, and as long as its games say."""
+    """Check the log itself through SQLite alone: it is whole, without gaps, and as long as its games say."""
     with database(directory) as log:
         assert log.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         torn = """SELECT game_id FROM games LEFT JOIN events USING (game_id) GROUP BY game_id
@@ -166,17 +166,17 @@ def check_log(directory: Path, players: list[Player]) -> None:
 
 
 @pytest.mark.proof
-async def test_whatever_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
+async def test_every_acknowledged_move_survives_every_kill(tmp_path: Path) -> None:
     await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=8, full=300, share=24))
 
 
 @pytest.mark.proof
-async def test_being_told_to_stop_under_load_loses_nothing_and_is_no_failure(tmp_path: Path) -> None:
+async def test_stop_signal_under_load_loses_nothing_and_exits_with_status_0(tmp_path: Path) -> None:
     await crash(tmp_path, SIGTERM, 0, proof_size(small=2, full=100, share=8))
 
 
 async def crash(directory: Path, signal: int, status: int, kills: int) -> None:
-    """End a daemon so many times with a signal, and look into its log each time."""
+    """End a daemon so many times with a signal, and check its log each time."""
     killer = Killer(random.Random("kill"))
     players = [Player(number, killer) for number in range(1, CLIENTS + 1)]
     with trio.fail_after(kills * PATIENCE_SECONDS):
@@ -186,7 +186,7 @@ async def crash(directory: Path, signal: int, status: int, kills: int) -> None:
             for kill in range(kills):
                 serving = served("--data", str(directory))
                 daemon = await trio.to_thread.run_sync(serving.__enter__)
-                # However early the others come, the last comes when everyone has played.
+                # The last signal comes only when every client has played, however early the others came.
                 after = [player.moved for player in players] if kill == kills - 1 else []
                 assert await killer.kill(daemon, signal, after) == status
                 await trio.to_thread.run_sync(serving.__exit__, None, None, None)

@@ -1,4 +1,4 @@
-"""Nothing hidden shows in Dark chess: in two games that look the same to a player, it gets the same bytes."""
+"""Dark chess shows nothing hidden: in two games that look the same to a player, the player gets the same bytes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tests.noninterference import quiet
 from tests.paired_daemons import OBSERVER, OPPONENT, Distinguished, PairedDaemons, paired_daemons
 from tests.request_catalogue import Seat
 
-#: Pairs of games played on one pair of daemons.
-PAIRS_IN_ROOMS = 100
+#: The pairs of games played on one pair of daemons.
+PAIRS_PER_DAEMONS = 100
 
-#: Where much is hidden soon: pawns and rooks that meet, and knights that give check unseen.
+#: Start positions in which much is soon hidden: pawns and rooks that meet, and knights that give check unseen.
 TELLING = STARTS[1:3]
 
 
@@ -39,7 +39,7 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.proof
 def test_player_of_dark_chess_gets_same_bytes_in_games_that_look_the_same() -> None:
     pairs = proof_size(20, 5_000)
-    jobs = [(first, min(PAIRS_IN_ROOMS, pairs - first)) for first in range(0, pairs, PAIRS_IN_ROOMS)]
+    jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     played, different, compared = map(sum, zip(*in_processes(play_pairs, jobs), strict=True))
     assert played == pairs
     assert different > 0.6 * pairs
@@ -48,9 +48,9 @@ def test_player_of_dark_chess_gets_same_bytes_in_games_that_look_the_same() -> N
 
 
 def play_pairs(seed: int, pairs: int) -> tuple[int, int, int]:
-    """Play pairs of games on two daemons; returns how many, how many that differ, and the replies compared.
+    """Play pairs of games on two daemons; return how many, how many that differ, and the replies compared.
 
-    :raises Distinguished: some reply was different.
+    :raises Distinguished: the replies differed somewhere.
     """
     return trio.run(_play_pairs, seed, pairs, clock=MockClock())
 
@@ -70,10 +70,10 @@ async def _play_pairs(seed: int, pairs: int) -> tuple[int, int, int]:
 
 
 async def play_twins(daemons: PairedDaemons, twins: DarkTwins, rng: random.Random, *, thorough: bool = True) -> None:
-    """Play a pair of games; the observer asks in between.
+    """Play a pair of games, with the observer's requests in between.
 
-    :param thorough: ask everything in the end.
-    :raises Distinguished: some reply was different.
+    :param thorough: make every request at the end.
+    :raises Distinguished: the replies differed somewhere.
     """
     color, other = ("white", "black") if twins.observer else ("black", "white")
     players = {f"player_{color}": OBSERVER, f"player_{other}": OPPONENT}
@@ -108,7 +108,7 @@ async def _opponent_moves(daemons: PairedDaemons, seat: Seat, pair: tuple[chess.
 
 
 def questions(seat: Seat) -> Iterator[Json]:
-    """What the observer asks while nothing comes of it: looks, lists, retries, and what is refused."""
+    """Yield the observer's requests that change nothing: looks, lists, retries, and what is refused."""
     yield from seat._looks()
     yield from seat._lists()
     yield from seat._others_looks()
@@ -130,13 +130,13 @@ def questions(seat: Seat) -> Iterator[Json]:
         yield seat.mine("move", move="a1a1", ply=ply)
 
 
-# --- Each way to tell is found out ----------------------------------------------------------------------------------
+# --- Each leak is found ----------------------------------------------------------------------------------------------
 
 _blind_state, _read_move = views._blind_state, dark.read_move
 
 
 def showing(**fields: Callable[[dark.DarkGame, Snapshot, GameState], object]) -> tuple[Any, str, Any]:
-    """Views in which some fields are made of the truth."""
+    """Return a patch of the views in which some fields show the truth."""
 
     def state(game: dark.DarkGame, shown: Snapshot, *others: Any, **options: Any) -> GameState:
         blind = _blind_state(game, shown, *others, **options)
@@ -146,7 +146,7 @@ def showing(**fields: Callable[[dark.DarkGame, Snapshot, GameState], object]) ->
 
 
 def with_the_position(board: dark.DarkBoard, text: str) -> str:
-    """A refusal that names the position, as that of chess does."""
+    """Refuse with an error that names the position, as that of chess does."""
     try:
         return _read_move(board, text)
     except IllegalMove:
@@ -167,13 +167,13 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-async def test_planted_leak_is_found_out(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_planted_leak_is_found(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*LEAKS[leak])
     async with paired_daemons(mock_clock) as daemons:
-        assert await is_told(daemons, pairs=300)
+        assert await is_distinguished(daemons, pairs=300)
 
 
-async def is_told(daemons: PairedDaemons, pairs: int) -> bool:
+async def is_distinguished(daemons: PairedDaemons, pairs: int) -> bool:
     """Return whether some pair of games can be told apart."""
     for seed in range(pairs):
         rng = random.Random(seed)

@@ -1,4 +1,6 @@
-"""Deadlines ring when they come, each once, the latest set: as a model says that looks at all of them all the time."""
+"""Deadlines fire when they are due, each once, and at the latest time set, as a model says that checks all of them at
+every moment.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ steps = st.lists(
 
 
 def model(taken: list[Step]) -> list[tuple[float, int]]:
-    """When which game's alarm rings, of games that all have at most one deadline."""
+    """Return when each game's deadline fires, by a model in which every game has at most one."""
     now = 0
     deadlines: dict[int, int] = {}
     reached: list[tuple[float, int]] = []
@@ -43,7 +45,7 @@ def model(taken: list[Step]) -> list[tuple[float, int]]:
 
 
 def run(taken: list[Step]) -> list[tuple[float, int]]:
-    """When which game's alarm rings."""
+    """Return when each game's deadline fires."""
     reached: list[tuple[float, int]] = []
 
     async def main() -> None:
@@ -66,11 +68,11 @@ def run(taken: list[Step]) -> list[tuple[float, int]]:
 
 
 @given(steps)
-def test_alarms_ring_when_the_model_says(taken: list[Step]) -> None:
+def test_deadlines_fire_when_the_model_says(taken: list[Step]) -> None:
     assert sorted(run(taken)) == sorted(model(taken))
 
 
-async def test_games_of_one_deadline_all_ring(autojump_clock: MockClock) -> None:
+async def test_deadlines_at_the_same_time_all_fire(autojump_clock: MockClock) -> None:
     reached: list[int] = []
     deadlines = Deadlines(reached.append)
     for game_id in range(100):
@@ -80,7 +82,7 @@ async def test_games_of_one_deadline_all_ring(autojump_clock: MockClock) -> None
     assert sorted(reached) == list(range(100))
 
 
-async def test_an_alarm_may_set_the_next(autojump_clock: MockClock) -> None:
+async def test_deadline_may_set_the_next_one(autojump_clock: MockClock) -> None:
     reached: list[float] = []
 
     def on_deadline(game_id: int) -> None:
@@ -94,7 +96,7 @@ async def test_an_alarm_may_set_the_next(autojump_clock: MockClock) -> None:
     assert reached == [2, 4, 6, 8]
 
 
-async def test_an_alarm_may_change_the_others(autojump_clock: MockClock) -> None:
+async def test_deadline_may_change_the_others(autojump_clock: MockClock) -> None:
     reached: list[tuple[float, int]] = []
 
     def on_deadline(game_id: int) -> None:
@@ -111,7 +113,7 @@ async def test_an_alarm_may_change_the_others(autojump_clock: MockClock) -> None
     assert reached == [(1, 1), (1, 3)]
 
 
-async def test_games_that_are_over_leave_nothing_behind(autojump_clock: MockClock) -> None:
+async def test_cleared_deadlines_leave_nothing_behind(autojump_clock: MockClock) -> None:
     deadlines = Deadlines(lambda game_id: None)
     for game_id in range(10 * MAX_OUTDATED):
         deadlines.set(game_id, 1e9)
@@ -119,7 +121,7 @@ async def test_games_that_are_over_leave_nothing_behind(autojump_clock: MockCloc
         assert len(deadlines) <= MAX_OUTDATED + 1
 
 
-async def test_a_game_that_moves_on_and_on_takes_one_place(autojump_clock: MockClock) -> None:
+async def test_deadline_that_is_set_again_and_again_takes_one_place(autojump_clock: MockClock) -> None:
     deadlines = Deadlines(lambda game_id: None)
     for ply in range(10 * MAX_OUTDATED):
         deadlines.set(1, 1e9 + ply)

@@ -1,4 +1,6 @@
-"""Few descriptors: whoever is connected is served in full, and the others are told ``too_many``, never ``internal``."""
+"""Few descriptors: a client that is connected is served in full, and the others are refused with ``too_many``, never
+``internal``.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ from gmd.descriptors import LEAST, RESERVED
 from tests.helpers import Client, Json
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
-#: What the shell lets the daemon have, hard and soft.
+#: The descriptors that the shell allows the daemon, hard and soft.
 LIMIT = 64
 PASSWORD = "correct horse"
-#: More than can get in.
+#: More connections than there is room for.
 CROWD = 100
 
-#: Fields with which each kind is a request that is answered or refused for what it asks: of game 1, or of nobody's.
+#: Fields with which a request of each kind is answered or refused for its content: of game 1, or of no game.
 FIELDS: dict[str, Json] = {
     "hello": {"name": "ann", "password": PASSWORD},
     "new_game": {"player_white": 1, "player_black": 2, "token": "of the crowd"},
@@ -49,12 +51,12 @@ def request_of(kind: str) -> Json:
 
 
 async def crowd_at(daemon: Served, port: int) -> list[trio.SocketStream]:
-    """Connections to a port, more than there is room for."""
+    """Open more connections to a port than there is room for."""
     return [await trio.open_tcp_stream(daemon.host, port) for _ in range(CROWD)]
 
 
 async def said_to(stream: trio.SocketStream) -> Json:
-    """The error that a connection is told that finds no room."""
+    """Return the error that a connection gets that finds no room."""
     decoder = FrameDecoder(1 << 20)
     while (body := decoder.next_frame()) is None:
         data = await stream.receive_some()
@@ -65,7 +67,7 @@ async def said_to(stream: trio.SocketStream) -> Json:
 
 
 @pytest.mark.parametrize("crowded", ["game", "http"])
-async def test_every_request_is_answered_where_a_crowd_has_taken_all_descriptors(crowded: str, tmp_path: Path) -> None:
+async def test_every_request_is_answered_when_a_crowd_has_taken_all_descriptors(crowded: str, tmp_path: Path) -> None:
     arguments = ("--data", str(tmp_path), "--http", "--http-port", "0", "--max-failures-per-minute", "1000")
     with served(*arguments, limit=f"-n {LIMIT}") as daemon:
         http_port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
@@ -110,7 +112,7 @@ async def test_every_request_is_answered_where_a_crowd_has_taken_all_descriptors
 
 
 def asked(connection: http.client.HTTPConnection, method: str, path: str) -> tuple[int, Any]:
-    """Ask something over HTTP as a player with a password; the status, and the body if it is JSON."""
+    """Send a request over HTTP as a player with a password; return the status, and the body, decoded if it is JSON."""
     for name in ("invitation_id", "game_id"):
         path = path.replace(f"{{{name}}}", "1")
     authorization = b64encode(f"ann:{PASSWORD}".encode()).decode()
@@ -126,13 +128,13 @@ def asked(connection: http.client.HTTPConnection, method: str, path: str) -> tup
 
 
 @pytest.mark.parametrize("limit", [8, 12, 20])
-def test_too_few_descriptors_to_start_with_are_called_that(limit: int, tmp_path: Path) -> None:
+def test_too_few_descriptors_to_start_with_are_reported(limit: int, tmp_path: Path) -> None:
     command = ["sh", "-c", f'ulimit -n {limit} && exec "$@"', "sh", *SERVE, "--port", "0", "--data", str(tmp_path)]
     ran = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=START_SECONDS, check=False)
     assert ran.returncode == 1
     (line,) = [line for line in ran.stderr.splitlines() if line.startswith("Error: ")]
     assert line == (
-        f"Error: too few descriptors to start with: this process may have {limit}, and "
-        f"{LEAST} are the least. Raise ulimit -n (LimitNOFILE of a service)"
+        f"Error: too few file descriptors: this process may open {limit}, and "
+        f"the daemon needs at least {LEAST}. Raise ulimit -n (LimitNOFILE of a service)"
     )
     assert "Traceback" not in ran.stderr

@@ -1,4 +1,4 @@
-"""Every reply is finished in one way: counted, logged and let go when what it shows is durable."""
+"""Every reply ends in one way: it is counted, logged, and released when what it shows is durable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gmd.requests.session import Authority, ClientSession
 from tests.helpers import Json, MemoryDaemon, memory_daemon
 from tests.slow_log import SlowLog
 
-#: Asks a daemon, by one way in, for the reply to a request.
+#: Sends a daemon a request by one entry, and returns the reply.
 Ask = Callable[..., Awaitable[Json]]
 MOVE: dict[str, Any] = {"game_id": 1, "player": 1, "move": "e4", "id": "m"}
 
@@ -33,12 +33,12 @@ async def over_tcp(daemon: MemoryDaemon) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def inside(daemon: MemoryDaemon) -> AsyncIterator[Ask]:
-    """As the program does that the daemon runs in."""
-    door = InProcessClient(daemon.services)
+    """Ask as the program in which the daemon runs."""
+    in_process = InProcessClient(daemon.services)
 
     async def ask(kind: str, **fields: Any) -> Json:
         try:
-            return await door.ask(Authority.CLIENT, kind, fields)
+            return await in_process.ask(Authority.CLIENT, kind, fields)
         except Refused as refused:
             return refused.reply
 
@@ -47,13 +47,13 @@ async def inside(daemon: MemoryDaemon) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def over_http(daemon: MemoryDaemon) -> AsyncIterator[Ask]:
-    """As routes do, whose requests are somebody's."""
-    door = InProcessClient(daemon.services)
+    """Ask as HTTP routes do, whose requests have a sender."""
+    in_process = InProcessClient(daemon.services)
 
     async def ask(kind: str, **fields: Any) -> Json:
         try:
             sender = Sender(None, "127.0.0.1:9", trio.current_time())
-            return await door.ask(Authority.CLIENT, kind, fields, sender)
+            return await in_process.ask(Authority.CLIENT, kind, fields, sender)
         except Refused as refused:
             return refused.reply
 
@@ -91,7 +91,7 @@ async def test_reply_is_held_and_counted_once_when_its_commit_is_settled(way: An
 
 
 @WAYS
-async def test_refusal_waits_for_the_move_that_it_tells_of_and_is_counted_then(way: Any) -> None:
+async def test_refusal_waits_for_the_commit_of_the_move_it_reveals_and_is_counted_then(way: Any) -> None:
     log = SlowLog()
     async with memory_daemon(log) as daemon, way(daemon) as ask:
         refused = daemon.services.metrics.refused
@@ -114,7 +114,7 @@ async def test_refusal_waits_for_the_move_that_it_tells_of_and_is_counted_then(w
 
 
 @WAYS
-async def test_message_that_is_no_request_is_counted_and_logged_as_a_refusal(way: Any) -> None:
+async def test_invalid_request_is_counted_and_logged_as_a_refusal(way: Any) -> None:
     with structlog.testing.capture_logs() as logged:
         async with memory_daemon() as daemon, way(daemon) as ask:
             assert (await ask("move", game_id="one"))["code"] == "bad_request"
@@ -123,7 +123,7 @@ async def test_message_that_is_no_request_is_counted_and_logged_as_a_refusal(way
     assert [(entry["kind"], entry["code"], entry["game_id"]) for entry in refusals] == [("move", "bad_request", None)]
 
 
-async def test_context_of_a_request_does_not_change_and_one_as_of_later_is_another() -> None:
+async def test_request_context_is_immutable_and_a_later_one_is_a_copy() -> None:
     async with memory_daemon() as daemon:
         request = decode_request(b'{"kind": "ping"}')
         context = RequestContext(daemon.services, ClientSession(daemon.services), request, 7, 1.0)

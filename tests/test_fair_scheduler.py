@@ -1,4 +1,6 @@
-"""Connections take turns by address while the loop is loaded. Nothing here is timed: what others got is counted."""
+"""Connections take turns by address while the loop is loaded. Nothing here is timed: the turns that others get are
+counted.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ MANY = 200
 
 
 def stepping_scheduler() -> FairScheduler:
-    """One that lets one connection through a turn of the loop, and by whose clock every step takes a millisecond."""
+    """Return a scheduler that lets one connection through per turn of the loop, with a clock that adds a millisecond at
+    every step.
+    """
     ticks = count()
     return FairScheduler(0.0, lambda: next(ticks) * 1e-3)
 
@@ -39,7 +43,7 @@ async def ask_again_and_again(scheduler: FairScheduler, source: str, served: lis
 
 
 async def turns_of_others(ask: Callable[[], Awaitable[object]], served: list[str], times: int) -> list[int]:
-    """How many turns others got before each of some of ours was over."""
+    """Return how many turns others got before each of our own."""
     found = []
     for _ in range(times):
         before = served.count(GREEDY)
@@ -49,12 +53,12 @@ async def turns_of_others(ask: Callable[[], Awaitable[object]], served: list[str
 
 
 async def test_lone_connection_is_served_as_often_as_a_whole_crowd_of_another_address() -> None:
-    """A few of them may go first now and then: what the latest have taken is charged a turn later."""
+    """A few of the crowd may go first now and then: their latest use is charged one turn later."""
     scheduler, served = stepping_scheduler(), list[str]()
     async with scheduler.running(), trio.open_nursery() as nursery:
         for _ in range(MANY):
             nursery.start_soon(ask_again_and_again, scheduler, GREEDY, served)
-        while len(served) < 100:  # by then it is known how long one of them takes
+        while len(served) < 100:  # then it is known how long one of them takes
             await trio.lowlevel.checkpoint()
         found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 20)
         nursery.cancel_scope.cancel()
@@ -62,7 +66,7 @@ async def test_lone_connection_is_served_as_often_as_a_whole_crowd_of_another_ad
     assert sum(found) <= 1.5 * len(found)
 
 
-async def test_connections_of_one_address_are_served_in_the_order_in_which_they_came() -> None:
+async def test_connections_of_one_address_are_served_in_order_of_arrival() -> None:
     scheduler, served = stepping_scheduler(), list[int]()
 
     async def ask(number: int) -> None:
@@ -77,7 +81,7 @@ async def test_connections_of_one_address_are_served_in_the_order_in_which_they_
     assert len(served) == MANY
 
 
-async def test_addresses_share_turns_alike_however_many_connections_each_has() -> None:
+async def test_addresses_share_turns_equally_however_many_connections_each_has() -> None:
     scheduler, served = stepping_scheduler(), list[str]()
     async with scheduler.running(), trio.open_nursery() as nursery:
         for source, connections in ((GREEDY, 100), (HONEST, 4), ("10.0.0.3", 20)):
@@ -90,8 +94,8 @@ async def test_addresses_share_turns_alike_however_many_connections_each_has() -
     assert max(shares) - min(shares) <= 60  # of two hundred
 
 
-async def test_when_load_begins_no_address_passes_with_all_its_connections_at_once() -> None:
-    """One address is parked first. To the others, of which nobody waits yet, one pass each is lent."""
+async def test_no_address_passes_with_all_its_connections_when_load_begins() -> None:
+    """One address is parked first. Each of the others, of which no connection waits yet, gets one pass in advance."""
     scheduler, served = stepping_scheduler(), list[str]()
 
     async def ask(source: str) -> None:
@@ -107,7 +111,7 @@ async def test_when_load_begins_no_address_passes_with_all_its_connections_at_on
     assert len(served) == 3 * MANY
 
 
-async def test_nobody_waits_while_the_turns_of_the_loop_are_short() -> None:
+async def test_no_connection_waits_while_the_turns_of_the_loop_are_short() -> None:
     scheduler = FairScheduler(3_600.0)
     async with scheduler.running():
         for _ in range(MANY):
@@ -117,13 +121,13 @@ async def test_nobody_waits_while_the_turns_of_the_loop_are_short() -> None:
     assert scheduler.parked == 0
 
 
-async def test_scheduler_that_is_not_running_lets_everybody_pass() -> None:
+async def test_stopped_scheduler_lets_every_connection_pass() -> None:
     scheduler = FairScheduler(0.0)
     await scheduler.wait_turn(GREEDY)
     assert (scheduler.is_loaded, scheduler.parked) == (False, 0)
 
 
-async def test_load_ends_when_all_have_gone() -> None:
+async def test_load_ends_when_all_connections_have_gone() -> None:
     scheduler = stepping_scheduler()
     async with scheduler.running():
         with trio.CancelScope() as scope:
@@ -153,7 +157,7 @@ def pairs(number: int) -> Iterator[list[tuple[socket.socket, socket.socket]]]:
                 end.close()
 
 
-async def test_crowd_wakes_one_at_a_time_however_many_can_be_read() -> None:
+async def test_crowd_wakes_one_connection_at_a_time_however_many_are_readable() -> None:
     crowd, woken = Crowd(), list[int]()
 
     async def wait(descriptor: int) -> None:
@@ -176,7 +180,7 @@ async def test_crowd_wakes_one_at_a_time_however_many_can_be_read() -> None:
     crowd.close()
 
 
-async def test_crowd_passes_over_those_that_were_cancelled() -> None:
+async def test_crowd_skips_cancelled_connections() -> None:
     crowd = Crowd()
     with pairs(2) as ((gone, its_peer), (here, other_peer)):
         with trio.move_on_after(0) as scope:
@@ -191,15 +195,15 @@ async def test_crowd_passes_over_those_that_were_cancelled() -> None:
         assert not crowd.wake_one()
         its_peer.send(b"y")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(crowd.wait, gone.fileno())  # it may come again
+            nursery.start_soon(crowd.wait, gone.fileno())  # it may wait again
             await trio.testing.wait_all_tasks_blocked()
             assert crowd.wake_one()
     crowd.close()
 
 
-async def test_reader_that_is_cancelled_while_it_waits_for_its_turn_loses_no_bytes() -> None:
+async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
     class Cancelling(FairScheduler):
-        """Cancels whoever is about to wait for its turn, so that nothing comes between."""
+        """A scheduler that cancels a task just before it waits for its turn."""
 
         async def wait_turn(self, source: str) -> None:
             scope.cancel()
@@ -219,8 +223,8 @@ async def test_reader_that_is_cancelled_while_it_waits_for_its_turn_loses_no_byt
         assert await reader.receive_some(100) == b"request"
 
 
-async def test_sessions_of_one_address_that_never_stop_asking_delay_that_of_another_by_two_batches() -> None:
-    """Each of two hundred asks again as soon as it can; the lone one's pings are answered in between."""
+async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_batches() -> None:
+    """Each of two hundred asks again as soon as it can; the lone session's pings are answered in between."""
     scheduler = stepping_scheduler()
     places = Places(10_000, 10_000, 0.0)
     async with memory_daemon() as daemon, scheduler.running(), trio.open_nursery() as nursery:
@@ -264,8 +268,8 @@ async def test_address_with_very_many_connections_is_answered_in_full() -> None:
             await client.aclose()
 
 
-async def test_crowd_of_one_address_is_charged_for_what_its_connections_take() -> None:
-    """Its connections can always be read, and none of them ever has to ask for its turn."""
+async def test_crowd_of_one_address_is_charged_for_what_its_connections_use() -> None:
+    """Its connections are always readable, and none of them ever has to wait for its turn."""
     scheduler, places, served = stepping_scheduler(), Places(10_000, 10_000, 0.0), list[str]()
 
     async def read_for_ever(end: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""A daemon's process that is stopped, as by ``kill -STOP`` or a paused machine, past all its players' time."""
+"""A daemon's process is stopped for longer than its players' time, as by ``kill -STOP`` or a paused machine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.helpers import Json
 from tests.serving import Served, served
 
 GAMES = 8
-#: Seconds on the clocks at first; where the machine is so slow that a flag falls before the daemon is stopped, it is
-#: tried again with twice as many.
+#: The seconds on the clocks at first. On a machine so slow that a flag falls before the daemon is stopped, the test
+#: tries again with twice as many.
 SECONDS, TRIES = 1.0, 7
 
 
 class Plain:
-    """A blocking client: frames of JSON on a socket."""
+    """A blocking client that sends and receives frames of JSON."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -38,7 +38,7 @@ class Plain:
         self.socket.sendall(encode_frame(json.dumps(request).encode()))
 
     def receive(self) -> Json:
-        """The next reply."""
+        """Return the next reply."""
         while len(self._buffer) < 4 or len(self._buffer) < 4 + int.from_bytes(self._buffer[:4], "big"):
             data = self.socket.recv(65_536)
             assert data, "the daemon has closed the connection"
@@ -49,7 +49,7 @@ class Plain:
         return reply
 
     def ask(self, **request: object) -> Json:
-        """Send a request and receive its reply, which must be no error."""
+        """Send a request and return its reply, which must be no error."""
         self.send(**request)
         reply = self.receive()
         assert reply["error"] is None, reply
@@ -58,7 +58,7 @@ class Plain:
 
 @contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """A process that does nothing; it goes on afterwards."""
+    """Stop a process, and let it continue afterwards."""
     os.kill(pid, signal.SIGSTOP)
     try:
         while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
@@ -69,7 +69,7 @@ def stopped(pid: int) -> Iterator[None]:
 
 
 def begun(client: Plain, seconds: float, count: int) -> tuple[list[int], float]:
-    """Games whose clocks have just started, and since when the first one's has, at the earliest."""
+    """Return games whose clocks have just started, and the earliest time at which the first one's may have started."""
     games = [
         client.ask(kind="new_game", player_white=1, player_black=2, clock={"initial": seconds})["game_id"]
         for _ in range(count)
@@ -82,13 +82,13 @@ def begun(client: Plain, seconds: float, count: int) -> tuple[list[int], float]:
 
 
 def wait_past(seconds: float, since: float) -> None:
-    """Let the players' time pass: that is what is tried."""
+    """Wait until the players' time has passed."""
     while time.monotonic() < since + seconds + 0.5:
         time.sleep(0.05)
 
 
 def _frozen_with_moves(daemon: Served, version: int, seconds: float) -> list[Json] | None:
-    """The replies to moves that were sent while the daemon was stopped; None where a flag fell before it was."""
+    """Return the replies to moves that were sent while the daemon was stopped; None where a flag fell before it was."""
     with ExitStack() as stack:
         client = Plain(daemon.port)
         stack.callback(client.socket.close)
@@ -99,7 +99,7 @@ def _frozen_with_moves(daemon: Served, version: int, seconds: float) -> list[Jso
             stack.callback(mover.socket.close)
             if version == 2:
                 mover.ask(kind="hello", protocol=2)
-        watcher = Plain(daemon.port)  # which is told if a flag falls before the daemon is stopped
+        watcher = Plain(daemon.port)  # gets a reply if a flag falls before the daemon is stopped
         stack.callback(watcher.socket.close)
         watcher.ask(kind="hello", protocol=2)
         watcher.send(kind="wait", game_ids=games)
@@ -119,7 +119,7 @@ def _has_come(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_no_game_is_lost_whose_move_lay_in_the_socket_when_the_process_goes_on(version: int) -> None:
+def test_move_received_while_the_process_was_stopped_saves_the_game(version: int) -> None:
     with served() as daemon:
         replies = None
         for attempt in range(TRIES):
@@ -129,7 +129,7 @@ def test_no_game_is_lost_whose_move_lay_in_the_socket_when_the_process_goes_on(v
         assert {reply["state"]["ply_index"] for reply in replies} == {1}
 
 
-def test_players_who_think_have_their_time_when_the_process_goes_on() -> None:
+def test_thinking_players_keep_their_time_when_the_process_continues() -> None:
     seconds = 30.0
     with served() as daemon:
         client = Plain(daemon.port)
@@ -138,14 +138,14 @@ def test_players_who_think_have_their_time_when_the_process_goes_on() -> None:
         with stopped(daemon.process.pid):
             stopped_at = time.monotonic()
             wait_past(2.0, stopped_at)
-            away = time.monotonic() - stopped_at
+            stopped_for = time.monotonic() - stopped_at
         left = client.ask(kind="state", game_id=game_id)["state"]["clock"]["white"]
         passed = time.monotonic() - since
-        assert seconds - (passed - away) - 0.2 <= left <= seconds  # what is forgiven is all that it was stopped for
+        assert seconds - (passed - stopped_for) - 0.2 <= left <= seconds  # all the stopped time is forgiven
         client.socket.close()
 
 
-def test_a_request_over_http_that_lay_in_the_socket_counts(tmp_path: Path) -> None:
+def test_http_request_received_while_the_process_was_stopped_counts(tmp_path: Path) -> None:
     with served("--http", "--http-port", "0", "--data", str(tmp_path)) as daemon:
         port = next(int(found[1]) for line in daemon.lines if (found := re.search(r"http://[^:/]+:(\d+)", line)))
         client = Plain(daemon.port)
@@ -160,7 +160,9 @@ def test_a_request_over_http_that_lay_in_the_socket_counts(tmp_path: Path) -> No
 
 
 def _frozen_with_sense(daemon: Served, port: int, players: Sequence[Json], seconds: float) -> int | None:
-    """The status of a sense that was posted while the daemon was stopped; None where the flag fell before it was."""
+    """Return the status of a sense that was posted while the daemon was stopped; None where the flag fell before it
+    was.
+    """
     white, black = players
     client = Plain(daemon.port)
     with ExitStack() as stack:
@@ -173,7 +175,7 @@ def _frozen_with_sense(daemon: Served, port: int, players: Sequence[Json], secon
         client.ask(kind="state", game_id=game_id)
         since = time.monotonic()
         client.ask(kind="state", **theirs)
-        client.send(kind="wait", **theirs)  # which is told if the flag falls
+        client.send(kind="wait", **theirs)  # gets a reply if the flag falls
         with stopped(daemon.process.pid):
             request = httpx.Request("POST", f"http://127.0.0.1:{port}/api/games/{game_id}/sense", json={"square": 9})
             next(httpx.BasicAuth(white["name"], white["key"]).auth_flow(request))
@@ -188,15 +190,15 @@ def _frozen_with_sense(daemon: Served, port: int, players: Sequence[Json], secon
 
 
 def _block(daemon: BackgroundDaemon, seconds: float) -> None:
-    """Let the daemon's thread do nothing else for so long."""
+    """Block the daemon's thread for so long."""
 
     async def blocking(_daemon: object) -> None:
-        time.sleep(seconds)  # noqa: ASYNC251 (nobody else is to be served)
+        time.sleep(seconds)  # noqa: ASYNC251 (nothing else is to be served)
 
     daemon.run(blocking)
 
 
-def test_a_daemon_in_the_program_itself_charges_nobody_for_what_keeps_it() -> None:
+def test_embedded_daemon_charges_no_player_while_its_thread_is_blocked() -> None:
     with background_daemon() as daemon:
         daemon.ask("new_game", player_white=1, player_black=2, clock={"initial": 2.0})
         for player in (1, 2):

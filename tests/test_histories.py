@@ -1,4 +1,4 @@
-"""Histories of finished games are kept, up to so many bytes; of games that are on, or not durable, nothing is."""
+"""Histories of finished games are cached, up to a number of bytes; those in progress, or not durable, are not."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def history(pgn: str) -> EncodedHistory:
     return run_through(encoded(steps()))
 
 
-def test_a_history_counts_its_bytes() -> None:
+def test_history_counts_its_bytes() -> None:
     assert history("é").size == len('"é"'.encode()) + len('["e2e4","e7e5"]')
 
 
-def test_the_bytes_kept_are_bounded_and_what_was_asked_for_longest_ago_goes_first() -> None:
+def test_cache_is_bounded_in_bytes_and_evicts_the_least_recently_used() -> None:
     one = history("x" * 983)
     assert one.size == 1_000
     kept = Histories(max_bytes=3_000)
@@ -40,7 +40,7 @@ def test_the_bytes_kept_are_bounded_and_what_was_asked_for_longest_ago_goes_firs
     kept.forget(5)
 
 
-async def test_the_history_of_a_game_that_is_on_is_not_kept() -> None:
+async def test_history_of_a_game_in_progress_is_not_cached() -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         game_id = (await client.new_game())["game_id"]
         histories = daemon.local._services.histories
@@ -54,7 +54,7 @@ async def test_the_history_of_a_game_that_is_on_is_not_kept() -> None:
         assert len(histories) == 1
 
 
-async def test_a_history_goes_with_its_game() -> None:
+async def test_pruned_game_is_evicted_from_the_cache_of_histories() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         game_id = (await client.new_game())["game_id"]

@@ -1,4 +1,4 @@
-"""Games at hand: how many stay is decided by their bytes, and idle ones go first."""
+"""Games in memory: their bytes decide how many stay, and idle ones are evicted first."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.helpers import Client, MemoryDaemon, durable_daemon, memory_daemon, s
 from tests.slow_log import SlowLog
 
 MAX_MEMORY = 1 << 20
-#: Half of it is for connections.
+#: The other half is for connections.
 GAMES_BYTES = MAX_MEMORY // 2
-#: A game that takes some 15 kB: positions of shuffled knights are four, but every move has its text.
+#: A game that takes some 15 kB: the shuffled knights make only four positions, but every move has its text.
 LONG = "Nf3 Nf6 Ng1 Ng8 " * 300
 GAMES = 100
 
 
 def taken(arbiter: Arbiter) -> int:
-    """What the games in memory take by their own account, which the shelf's is to be."""
+    """Return the bytes of the games in memory by their own estimates, after checking the cache's sums."""
     cache = arbiter._cache
     live_games = [*cache._recent.values(), *cache._older.values()]
     assert cache.bytes == sum(live.size for live in live_games)
@@ -37,7 +37,7 @@ async def long_games(client: Client, count: int) -> None:
         await wait_all_tasks_blocked()
 
 
-async def test_long_games_do_not_fill_the_memory_and_all_are_still_there(tmp_path: Path) -> None:
+async def test_long_games_stay_within_the_memory_limit_and_none_is_lost(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:
             client = await daemon.connect()
@@ -58,7 +58,7 @@ async def is_shown(client: Client, game_id: int) -> bool:
     return (await client.ask("state", game_id=game_id, brief=True))["error"] is None
 
 
-async def test_a_game_that_grows_is_counted_as_it_grows(autojump_clock: MockClock) -> None:
+async def test_growing_game_is_counted_as_it_grows(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -73,7 +73,7 @@ async def test_a_game_that_grows_is_counted_as_it_grows(autojump_clock: MockCloc
         assert (daemon.arbiter.games_in_memory, daemon.arbiter.games_bytes) == (0, 0)
 
 
-async def test_games_that_somebody_waits_for_go_too_where_there_is_no_room_and_the_wait_is_answered() -> None:
+async def test_waited_for_game_is_evicted_without_room_and_the_wait_is_still_answered() -> None:
     async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
         client, waiter = await daemon.connect(), await daemon.connect(player=2)
         await client.new_game()
@@ -86,7 +86,7 @@ async def test_games_that_somebody_waits_for_go_too_where_there_is_no_room_and_t
         assert (reply["error"], reply["state"]["ply_index"]) == (None, 1)
 
 
-async def test_games_whose_events_are_not_durable_stay_whatever_they_take() -> None:
+async def test_game_with_events_not_yet_durable_is_never_evicted() -> None:
     log = SlowLog()
     async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
         client, mover = await daemon.connect(), await daemon.connect()
@@ -101,8 +101,8 @@ async def test_games_whose_events_are_not_durable_stay_whatever_they_take() -> N
         assert (await mover.receive())["error"] is None
 
 
-async def test_a_session_that_idles_keeps_no_game_in_memory() -> None:
-    """Each of ten thousand sessions would keep the game that it asked for last, however long."""
+async def test_idle_session_keeps_no_game_in_memory() -> None:
+    """Otherwise each of ten thousand sessions would keep the last game that it asked for, however long."""
     async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
         client = await daemon.connect()
         await client.new_game(pgn=LONG)
@@ -114,10 +114,10 @@ async def test_a_session_that_idles_keeps_no_game_in_memory() -> None:
         assert live() is None
 
 
-async def test_an_end_that_nobody_acknowledges_keeps_no_game_in_memory_and_can_still_be_acknowledged(
+async def test_unacknowledged_end_keeps_no_game_in_memory_and_can_still_be_acknowledged(
     tmp_path: Path,
 ) -> None:
-    """A client that has always begun another frame acknowledges nothing, however many ends it is shown."""
+    """A client that has always begun another frame acknowledges nothing, however many results it receives."""
     with store_in(tmp_path) as store:
         async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:
             client, player = await daemon.connect(), await daemon.connect(player=2)
@@ -129,7 +129,7 @@ async def test_an_end_that_nobody_acknowledges_keeps_no_game_in_memory_and_can_s
             await long_games(client, GAMES)
             gc.collect()
             assert game() is None
-            assert await player.ask("ping") == {"error": None}  # which shows that it has the reply before
+            assert await player.ask("ping") == {"error": None}  # shows that it has the previous reply
             await client.new_game()  # what players know is written with the next append
             assert await daemon.arbiter.log.due(2) == []
 

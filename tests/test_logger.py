@@ -1,4 +1,4 @@
-"""Where a daemon's log goes in a program that embeds it."""
+"""The destination of a daemon's log in a program that embeds it."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ REFUSED = "request refused kind='state' code='no_such_game' game_id=7 player=Non
 
 
 def run(configure: str) -> tuple[list[str], list[str]]:
-    """What such a program writes to its standard output and its standard error."""
+    """Return what such a program writes to its standard output and its standard error."""
     command = [sys.executable, "-c", PROGRAM.format(configure=configure)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines(), done.stderr.splitlines()
 
 
-def test_without_a_word_of_the_host_warnings_go_where_those_of_libraries_do() -> None:
+def test_warnings_go_to_standard_error_when_the_host_configures_nothing() -> None:
     out, err = run("")
     assert out == []
     assert err[:2] == ["trouble number=7", "a fault of 100%"]
     assert err[-1] == "ValueError: %s"
 
 
-def test_a_host_with_logging_has_it_there() -> None:
+def test_host_with_logging_receives_the_log_there() -> None:
     out, err = run('import logging; logging.basicConfig(level="DEBUG", format="%(levelname)s %(name)s: %(message)s")')
     assert out == []
     assert f"DEBUG gmd.dispatch: {REFUSED}" in err
@@ -47,7 +47,7 @@ def test_a_host_with_logging_has_it_there() -> None:
     assert "ERROR gmd.daemon: a fault of 100%" in err
 
 
-def test_a_host_with_structlog_has_it_there() -> None:
+def test_host_with_structlog_receives_the_log_there() -> None:
     configure = "import structlog; structlog.configure([structlog.processors.LogfmtRenderer(key_order=['event'])])"
     out, err = run(configure)
     assert 'event="request refused" kind=state code=no_such_game game_id=7 player=' in out

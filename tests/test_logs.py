@@ -1,4 +1,4 @@
-"""The daemon's own log: a line a session, a line a refusal for those who look closer, and never a secret."""
+"""The daemon's own log: a line per session, at debug level a line per refusal, and never a secret."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.serving import Served, served
 
 SECRET = "Xyzzy-9f8e7d6c"
 
-#: Requests of every kind with a secret wherever a client may have put one, most of them refused.
+#: Requests of every kind with a secret wherever a client may have put one; most of them are refused.
 WITH_SECRETS: list[Json] = [
     {"kind": "hello", "player": 2**52, "key": SECRET, "password": SECRET, "client": SECRET},
     {"kind": "hello", "player": 7, "key": SECRET, "protocol": SECRET},
@@ -47,7 +47,7 @@ WITH_SECRETS: list[Json] = [
 
 @contextmanager
 def logging_daemon(*arguments: str) -> Iterator[tuple[Served, list[Json]]]:
-    """A daemon that logs JSON; the list has its log, an object a line, once it has ended."""
+    """Run a daemon that logs JSON; once it has ended, the list holds its log, one object per line."""
     logged: list[Json] = []
     with served("--log-format", "json", *arguments) as daemon:
         yield daemon, logged
@@ -57,7 +57,7 @@ def logging_daemon(*arguments: str) -> Iterator[tuple[Served, list[Json]]]:
 
 
 def talk(daemon: Served, *bodies: bytes) -> tuple[int, bytes]:
-    """Send some frames' bodies and no more; the client's port, and all that is answered."""
+    """Send some frames' bodies and no more; return the client's port, and all the bytes of the answer."""
     with socket.create_connection((daemon.host, daemon.port)) as connection:
         connection.sendall(b"".join(map(encode_frame, bodies)))
         connection.shutdown(socket.SHUT_WR)
@@ -65,12 +65,12 @@ def talk(daemon: Served, *bodies: bytes) -> tuple[int, bytes]:
 
 
 def without_time(line: Json) -> Json:
-    """A line without what differs from run to run; it must be there."""
+    """Return a line without the fields that differ from run to run; they must be there."""
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line["timestamp"])
     return {name: value for name, value in line.items() if name not in ("timestamp", "seconds")}
 
 
-def test_a_session_that_ends_is_a_line_with_its_counts() -> None:
+def test_ended_session_is_one_line_with_its_counts() -> None:
     with logging_daemon() as (daemon, logged):
         bodies = [b'{"kind":"hello","player":7}', b'{"kind":"ping"}', b'{"kind":"state","game_id":1}']
         port, replies = talk(daemon, *bodies)
@@ -109,7 +109,7 @@ GAME_LINES = {"game began", "game ended"}
 
 
 def played(daemon: Served) -> None:
-    """Games of every beginning and every end."""
+    """Play games with every beginning and every end."""
     with connect(port=daemon.port) as client:
         ada = client.register("ada", password=SECRET)
         mated = client.new_game(1, 2, token=SECRET)["game_id"]
@@ -125,7 +125,7 @@ def played(daemon: Served) -> None:
         client.decline(off, player=7)
 
 
-def test_a_game_that_begins_and_one_that_ends_is_a_line_each() -> None:
+def test_game_has_one_line_when_it_begins_and_one_when_it_ends() -> None:
     with logging_daemon() as (daemon, logged):
         played(daemon)
     lines = [without_time(line) for line in logged if line["event"] in GAME_LINES]
@@ -159,7 +159,7 @@ def test_a_game_that_begins_and_one_that_ends_is_a_line_each() -> None:
     assert SECRET not in json.dumps(logged)
 
 
-def test_a_game_goes_on_after_a_restart_without_beginning_again(tmp_path: Path) -> None:
+def test_game_that_continues_after_a_restart_does_not_begin_again(tmp_path: Path) -> None:
     with logging_daemon("--data", str(tmp_path)) as (daemon, before), connect(port=daemon.port) as client:
         client.new_game(1, 2)
     with logging_daemon("--data", str(tmp_path)) as (daemon, after), connect(port=daemon.port) as client:
@@ -168,7 +168,7 @@ def test_a_game_goes_on_after_a_restart_without_beginning_again(tmp_path: Path) 
     assert [line["event"] for line in before + after if line["event"] in GAME_LINES] == ["game began", "game ended"]
 
 
-def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> None:
+def test_refusals_and_version_1_sessions_are_logged_at_debug_level() -> None:
     with logging_daemon("--log-level", "debug") as (daemon, logged):
         talk(daemon, b'{"kind":"hello","player":7}', b'{"kind":"state","game_id":9}', b'{"kind":"what"}')
         talk(daemon, b'{"kind":"ping"}')
@@ -190,14 +190,14 @@ def test_refusals_and_sessions_of_version_1_are_for_those_who_look_closer() -> N
     }
 
 
-def test_above_its_level_it_says_nothing() -> None:
+def test_nothing_below_the_log_level_is_logged() -> None:
     with logging_daemon("--log-level", "warning") as (daemon, logged):
         talk(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
     assert logged == []
 
 
-def test_a_refusals_line_has_names_for_numbers_and_words_of_ours_alone() -> None:
-    """Whatever a client may send: what is logged of a refusal is drawn from these."""
+def test_line_of_a_refusal_has_only_fixed_words_and_numbers() -> None:
+    """A refusal's line contains no text of the client's, whatever the client sends."""
     with logging_daemon("--log-level", "debug") as (daemon, logged):
         for request in WITH_SECRETS:
             talk(daemon, b'{"kind":"hello"}', json.dumps(request).encode())
@@ -214,13 +214,13 @@ def test_a_refusals_line_has_names_for_numbers_and_words_of_ours_alone() -> None
 
 
 def said_by(code: str, *arguments: str) -> str:
-    """What a Python program of its own says on standard error: a log is configured once in a process' life."""
+    """Return what a separate Python program writes to standard error: a log is configured once in a process's life."""
     command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
 @pytest.mark.parametrize("log_format", ["console", "json"])
-def test_a_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format: str) -> None:
+def test_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format: str) -> None:
     code = """
         import sys
         import trio
@@ -246,7 +246,7 @@ def test_a_fault_in_a_handler_is_logged_without_the_values_of_variables(log_form
     assert SECRET not in text
 
 
-def test_what_libraries_log_is_in_the_same_form() -> None:
+def test_log_lines_of_libraries_have_the_same_format() -> None:
     code = """
         import logging
         import warnings
@@ -267,7 +267,7 @@ def test_what_libraries_log_is_in_the_same_form() -> None:
     assert "UserWarning: careful" in warning["event"]
 
 
-def test_for_people_it_is_a_line_with_words_first() -> None:
+def test_console_format_begins_each_line_with_words() -> None:
     with served("--log-format", "console") as daemon:
         talk(daemon, b'{"kind":"hello"}')
         assert daemon.stop(signal.SIGTERM) == 0
@@ -277,7 +277,7 @@ def test_for_people_it_is_a_line_with_words_first() -> None:
     assert re.search(r"\[info     \] stopping: finishing the requests in hand +signal=SIGTERM$", second)
 
 
-def test_standard_output_keeps_what_it_had() -> None:
+def test_log_does_not_write_to_standard_output() -> None:
     with served("--log-level", "debug") as daemon:
         talk(daemon, b"nonsense")
         assert daemon.stop(signal.SIGTERM) == 0
@@ -285,10 +285,10 @@ def test_standard_output_keeps_what_it_had() -> None:
         assert daemon.process.stdout.read() == ""
 
 
-def test_a_log_that_nobody_reads_holds_up_nothing_and_says_what_was_lost() -> None:
+def test_log_that_nobody_reads_blocks_nothing_and_reports_its_lost_lines() -> None:
     with served("--log-format", "json", "--log-level", "debug") as daemon:
         bodies = [b'{"kind":"hello"}', *[b'{"kind":"state","game_id":9}'] * 2_000]
-        _, replies = talk(daemon, *bodies)  # their lines are several times what a pipe holds
+        _, replies = talk(daemon, *bodies)  # their log lines are several times what a pipe holds
         assert replies.count(b"no_such_game") == 2_000
         stderr = daemon.process.stderr
         assert stderr is not None
@@ -301,18 +301,19 @@ def test_a_log_that_nobody_reads_holds_up_nothing_and_says_what_was_lost() -> No
         rest = list(map(json.loads, stderr.read().splitlines()))
     (lost,) = (line for line in rest if line["event"] == "lines of this log could not be written")
     assert lost["level"] == "warning"
-    # Two thousand refusals and their session's end, another refusal and its session's end; that it starts, stops, ends.
+    # Two thousand refusals and the end of their session; another refusal and the end of its session; and the lines of
+    # the start, the stop and the end of the daemon.
     assert kept + lost["lost"] + len(rest) - 1 == 2_006
 
 
-def test_a_daemon_without_standard_error_logs_nowhere(tmp_path: Path) -> None:
+def test_daemon_without_standard_error_logs_nowhere(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), prefix=("sh", "-c", 'exec "$@" 2>&-', "sh")) as daemon:
         talk(daemon, b'{"kind":"hello"}', b'{"kind":"new_game","player_white":1,"player_black":2}')
         assert daemon.stop(signal.SIGTERM) == 0
     assert [file for file in tmp_path.iterdir() if b"session ended" in file.read_bytes()] == []
 
 
-def test_a_line_that_was_torn_ends_before_the_next() -> None:
+def test_torn_line_is_ended_before_the_next() -> None:
     reading, writing = os.pipe()
     sink = Sink(writing)
     long = "x" * 1_000_000
@@ -325,7 +326,7 @@ def test_a_line_that_was_torn_ends_before_the_next() -> None:
     os.close(reading)
 
 
-def test_a_log_whose_reader_has_gone_holds_up_nothing() -> None:
+def test_log_whose_reader_has_gone_blocks_nothing() -> None:
     with served("--log-level", "debug") as daemon:
         assert daemon.process.stderr is not None
         daemon.process.stderr.close()
@@ -335,7 +336,7 @@ def test_a_log_whose_reader_has_gone_holds_up_nothing() -> None:
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-async def test_an_embedded_daemon_leaves_structlog_as_it_is() -> None:
+async def test_embedded_daemon_does_not_configure_structlog() -> None:
     before = structlog.get_config()
     async with memory_daemon() as daemon:
         await daemon.connect()

@@ -1,4 +1,6 @@
-"""The loop's time: what passes while it is away counts for nobody, whenever and however often that is."""
+"""The loop's time: the time in which the loop is blocked is charged to no player, whenever and however often it is
+blocked.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ from tests.set_clock import SetClock, run
 
 
 class Sleeper(trio.abc.Instrument):
-    """Lets time pass while the loop waits for input.
+    """An instrument that advances the clock while the loop waits for input.
 
-    :ivar seconds: how much, the next time that it does.
+    :ivar seconds: by how much, at the next wait.
     """
 
     def __init__(self, clock: SetClock) -> None:
@@ -32,8 +34,8 @@ class Sleeper(trio.abc.Instrument):
         self.seconds = 0.0
 
 
-#: ("passes", seconds): time that the loop lives; ("works", ...): a turn takes so long; ("sleeps", ...): it is stopped
-#: while it waits.
+#: ("passes", seconds): time in which the loop runs; ("works", ...): one turn takes so long; ("sleeps", ...): the
+#: process is stopped while the loop waits.
 Step = tuple[str, float]
 short = st.sampled_from([0.0, 0.02, 0.04, 0.08])
 long = st.sampled_from([0.25, 1.0, 5.0, 3600.0])
@@ -45,17 +47,17 @@ steps = st.lists(
 @pytest.mark.proof
 @settings(max_examples=proof_size(20, 1_000))
 @given(steps)
-def test_time_is_the_sum_of_what_the_loop_has_lived_and_never_goes_back(taken: list[Step]) -> None:
+def test_time_is_the_sum_of_what_the_loop_ran_and_never_goes_back(taken: list[Step]) -> None:
     async def main(clock: SetClock) -> None:
         sleeper = Sleeper(clock)
         with loop_time.watched():
             trio.lowlevel.add_instrument(sleeper)
             begun = latest = loop_time.now()
-            lived = 0.0
+            ran = 0.0
             for what, seconds in taken:
                 if what == "passes":
                     clock.skip(seconds)
-                    lived += seconds
+                    ran += seconds
                 elif what == "works":
                     clock.skip(seconds)
                 else:
@@ -68,7 +70,7 @@ def test_time_is_the_sum_of_what_the_loop_has_lived_and_never_goes_back(taken: l
                     assert loop_time.arrival() <= latest
                     await trio.lowlevel.checkpoint()
                 await loop_time.caught_up()
-            assert loop_time.now() - begun == pytest.approx(lived, abs=1e-6)
+            assert loop_time.now() - begun == pytest.approx(ran, abs=1e-6)
             trio.lowlevel.remove_instrument(sleeper)
 
     run(main)
@@ -80,7 +82,7 @@ def test_time_stands_still_until_there_is_nothing_more_to_read() -> None:
             await trio.lowlevel.checkpoint()
             begun = loop_time.now()
             clock.skip(5.0)
-            for _ in range(50):  # turns in which somebody has something to do
+            for _ in range(50):  # turns in which some task has work to do
                 assert (loop_time.now(), loop_time.arrival()) == (begun, begun)
                 assert loop_time.is_catching_up()
                 await trio.lowlevel.checkpoint()
@@ -92,7 +94,7 @@ def test_time_stands_still_until_there_is_nothing_more_to_read() -> None:
     run(main)
 
 
-def test_a_loop_that_is_always_busy_stands_still_for_no_longer_than_it_was_away() -> None:
+def test_time_of_a_busy_loop_stands_still_for_no_longer_than_it_was_blocked() -> None:
     async def main(clock: SetClock) -> None:
         with loop_time.watched():
             await trio.lowlevel.checkpoint()
@@ -103,13 +105,13 @@ def test_a_loop_that_is_always_busy_stands_still_for_no_longer_than_it_was_away(
                 turns += 1
                 clock.skip(0.05)
                 await trio.lowlevel.checkpoint()
-            assert 20 <= turns <= 25  # the turn that took a second, the second after it, and where time passes on
+            assert 20 <= turns <= 25  # the turn that took a second, the second after it, and the last turn
 
     run(main)
 
 
 @pytest.mark.parametrize("seconds", [0.09, 0.11])
-def test_a_turn_counts_as_an_absence_once_it_takes_a_tenth_of_a_second(seconds: float) -> None:
+def test_turn_counts_as_an_absence_once_it_takes_a_tenth_of_a_second(seconds: float) -> None:
     async def main(clock: SetClock) -> None:
         with loop_time.watched():
             await trio.lowlevel.checkpoint()
@@ -121,7 +123,7 @@ def test_a_turn_counts_as_an_absence_once_it_takes_a_tenth_of_a_second(seconds: 
     run(main)
 
 
-def test_an_absence_puts_deadlines_off_and_nothing_else_does() -> None:
+def test_deadlines_are_put_off_by_an_absence_and_by_nothing_else() -> None:
     async def main(clock: SetClock) -> None:
         with loop_time.watched():
             await trio.lowlevel.checkpoint()
@@ -164,7 +166,7 @@ def test_daemons_of_one_loop_share_its_time() -> None:
     run(main)
 
 
-async def test_on_a_clock_set_by_hand_time_is_trios(autojump_clock: MockClock) -> None:
+async def test_loop_time_is_trio_s_time_on_a_mock_clock(autojump_clock: MockClock) -> None:
     with loop_time.watched():
         await trio.sleep(1e4)
         assert loop_time.now() == loop_time.arrival() == trio.current_time() == 1e4

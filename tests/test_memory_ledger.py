@@ -1,4 +1,4 @@
-"""The ledger of what connections hold: what it says is true, and whom it cuts off is the largest offender."""
+"""The ledger of what connections hold: its sums are right, and it cuts off the largest offender."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.helpers_proof import proof_size
 
 TOTAL = 1_000_000
 SHARE = 400_000
-#: Whose connections come from two addresses, from one network of IPv6, and from nowhere.
+#: Peers of connections from two addresses, from one network of IPv6, and without an address.
 PEERS = ["192.0.2.1:1", "192.0.2.1:2", "192.0.2.2:1", "[2001:db8::1]:1", "[2001:db8::2]:1", ""]
 SIZES = st.integers(0, 2 * UNCOUNTED) | st.integers(0, SHARE)
 
 
 class Holder:
-    """A connection: what it holds, of which the ledger has its own notion, and why it was cut off."""
+    """A connection with its account in the ledger, and the reason why it was cut off."""
 
     def __init__(self, ledger: MemoryLedger, peer: str) -> None:
         self.peer = peer
@@ -35,7 +35,7 @@ class Holder:
         self.account = ledger.open(peer, self.cut_off)
 
     def cut_off(self, why: TooMany) -> None:
-        assert self.why is None, "nobody is cut off twice"
+        assert self.why is None, "no connection is cut off twice"
         self.why = why
 
 
@@ -44,7 +44,7 @@ def ledger_of(total: int = TOTAL, per_address: int = SHARE) -> MemoryLedger:
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Connections come, hold, let go and leave in any order."""
+    """Connections open, hold, release and close in any order."""
 
     @initialize()
     def begin(self) -> None:
@@ -70,7 +70,7 @@ class AnyOrder(RuleBasedStateMachine):
     def close(self, data: st.DataObject) -> None:
         holder = self.pick(data)
         holder.account.close()
-        holder.account.hold_requests(10 * UNCOUNTED)  # which comes too late, and counts as nothing
+        holder.account.hold_requests(10 * UNCOUNTED)  # comes too late, and counts as nothing
         self.holders.remove(holder)
 
     @invariant()
@@ -79,7 +79,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert all(size >= 0 for size in held)
         by_address = self.ledger.by_address()
         assert self.ledger.held == sum(held) == sum(by_address.values())
-        assert all(size > 0 for size in by_address.values()), "who holds nothing is forgotten"
+        assert all(size > 0 for size in by_address.values()), "an address that holds nothing is forgotten"
 
     @invariant()
     def no_limit_is_exceeded(self) -> None:
@@ -100,7 +100,7 @@ def test_accounts_sum_to_the_total_whatever_happens_in_any_order() -> None:
     )
 
 
-def test_an_address_over_its_share_loses_its_largest_connection_and_others_lose_nothing() -> None:
+def test_address_over_its_share_loses_its_largest_connection_and_others_lose_nothing() -> None:
     ledger = ledger_of(total=3 * TOTAL)
     others = [Holder(ledger, "192.0.2.2:1"), Holder(ledger, "")]
     for holder in others:
@@ -120,10 +120,10 @@ def test_an_address_over_its_share_loses_its_largest_connection_and_others_lose_
     assert ledger.by_address() == {"192.0.2.2": SHARE, "": SHARE, "192.0.2.1": 160_001}
 
 
-def test_over_the_total_the_address_that_holds_most_loses_its_largest_connections_first() -> None:
+def test_largest_connections_of_the_largest_address_are_cut_off_first_over_the_total() -> None:
     ledger = ledger_of(total=TOTAL, per_address=TOTAL)
     honest = Holder(ledger, "192.0.2.9:1")
-    honest.account.hold_requests(100_000)  # more than any connection of the attacker's
+    honest.account.hold_requests(100_000)  # more than any connection of the attacker holds
     attackers = [Holder(ledger, f"192.0.2.1:{port}") for port in range(30)]
     for holder in attackers:
         holder.account.hold_requests(30_000)
@@ -135,7 +135,7 @@ def test_over_the_total_the_address_that_holds_most_loses_its_largest_connection
 
 
 @given(st.lists(st.tuples(st.sampled_from(PEERS[:3]), st.integers(UNCOUNTED, SHARE)), min_size=2))
-def test_whoever_is_cut_off_held_as_much_as_anybody_left_at_its_address(held: list[tuple[str, int]]) -> None:
+def test_connection_cut_off_held_at_least_as_much_as_any_left_at_its_address(held: list[tuple[str, int]]) -> None:
     ledger = ledger_of()
     holders = []
     for peer, size in held:
@@ -148,7 +148,7 @@ def test_whoever_is_cut_off_held_as_much_as_anybody_left_at_its_address(held: li
                 assert max(left, default=0) <= cut_size
 
 
-def test_a_connection_too_large_for_the_limit_is_cut_off_itself() -> None:
+def test_connection_too_large_for_the_limit_is_cut_off_itself() -> None:
     ledger = ledger_of(total=SHARE)
     nowhere = Holder(ledger, "")
     nowhere.account.hold_replies(SHARE)
@@ -160,7 +160,7 @@ def test_a_connection_too_large_for_the_limit_is_cut_off_itself() -> None:
 
 
 @given(st.integers(0, UNCOUNTED - 1), st.integers(0, UNCOUNTED - 1))
-def test_what_a_usual_request_takes_counts_as_nothing(requests: int, replies: int) -> None:
+def test_size_of_a_usual_request_counts_as_nothing(requests: int, replies: int) -> None:
     ledger = ledger_of()
     holder = Holder(ledger, PEERS[0])
     holder.account.hold_requests(requests)

@@ -1,4 +1,6 @@
-"""Nothing hidden shows: in two games that look the same to a player, it gets the same bytes, whatever it asks."""
+"""Blind chess shows nothing hidden: in two games that look the same to a player, the player gets the same bytes,
+whatever it asks.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,10 @@ from tests.noninterference import play_pairs, play_twins, quiet
 from tests.paired_daemons import Distinguished, PairedDaemons, paired_daemons
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
-#: Pairs of games played on one pair of daemons, whose listings grow longer with every game.
-PAIRS_IN_ROOMS = 250
+#: The pairs of games played on one pair of daemons, whose listings grow with every game.
+PAIRS_PER_DAEMONS = 250
 
-#: Where in the daemon, which attribute, and what to put there.
+#: The place in the daemon, its attribute, and the attribute's replacement.
 Patch = tuple[Any, str, Any]
 
 
@@ -45,9 +47,9 @@ def _quiet() -> Iterator[None]:
 
 
 @pytest.mark.proof
-def test_a_player_is_told_the_same_in_games_that_look_the_same() -> None:
+def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
     pairs = proof_size(40, 10_000, share=120)
-    jobs = [(first, min(PAIRS_IN_ROOMS, pairs - first)) for first in range(0, pairs, PAIRS_IN_ROOMS)]
+    jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))
     assert played == pairs
@@ -56,9 +58,9 @@ def test_a_player_is_told_the_same_in_games_that_look_the_same() -> None:
     print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} replies compared")
 
 
-# --- Each way to tell is found out ----------------------------------------------------------------------------------
+# --- Each leak is found ----------------------------------------------------------------------------------------------
 
-_blind_state, _actions, _refuse_turn, _standing, _update, _viewer_of = (
+_blind_state, _actions, _refuse_turn, _summary, _update, _viewer_of = (
     views._blind_state,
     views.actions,
     RbcGame._refuse_turn,
@@ -69,7 +71,7 @@ _blind_state, _actions, _refuse_turn, _standing, _update, _viewer_of = (
 
 
 def showing(**fields: Callable[[RbcGame, ReconSnapshot, GameState], object]) -> Patch:
-    """Views in which some fields are made of the truth."""
+    """Return a patch of the views in which some fields show the truth."""
 
     def state(game: RbcGame, shown: ReconSnapshot, *others: Any, **options: Any) -> GameState:
         blind = _blind_state(game, shown, *others, **options)
@@ -82,14 +84,14 @@ def facts(shown: ReconSnapshot) -> Facts:
     return facts_of(shown.position)
 
 
-def phase_first(game: RbcGame, command: Any, thought: float, phase: Phase) -> Decision | None:
-    """The order of checks in which the phase comes before the turn."""
+def phase_first(game: RbcGame, command: Any, elapsed: float, phase: Phase) -> Decision | None:
+    """Check the phase before the turn."""
     wrong = not game.over and game.now.phase != phase
-    return Decision(refusal=WrongPhase("it is another phase")) if wrong else _refuse_turn(game, command, thought, phase)
+    return Decision(refusal=WrongPhase("it is another phase")) if wrong else _refuse_turn(game, command, elapsed, phase)
 
 
 def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
-    """A sense is durable, and everybody who waits hears of it."""
+    """Notify every waiter when a sense is durable."""
     for crowds in (arbiter.watchers._by_game, arbiter.watchers._spectators):
         if live.game.id in crowds:
             for subscription in crowds[live.game.id].subscriptions:
@@ -97,43 +99,43 @@ def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
 
 
 def possible_first(game: RbcGame, viewer: views.Viewer) -> Actions:
-    """The moves to ask for in an order that says which of them the true board allows."""
+    """Return the moves that may be requested, with those first that the true board allows."""
     sense, moves = _actions(game, viewer)
     legal = {move.uci() for move in chess.Board(game.recon.board.fen()).pseudo_legal_moves}
     return Actions(sense, moves and sorted(moves, key=lambda move: move not in legal))
 
 
 def one_more_when_sensed(game: RbcGame) -> GameSummary:
-    """A listing in which a sense counts as half a turn."""
-    summary = _standing(game)
+    """Return a listing in which a sense counts as half a turn."""
+    summary = _summary(game)
     return structs.replace(summary, ply_index=summary.ply_index + (game.now.phase == "move"))
 
 
 def limited(value: int | UnsetType | None, default: int | None = None) -> bool:
-    """Whether a limit was asked for that is not the default."""
+    """Return whether a limit was given that is not the default."""
     return value is not UNSET and value is not None and value != default
 
 
 def near_the_limit(game: RbcGame, shown: ReconSnapshot, blind: GameState) -> int:
-    """The draw that two more turns would make."""
+    """Return the draw that two more turns would make."""
     limit = game.options.reversible_moves
     return int(isinstance(limit, int) and shown.halfmoves + 2 >= limit)
 
 
 def turns_in_which_something_moved(game: RbcGame, shown: ReconSnapshot, blind: GameState) -> str:
-    """A move number that has forgotten the turns in which nothing moved, where turns are counted."""
+    """Return a FEN whose move number skips the turns in which nothing moved, where turns are limited."""
     made = sum(turn.taken is not None for turn in game.recon.turns[: shown.ply])
     number = game.fullmove_at(made) if limited(game.options.max_turns) else game.fullmove_at(shown.ply)
     return f"{blind.fen.rpartition(' ')[0]} {number}"
 
 
 def one_more_where_a_seat_was_open(game: RbcGame) -> GameSummary:
-    """The same, of games that began with an open seat."""
-    return one_more_when_sensed(game) if game._kept_seats else _standing(game)
+    """Return the same for games that began with an open seat alone."""
+    return one_more_when_sensed(game) if game._kept_seats else _summary(game)
 
 
 def check_first(turns: Turns, game: Game) -> None:
-    """Games that wait for a player in another order: first those where it is in check."""
+    """Order the games that wait for a player so that those where it is in check come first."""
     _update(turns, game)
     known = turns._players.get(game.players[game.turn] or 0)
     if known is not None and game.id in known.due and facts_of(game.now.position).check:
@@ -143,7 +145,7 @@ def check_first(turns: Turns, game: Game) -> None:
 def everything_without_a_seat(
     game: Game, named: Color | None, context: RequestContext, both: views.Viewer
 ) -> views.Viewer:
-    """A ``wait`` that shows everything to a player who names no seat."""
+    """Return a ``wait``'s viewer that sees everything if its player names no seat."""
     return views.Viewer.OVERSEER if named is None and context.player else _viewer_of(game, named, context, both)
 
 
@@ -193,16 +195,16 @@ LEAKS: dict[str, Patch] = {
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-async def test_it_is_found_out_where_something_shows(
-    leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_planted_leak_is_found(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*LEAKS[leak])
     async with paired_daemons(mock_clock) as daemons:
-        assert await is_told(daemons, pairs=100)
+        assert await is_distinguished(daemons, pairs=100)
 
 
-async def is_told(daemons: PairedDaemons, pairs: int) -> bool:
-    """Whether some pair of games can be told apart; every fourth time without limits, else two at once with some."""
+async def is_distinguished(daemons: PairedDaemons, pairs: int) -> bool:
+    """Return whether some pair of games can be told apart; every fourth pair is without limits, the others play two at
+    once with some.
+    """
     for seed in range(pairs):
         rng = random.Random(seed)
         limited = seed % 4 > 0

@@ -1,4 +1,4 @@
-"""Who has a place, and who gives one up."""
+"""How places are taken and evicted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDLE_SECONDS = 60.0
 
 
 class Room:
-    """Places and who has them; time stands still unless it is set."""
+    """Places and their owners; time stands still unless it is set."""
 
     def __init__(self, limit: int, share: int | None = None) -> None:
         self.places = Places(limit, limit if share is None else share, IDLE_SECONDS)
@@ -28,7 +28,7 @@ class Room:
         self._names = count(1)
 
     def enter(self, source: str) -> str:
-        """Take a place; whose it is is named for its source, as in "a1"."""
+        """Take a place; its owner is named for its source, as in "a1"."""
         name = f"{source}{next(self._names)}"
 
         def evict(why: Full) -> None:
@@ -45,7 +45,7 @@ class Room:
         return full.value.limit, full.value.by_source
 
 
-def test_the_address_with_most_places_gives_its_oldest_to_an_address_with_fewer() -> None:
+def test_address_with_most_places_gives_its_oldest_to_an_address_with_fewer() -> None:
     room = Room(4)
     for source in "baaa":
         room.enter(source)
@@ -57,7 +57,7 @@ def test_the_address_with_most_places_gives_its_oldest_to_an_address_with_fewer(
     assert (room.reasons[0].limit, room.reasons[0].by_source) == (4, False)
 
 
-def test_what_is_in_use_is_given_up_only_where_nothing_less_valuable_is() -> None:
+def test_place_in_use_is_evicted_only_when_nothing_less_valuable_is_left() -> None:
     room = Room(3)
     for source in "aaa":
         room.enter(source)
@@ -72,7 +72,7 @@ def test_what_is_in_use_is_given_up_only_where_nothing_less_valuable_is() -> Non
     assert room.evicted == ["a3", "a2"]
 
 
-def test_a_place_in_use_of_the_largest_stays_where_somebody_else_is_silent() -> None:
+def test_silent_place_is_evicted_before_a_place_in_use_of_the_largest_address() -> None:
     room = Room(3)
     for source in "aab":
         room.enter(source)
@@ -82,7 +82,7 @@ def test_a_place_in_use_of_the_largest_stays_where_somebody_else_is_silent() -> 
     assert room.evicted == ["b3"]
 
 
-def test_where_all_are_one_address_the_oldest_without_a_hello_goes_first() -> None:
+def test_oldest_place_without_a_hello_is_evicted_first_within_one_address() -> None:
     room = Room(3)
     for _ in range(3):
         room.enter("a")
@@ -102,7 +102,7 @@ def test_where_all_are_one_address_the_oldest_without_a_hello_goes_first() -> No
     assert room.refused("a") == (3, False)
 
 
-def test_an_address_that_has_places_takes_none_of_a_smaller_one() -> None:
+def test_address_with_places_takes_none_from_a_smaller_one() -> None:
     room = Room(5)
     for source in "aaabb":
         room.enter(source)
@@ -110,7 +110,7 @@ def test_an_address_that_has_places_takes_none_of_a_smaller_one() -> None:
     assert room.evicted == ["b4"]
 
 
-def test_an_address_has_its_share_and_no_more() -> None:
+def test_address_may_not_exceed_its_share() -> None:
     room = Room(10, share=2)
     for source in "aab":
         room.enter(source)
@@ -124,7 +124,7 @@ def test_an_address_has_its_share_and_no_more() -> None:
     assert len(room.places) == 4
 
 
-def test_what_has_no_address_has_no_share_and_is_never_given_up() -> None:
+def test_place_without_an_address_has_no_share_and_is_never_evicted() -> None:
     room = Room(3, share=1)
     for _ in range(3):
         room.enter("")
@@ -132,14 +132,14 @@ def test_what_has_no_address_has_no_share_and_is_never_given_up() -> None:
     assert room.refused("a") == (3, False)
 
 
-def test_of_those_who_play_a_seat_the_last_counts() -> None:
+def test_latest_of_several_places_that_play_one_seat_counts() -> None:
     room = Room(3)
     first, second, _ = (room.inside[room.enter("a")] for _ in range(3))
     first.rest(Value.PLAYER, 0, seat=(7, True))
     first.begin(1)
     assert [first.value] == [Value.PLAYING]
     second.rest(Value.PLAYER, 2, seat=(7, True))
-    assert (first.value, second.value) == (Value.BUSY, Value.PLAYING)  # its request is still under way
+    assert (first.value, second.value) == (Value.BUSY, Value.PLAYING)  # its request is still in progress
     first.rest(Value.PLAYER, 3)
     assert [first.value] == [Value.PLAYER]
     second.leave()
@@ -147,7 +147,7 @@ def test_of_those_who_play_a_seat_the_last_counts() -> None:
     assert [first.value] == [Value.PLAYING]
 
 
-def test_a_place_that_was_given_up_or_back_stays_so() -> None:
+def test_place_that_was_evicted_or_left_stays_so() -> None:
     room = Room(1)
     first = room.inside[room.enter("a")]
     second = room.inside[room.enter("a")]
@@ -163,13 +163,13 @@ def test_a_place_that_was_given_up_or_back_stays_so() -> None:
 @pytest.mark.parametrize(
     ("setting", "local", "expected"), [(None, True, 10), (None, False, 5), (3, True, 3), (3, False, 3)]
 )
-def test_a_share_is_half_where_others_can_reach_the_port(setting: int | None, local: bool, expected: int) -> None:
+def test_share_is_half_when_others_can_reach_the_port(setting: int | None, local: bool, expected: int) -> None:
     assert share_of(setting, 10, local=local) == expected
     assert share_of(None, 1, local=False) == 1
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Connections come, are used and go in any order; what each knows of the policy's promises is checked."""
+    """Connections come, are used and go in any order; what each may know of the policy's promises is checked."""
 
     @initialize(limit=st.integers(1, 7), share=st.integers(1, 7))
     def begin(self, limit: int, share: int) -> None:
@@ -208,7 +208,8 @@ class AnyOrder(RuleBasedStateMachine):
         counts: Counter[str],
     ) -> None:
         assert full.by_source == (source != "" and self.share <= counts[source] < self.limit)
-        # No newcomer is refused while another address has two places more than its own, or something of its is silent.
+        # No newcomer is refused while another address has two places more than its own, or one of its own places is
+        # silent.
         if not full.by_source:
             assert max(counts.values()) <= counts[source] + 1
         mine = [values[name][0] for name in values if sources[name] == source != ""]
@@ -232,7 +233,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert (value, since) == min(
             each for each in same if from_largest or each[0] is Value.SILENT or self.room.now - each[1] >= IDLE_SECONDS
         )
-        if value in IN_USE:  # nothing out of use could have gone: what is left is another's, or was used lately
+        if value in IN_USE:  # no unused place could be evicted: the rest belongs to others, or was used lately
             assert counts[home] == max(counts.values())
             left = values if not counts[source] else [name for name in values if sources[name] in (source, home)]
             for name in left:
@@ -269,7 +270,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.room.now += seconds
 
     @invariant()
-    def no_more_than_there_are(self) -> None:
+    def places_stay_within_their_limits(self) -> None:
         if not hasattr(self, "room"):
             return
         assert len(self.room.places) == len(self.room.inside) <= self.limit

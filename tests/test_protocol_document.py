@@ -140,12 +140,12 @@ def test_table_of_terminations_lists_each() -> None:
     assert list(dict.fromkeys(words)) == list(get_args(Termination))
 
 
-def test_what_is_left_out_may_be_anything() -> None:
+def test_omitted_part_of_an_example_matches_anything() -> None:
     shown = parse('{"a": ..., "b": [1, ...], "c": {"d": "...", ...}, ...}')
     actual = {"a": [1], "b": [1, 2, 3], "c": {"d": "...", "e": None}, "f": 0.5}
     assert fill(shown, actual) == actual
 
 
 @pytest.mark.parametrize("actual", [{}, {"a": 1, "b": []}, {"a": 1, "b": [2]}, {"b": [1]}, {"a": 1, "b": [1], "c": 1}])
-def test_what_is_shown_must_be_there(actual: dict[str, Any]) -> None:
+def test_shown_part_of_an_example_must_match(actual: dict[str, Any]) -> None:
     assert fill(parse('{"a": ..., "b": [1, ...]}'), actual) != actual

@@ -1,4 +1,4 @@
-"""What one address may make: games at a rate and so many at a time, players and keys; in whatever way they are made."""
+"""Limits by address on games per hour and at a time, on players and on keys, whatever request makes them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_holdings_are_what_was_put_and_not_dropped(changes: list[tuple[int, str 
         assert holdings.size("") == 0
 
 
-def test_a_limit_that_nothing_is_said_of_is_by_where_the_daemon_listens() -> None:
+def test_default_limits_depend_on_whether_the_daemon_is_local() -> None:
     assert quota_limits(Config(), local=True) == ON_LOOPBACK
     assert quota_limits(Config(), local=False) == ELSEWHERE
     given = Config(max_games_per_hour=7, max_unfinished_games=8, max_invitations_per_minute=9)
@@ -54,11 +54,11 @@ def test_a_limit_that_nothing_is_said_of_is_by_where_the_daemon_listens() -> Non
     ("host", "local"),
     [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False), ("example", False)],
 )
-def test_what_is_local(host: str, local: bool) -> None:
+def test_only_loopback_hosts_are_local(host: str, local: bool) -> None:
     assert will_be_local(host, []) is local
 
 
-async def test_the_defaults_of_a_daemon_are_by_all_its_addresses() -> None:
+async def test_default_limits_of_a_daemon_depend_on_all_its_addresses() -> None:
     for settings, limit in (
         ({}, ON_LOOPBACK.max_games_per_hour),
         ({"host": "0.0.0.0"}, ELSEWHERE.max_games_per_hour),
@@ -71,7 +71,7 @@ async def test_the_defaults_of_a_daemon_are_by_all_its_addresses() -> None:
             await client.aclose()
 
 
-async def test_an_address_makes_so_many_games_in_an_hour_in_whatever_way() -> None:
+async def test_address_makes_a_limited_number_of_games_per_hour_by_any_request() -> None:
     async with house(max_games_per_hour=4) as (daemon, *_):
         alice, other = From(daemon, HERE, ALICE), From(daemon, THERE, ALICE)
         for kind, fields in (
@@ -81,7 +81,7 @@ async def test_an_address_makes_so_many_games_in_an_hour_in_whatever_way() -> No
         ):
             assert (await alice.ask(kind, **fields))["error"] is None
         bad = await alice.ask("game_from_pgn", **CHESS, pgn="1. Ke5")
-        assert bad["code"] == "bad_pgn"  # is no game made
+        assert bad["code"] == "bad_pgn"  # makes no game
         assert (await alice.ask("new_game", **CHESS))["error"] is None
         for kind, fields in (
             ("new_game", CHESS),
@@ -93,7 +93,7 @@ async def test_an_address_makes_so_many_games_in_an_hour_in_whatever_way() -> No
         assert (await other.ask("new_game", **CHESS))["error"] is None
 
 
-async def test_a_game_that_is_asked_for_again_with_its_token_counts_once() -> None:
+async def test_game_requested_again_with_its_token_counts_once() -> None:
     async with memory_daemon(max_games_per_hour=1) as daemon:
         client = From(daemon, HERE)
         first = await client.ask("new_game", **CHESS, token="t")
@@ -101,10 +101,10 @@ async def test_a_game_that_is_asked_for_again_with_its_token_counts_once() -> No
         assert refused(await client.ask("new_game", **CHESS, token="u")) == ("too_many", "max_games_per_hour")
 
 
-async def test_an_address_has_so_many_games_that_are_not_over() -> None:
+async def test_address_has_a_limited_number_of_unfinished_games() -> None:
     async with memory_daemon(max_unfinished_games=2) as daemon:
         client, other = From(daemon, HERE), From(daemon, THERE)
-        for _ in range(3):  # is over when it is made
+        for _ in range(3):  # over as soon as it is made
             assert (await client.ask("game_from_pgn", **CHESS, pgn="1. f3 e5 2. g4 Qh4#"))["error"] is None
         made = [(await client.ask("new_game", **CHESS))["game_id"] for _ in range(2)]
         for kind, fields in (("new_game", {}), ("game_from_pgn", {"pgn": "1. e4"})):
@@ -115,7 +115,7 @@ async def test_an_address_has_so_many_games_that_are_not_over() -> None:
         assert refused(await client.ask("new_game", **CHESS)) == ("too_many", "max_unfinished_games")
 
 
-async def test_a_game_that_could_not_be_written_is_held_by_nobody(tmp_path: Path) -> None:
+async def test_game_that_could_not_be_written_counts_for_no_address(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         faulty = FaultyStore(store)
         async with durable_daemon(faulty, max_unfinished_games=1) as daemon:
@@ -127,21 +127,23 @@ async def test_a_game_that_could_not_be_written_is_held_by_nobody(tmp_path: Path
             assert len(daemon.lobby.quotas.games) == 1
 
 
-async def test_neither_the_operator_nor_the_program_around_the_daemon_meets_a_limit_by_address() -> None:
+async def test_operator_and_embedding_program_meet_no_limit_by_address() -> None:
     limits = dict.fromkeys(("max_games_per_hour", "max_unfinished_games", "max_registrations_per_day"), 1)
     async with memory_daemon(**limits) as daemon:
-        door = InProcessClient(daemon.services)
+        in_process = InProcessClient(daemon.services)
         for authority in (Authority.CLIENT, Authority.OPERATOR):
             for number in range(3):
-                assert (await door.ask(authority, "new_game", CHESS))["error"] is None
-                assert (await door.ask(authority, "register", {"name": f"{authority.value}-{number}"}))["error"] is None
+                assert (await in_process.ask(authority, "new_game", CHESS))["error"] is None
+                assert (await in_process.ask(authority, "register", {"name": f"{authority.value}-{number}"}))[
+                    "error"
+                ] is None
 
 
-async def test_an_address_registers_so_many_players_in_a_day_and_asks_for_so_many_keys_in_an_hour() -> None:
+async def test_address_registers_a_limited_number_of_players_per_day_and_keys_per_hour() -> None:
     async with memory_daemon(max_registrations_per_day=2, max_rekeys_per_hour=1) as daemon:
         client, other = From(daemon, HERE), From(daemon, THERE)
         made = [await client.ask("register", name=name, token=name) for name in ("one", "two")]
-        assert await client.ask("register", name="one", token="one") == made[0]  # is no other player
+        assert await client.ask("register", name="one", token="one") == made[0]  # makes no other player
         assert refused(await client.ask("register", name="three")) == ("too_many", "max_registrations_per_day")
         assert (await other.ask("register", name="three"))["error"] is None
         keyed = {"player": made[0]["player"], "key": made[0]["key"]}
@@ -150,7 +152,7 @@ async def test_an_address_registers_so_many_players_in_a_day_and_asks_for_so_man
         assert (await other.ask("rekey", **keyed | {"key": key}))["error"] is None
 
 
-async def test_a_name_that_is_taken_uses_up_no_registration() -> None:
+async def test_taken_name_uses_up_no_registration() -> None:
     async with memory_daemon(max_registrations_per_day=2) as daemon:
         client = From(daemon, HERE)
         assert (await client.ask("register", name="one"))["error"] is None
@@ -158,7 +160,7 @@ async def test_a_name_that_is_taken_uses_up_no_registration() -> None:
         assert (await client.ask("register", name="two"))["error"] is None
 
 
-async def test_a_socket_of_either_version_meets_the_limits() -> None:
+async def test_limits_apply_to_a_socket_of_either_version() -> None:
     async with running_daemon(max_games_per_hour=4) as daemon:
 
         async def asked_singly(kind: str, **fields: Any) -> Json:
@@ -180,7 +182,7 @@ async def test_a_socket_of_either_version_meets_the_limits() -> None:
         await session.aclose()
 
 
-async def test_after_a_restart_an_address_holds_what_it_makes_from_then_on() -> None:
+async def test_restart_resets_the_count_of_unfinished_games_of_an_address() -> None:
     log = MemoryLog()
     for _ in range(2):
         async with memory_daemon(log, max_unfinished_games=1) as daemon:
@@ -189,7 +191,7 @@ async def test_after_a_restart_an_address_holds_what_it_makes_from_then_on() -> 
             assert refused(await client.ask("new_game", **CHESS)) == ("too_many", "max_unfinished_games")
 
 
-async def test_a_limit_by_address_that_is_set_holds_for_a_served_daemon() -> None:
+async def test_limit_by_address_applies_to_a_served_daemon() -> None:
     with served("--data", ":memory:", "--max-unfinished-games", "1", "--max-games-per-hour", "5") as daemon:
         client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
         assert (await client.ask("hello"))["limits"]["max_games_per_hour"] == 5

@@ -1,4 +1,4 @@
-"""So many attempts in a period, from each address."""
+"""A rate limit of attempts by address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONE = "10.0.0.1:5"
 
 
 def exhausted(attempts: RateLimiter, address: str) -> float:
-    """When an address that has none left is told to come back."""
+    """Return the ``retry_after`` of an address that has no attempts left."""
     with pytest.raises(TooMany) as caught:
         attempts.take(address)
     assert str(caught.value) == "limit: 3 from this address are used up; try again later"
@@ -24,7 +24,7 @@ def exhausted(attempts: RateLimiter, address: str) -> float:
     return caught.value.retry_after
 
 
-async def test_one_may_try_as_often_as_that_at_once_and_again_when_it_is_said(autojump_clock: MockClock) -> None:
+async def test_all_attempts_may_be_used_at_once_and_the_next_after_retry_after(autojump_clock: MockClock) -> None:
     attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(3):
         attempts.take(ONE)
@@ -37,7 +37,7 @@ async def test_one_may_try_as_often_as_that_at_once_and_again_when_it_is_said(au
     assert exhausted(attempts, ONE) == 20.0
 
 
-async def test_what_is_given_back_may_be_used_again() -> None:
+async def test_attempt_that_is_given_back_may_be_used_again() -> None:
     attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(10):
         attempts.take(ONE)
@@ -46,7 +46,7 @@ async def test_what_is_given_back_may_be_used_again() -> None:
     assert len(attempts) == 1
 
 
-async def test_who_comes_from_nowhere_has_no_limit() -> None:
+async def test_attempts_without_an_address_have_no_limit() -> None:
     attempts = RateLimiter("limit", 3, 60.0)
     for _ in range(10):
         attempts.take("")
@@ -75,7 +75,7 @@ async def test_addresses_of_one_subscriber_count_together(one: str, other: str, 
         attempts.take(other)
 
 
-async def test_so_many_addresses_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_number_of_remembered_addresses_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limiter, "MAX_ADDRESSES", 5)
     attempts = RateLimiter("limit", 3, 60.0)
     for number in range(100):
@@ -84,8 +84,8 @@ async def test_so_many_addresses_are_remembered_and_no_more(monkeypatch: pytest.
 
 
 @given(st.lists(st.floats(0, 30), max_size=60))
-def test_in_no_period_are_there_more_than_twice_as_many(pauses: list[float]) -> None:
-    """A full bucket at its beginning, and what flows into it until its end."""
+def test_no_period_has_more_than_twice_the_limit(pauses: list[float]) -> None:
+    """The bound is a full bucket at the period's beginning, and what flows into it until its end."""
 
     async def main() -> None:
         attempts, granted = RateLimiter("limit", 3, 60.0), list[float]()

@@ -1,4 +1,4 @@
-"""Reconnaissance blind chess as a client meets it, beside reconchess's LocalGame: after every action all is equal."""
+"""Reconnaissance blind chess over the wire, compared with reconchess's LocalGame after every action."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tests.serving import Served
 from tests.side_by_side import POSITIONS, Bots, RandomPlayers, Start, drawn_start, play_side_by_side
 from tests.wire_side import WireSide
 
-#: Games played at once: enough for the daemon to be busy while the oracle thinks.
+#: The games played at once: enough to keep the daemon busy while the oracle computes.
 AT_ONCE = 8
 
 
 async def connect(port: int) -> Client:
-    """A version 2 session."""
+    """Open a version 2 session."""
     client = Client(await trio.open_tcp_stream("127.0.0.1", port))
     assert (await client.ask("hello"))["error"] is None
     return client
 
 
 async def play(port: int, seeds: Iterator[int], games: int) -> None:
-    """Play the games of the seeds below ``games`` that nobody else has taken."""
+    """Play the games of the seeds below ``games`` that no other task has taken."""
     side = WireSide(await connect(port))
     for seed in seeds:
         if seed >= games:
@@ -44,7 +44,7 @@ async def play(port: int, seeds: Iterator[int], games: int) -> None:
 
 
 @pytest.mark.proof
-async def test_random_games_over_a_socket_are_reconchess_games(daemon_process: Served) -> None:
+async def test_random_games_over_a_socket_match_reconchess(daemon_process: Served) -> None:
     seeds, games = count(), proof_size(24, 5_000)
     async with trio.open_nursery() as nursery:
         for _ in range(AT_ONCE):
@@ -52,7 +52,7 @@ async def test_random_games_over_a_socket_are_reconchess_games(daemon_process: S
 
 
 @pytest.mark.proof
-async def test_games_of_reconchess_bots_over_a_socket_are_the_same(daemon_process: Served) -> None:
+async def test_games_of_reconchess_bots_over_a_socket_match_reconchess(daemon_process: Served) -> None:
     side = WireSide(await connect(daemon_process.port))
     for seed in range(proof_size(2, 500)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)

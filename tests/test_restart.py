@@ -1,4 +1,4 @@
-"""A daemon that is stopped or killed goes on where its log is, whatever the games were doing; and idle games leave."""
+"""A stopped or killed daemon continues from its log, whatever state the games were in; and idle games are evicted."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ async def test_every_request_sent_again_to_a_new_daemon_has_the_same_answer(stor
     assert state["state"]["termination"] == "forfeit_black"
 
 
-async def test_ids_go_on_where_they_ended(store: FaultyStore) -> None:
+async def test_game_ids_continue_after_a_restart(store: FaultyStore) -> None:
     for expected in (1, 2, 3):
         async with durable_daemon(store) as daemon:
             assert (await (await daemon.connect()).new_game())["game_id"] == expected
 
 
-async def test_nothing_is_loaded_before_it_is_asked_for(store: FaultyStore) -> None:
+async def test_no_game_is_loaded_before_it_is_asked_for(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         client = await daemon.connect()
         for _ in range(3):
@@ -68,7 +68,7 @@ async def test_nothing_is_loaded_before_it_is_asked_for(store: FaultyStore) -> N
         assert store.loads == [1]
 
 
-async def test_who_waits_for_any_game_is_told_after_a_restart_what_it_missed(store: FaultyStore) -> None:
+async def test_wait_for_any_game_after_a_restart_returns_what_the_player_missed(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         client = await daemon.connect()
         for _ in range(4):
@@ -76,7 +76,7 @@ async def test_who_waits_for_any_game_is_told_after_a_restart_what_it_missed(sto
         await client.play(3, "e4")
         await client.ask("end_game", game_id=2, player=1, termination="resignation_white")
         await client.play(1, "e4")
-        # Of this end Black is told, and the log with the next append.
+        # Black receives this result, and the next append writes that to the log.
         await client.ask("end_game", game_id=4, player=1, termination="resignation_white")
         await client.ask("state", game_id=4, player=2)
         await client.new_game(5, 6)
@@ -88,7 +88,7 @@ async def test_who_waits_for_any_game_is_told_after_a_restart_what_it_missed(sto
         assert seen == [3, 2, 1]
 
 
-async def test_the_time_without_a_daemon_is_charged_to_nobody(autojump_clock: MockClock) -> None:
+async def test_time_without_a_daemon_is_charged_to_no_player(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     clock = {"initial": 10, "increment": 0}
     async with memory_daemon(log) as daemon:
@@ -102,7 +102,7 @@ async def test_the_time_without_a_daemon_is_charged_to_nobody(autojump_clock: Mo
     async with memory_daemon(log) as daemon:
         client = await daemon.connect(player=1)
         await trio.sleep(2)
-        # What White had thought when the daemon ended is forgiven, and what it thinks since is not.
+        # The time that White used before the daemon ended is forgiven; the time since the restart is charged.
         assert (await client.ask("state", game_id=1))["state"]["clock"] == {"white": 8, "black": 6}
     async with memory_daemon(log) as daemon:
         await trio.sleep(10.001)
@@ -114,7 +114,7 @@ async def log_rows(log: MemoryLog) -> list[str]:
     return [row.termination for row in await log.rows(GameQuery())]
 
 
-async def test_a_seat_not_heard_from_has_its_time_again_after_a_restart(autojump_clock: MockClock) -> None:
+async def test_start_timeout_begins_again_after_a_restart(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     async with memory_daemon(log, start_timeout=60) as daemon:
         await (await daemon.connect()).new_game(clock={"initial": 10})
@@ -126,7 +126,7 @@ async def test_a_seat_not_heard_from_has_its_time_again_after_a_restart(autojump
         assert await log_rows(log) == ["timeout_white"]
 
 
-async def test_a_game_that_nobody_asks_for_leaves_memory_and_its_clock_runs_on(autojump_clock: MockClock) -> None:
+async def test_idle_game_is_evicted_and_its_clock_runs_on(autojump_clock: MockClock) -> None:
     log = CountingLog()
     async with memory_daemon(log, idle_games=10) as daemon:
         client = await daemon.connect(player=1)
@@ -147,7 +147,7 @@ async def test_a_game_that_nobody_asks_for_leaves_memory_and_its_clock_runs_on(a
 
 
 class CountingLog(MemoryLog):
-    """A log that says which games were loaded."""
+    """A log that records which games were loaded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ async def clock_of(client: Client) -> float:
     return seconds
 
 
-async def test_a_game_that_is_waited_for_stays(autojump_clock: MockClock) -> None:
+async def test_waited_for_game_is_not_evicted(autojump_clock: MockClock) -> None:
     log = CountingLog()
     async with memory_daemon(log, idle_games=10) as daemon:
         client, waiter = await daemon.connect(), await daemon.connect(player=2)

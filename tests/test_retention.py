@@ -1,4 +1,4 @@
-"""``--keep-finished``: what a client sees of games that are removed, and of those that are not."""
+"""``--keep-finished``: what a client sees of games that are pruned, and of those that are not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def listed(client: Client) -> list[int]:
     return [row["game_id"] for row in (await client.ask("games"))["games"]]
 
 
-async def test_a_game_goes_once_it_has_been_over_for_so_long_and_a_live_one_never(autojump_clock: MockClock) -> None:
+async def test_finished_game_is_pruned_after_its_time_and_a_live_one_never(autojump_clock: MockClock) -> None:
     async with memory_daemon(idle_timeout=1e7) as daemon, trio.open_nursery() as nursery:
         nursery.start_soon(prune_finished, daemon.arbiter, 2.0)
         client = await daemon.connect()
@@ -59,14 +59,14 @@ async def test_a_game_goes_once_it_has_been_over_for_so_long_and_a_live_one_neve
         nursery.cancel_scope.cancel()
 
 
-async def test_at_the_start_what_is_old_goes_at_once(autojump_clock: MockClock) -> None:
+async def test_old_games_are_pruned_at_the_start(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
         for _ in range(2):
             await client.new_game()
         await resign(client, 1)
-        await log.prune(10 * DAY)  # which sees that it is over
+        await log.prune(10 * DAY)  # records that it is over
     await trio.sleep(3 * DAY)
     async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
         nursery.start_soon(prune_finished, daemon.arbiter, 2.0)
@@ -81,12 +81,12 @@ async def prune_now(daemon: MemoryDaemon) -> None:
         daemon.arbiter.forget(game)
 
 
-async def test_whoever_waits_for_any_game_is_not_told_of_one_that_is_gone(autojump_clock: MockClock) -> None:
+async def test_wait_for_any_game_does_not_return_a_pruned_game(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client, black = await daemon.connect(), await daemon.connect(player=2)
         for _ in range(3):
             await client.new_game()
-        assert (await black.ask("wait", any=True, timeout=0))["state"] is None  # from now on it is known what is due
+        assert (await black.ask("wait", any=True, timeout=0))["state"] is None  # from now on the due games are known
         for game_id in (1, 2):
             await resign(client, game_id)
         await prune_now(daemon)
@@ -97,7 +97,7 @@ async def test_whoever_waits_for_any_game_is_not_told_of_one_that_is_gone(autoju
 
 
 class LateLog(MemoryLog):
-    """A log that prunes in the very moment before a game is loaded, or is found by its token."""
+    """A log that prunes just before it loads a game or finds it by its token."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class LateLog(MemoryLog):
         return await super().load(game_id)
 
 
-async def test_a_game_pruned_while_a_wait_looks_for_it_is_not_waited_for(autojump_clock: MockClock) -> None:
+async def test_wait_does_not_wait_for_a_game_pruned_while_it_is_loaded(autojump_clock: MockClock) -> None:
     log = LateLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -120,7 +120,7 @@ async def test_a_game_pruned_while_a_wait_looks_for_it_is_not_waited_for(autojum
     assert log.pruned == [Pruned(1, (1, 2))]
 
 
-async def test_a_token_whose_game_is_pruned_while_it_is_looked_for_makes_a_new_game() -> None:
+async def test_token_makes_a_new_game_when_its_game_is_pruned_during_the_lookup() -> None:
     log = LateLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -133,7 +133,7 @@ async def test_a_token_whose_game_is_pruned_while_it_is_looked_for_makes_a_new_g
     assert log.pruned == [Pruned(1, (1, 2))]
 
 
-async def test_a_token_of_a_pruned_game_makes_a_new_one_of_another_id() -> None:
+async def test_token_of_a_pruned_game_makes_a_new_game_with_another_id() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(token="t")
@@ -143,14 +143,14 @@ async def test_a_token_of_a_pruned_game_makes_a_new_one_of_another_id() -> None:
         assert (await client.new_game(token="t", clock={"initial": 5}))["game_id"] == 2
 
 
-def test_nothing_is_pruned_before_its_players_have_had_their_time_to_be_told() -> None:
+def test_keep_finished_is_at_least_the_time_to_deliver_results() -> None:
     assert load_config({}, {}).keep_finished is None
     with pytest.raises(ConfigError, match=r"^keep_finished: 0.99 from the command line cannot be used: "):
         load_config({"keep_finished": 0.99}, {})
     assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= UNTOLD_SECONDS
 
 
-async def test_a_daemon_on_disk_prunes_what_is_old_and_goes_on_counting(tmp_path: Path) -> None:
+async def test_daemon_on_disk_prunes_old_games_and_ids_continue(tmp_path: Path) -> None:
     def age(days: float) -> None:
         connection = sqlite3.connect(tmp_path / "games.sqlite")
         connection.execute("UPDATE games SET ended = ended - ?", [days * DAY])
@@ -185,8 +185,8 @@ async def test_a_daemon_on_disk_prunes_what_is_old_and_goes_on_counting(tmp_path
         await client.aclose()
 
 
-async def test_a_clock_a_year_ahead_at_the_start_prunes_nothing_and_is_said(tmp_path: Path) -> None:
-    """The log is set back by a year, which to the daemon is the same."""
+async def test_clock_a_year_ahead_at_the_start_prunes_nothing_and_is_reported(tmp_path: Path) -> None:
+    """Set the log back by a year, which looks the same to the daemon."""
     with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
@@ -219,7 +219,7 @@ async def first_listing(port: int) -> list[int]:
     return found
 
 
-async def test_a_log_that_cannot_be_pruned_is_tried_again(autojump_clock: MockClock) -> None:
+async def test_failed_prune_is_retried(autojump_clock: MockClock) -> None:
     class FailingLog(MemoryLog):
         failures = 2
 

@@ -1,7 +1,7 @@
-"""Whatever a request says, it is shown no more than the seat it speaks for may see.
+"""A reply never shows more than the seat that its request speaks for may see.
 
-Two games are played in which everything differs that the seat may not see: if any byte of any reply is different, the
-request was shown too much.
+Two games are played that differ in everything hidden from the seat: if any byte of any reply differs, the request was
+shown too much.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ from tests.paired_daemons import (
     proof_of,
 )
 
-#: Lists of requests that one process writes and asks at a time.
+#: The lists of requests that one process draws and sends at a time.
 EXAMPLES = 125
 
 #: An open player who holds both seats of a game.
 BOTH = 5
-#: The games in each room, by their ids: who has their seats, White's first. A registered player has both of the last.
+#: The games on each daemon, by their ids: the players in their seats, White first. A registered player has both of the
+#: last.
 GAMES = {
     1: (OBSERVER, OPPONENT),
     2: (BOTH, BOTH),
@@ -57,11 +58,13 @@ NO_SEAT: list[Any] = [None, "both", 1]
 
 
 def with_keys(*keys: str | None) -> list[Json]:
-    """A registered player with something for its key: Black of the third game, whose view is another in each room."""
+    """Return the third game's Black, a registered player whose view differs between the daemons, with each of these as
+    its key.
+    """
     return [{"player": REGISTERED_OPPONENT, "key": key} for key in keys]
 
 
-#: Who may ask: by name, what its requests have for "player" and "key", and for "seat".
+#: The askers: by name, what their requests have for "player" and "key", and for "seat".
 ASKERS: dict[str, tuple[list[Json], list[Any]]] = {
     "nobody": ([{"player": player} for player in (None, STRANGER, -1, FIRST_REGISTERED)], ANY_SEAT),
     "White": ([{"player": OBSERVER}], ANY_SEAT),
@@ -75,7 +78,7 @@ ASKERS: dict[str, tuple[list[Json], list[Any]]] = {
     "registered, both, for White": ([proof_of(REGISTERED_STRANGER)], ["white"]),
 }
 
-#: Moves of Black's in either room, which White's senses and moves tell nothing of; White begins, Black is to move.
+#: Black's moves on either daemon, which White's senses and moves reveal nothing of; White begins, and Black is to move.
 BLACKS = (["g8f6", "e7e5", "f8c5"], ["b8c6", "d7d5", "c8f5"])
 WHITES = ["b1c3", "a2a3", "h2h3", "g1f3"]
 
@@ -83,7 +86,7 @@ ids = st.sampled_from([*GAMES, 5, 0, 2**53])
 anything = (
     st.none() | st.booleans() | st.integers(-2, 70) | st.text(max_size=5) | st.lists(st.integers(0, 3), max_size=3)
 )
-#: The fields a request may have, with values that may mean something; any of them may have any other value.
+#: The fields that a request may have, with values that may mean something; any of them may have any other value.
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "game_id": ids,
     "game_ids": st.lists(ids, max_size=3),
@@ -121,13 +124,13 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-#: Not "rekey": behind one that succeeds, the key that the asker has is no key any more.
+#: Without "rekey": after one that succeeds, the asker's key is no longer valid.
 KINDS = sorted({*REQUESTS, "spectate"} - {"rekey"})
 
 
 @st.composite
 def requests(draw: st.DrawFn, proofs: list[Json], seats: list[Any]) -> Json:
-    """A request that speaks for one of the players and seats, if for any."""
+    """Draw a request that speaks for one of the players and seats, or for none."""
     names = draw(st.lists(st.sampled_from(list(FIELDS)), max_size=8, unique=True))
     fields = {name: draw(FIELDS[name] if draw(st.integers(0, 9)) else anything) for name in names}
     request: Json = {"kind": draw(st.sampled_from(KINDS)), **fields, "timeout": 0}
@@ -140,7 +143,7 @@ def requests(draw: st.DrawFn, proofs: list[Json], seats: list[Any]) -> Json:
 
 
 async def begin(daemons: PairedDaemons) -> None:
-    """The games in each room, each with Black to move. Black has sensed in one room."""
+    """Begin the games on each daemon, with Black to move. Black has sensed on one daemon."""
     for game_id, (white, black) in GAMES.items():
         made = await daemons.act("new_game", white, player_white=white, player_black=black, variant="rbc", clock=None)
         assert made["game_id"] == game_id
@@ -158,7 +161,9 @@ async def begin(daemons: PairedDaemons) -> None:
 
 
 async def compare(asked: list[Json]) -> int:
-    """Ask in both rooms, everything in one session, and some as sessions of their own; how many replies there were."""
+    """Send the requests to both daemons, all in one session and some also in new sessions; return how many replies
+    there were.
+    """
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
     async with paired_daemons(clock) as daemons:
@@ -170,9 +175,9 @@ async def compare(asked: list[Json]) -> int:
 
 
 def ask_at_random(asker: str, number: int, examples: int) -> int:
-    """Let hypothesis write so many lists of an asker's requests; how many replies were compared.
+    """Let hypothesis draw so many lists of an asker's requests; return how many replies were compared.
 
-    :raises Told: some reply was different.
+    :raises Distinguished: the replies differed somewhere.
     """
     compared = []
 
@@ -189,7 +194,7 @@ def ask_at_random(asker: str, number: int, examples: int) -> int:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("asker", ASKERS)
-def test_no_request_is_shown_more_than_it_may_see(asker: str) -> None:
+def test_no_reply_shows_more_than_the_requests_seat_may_see(asker: str) -> None:
     examples = proof_size(small=5, full=1_000, share=20)
     jobs = [(asker, first, min(EXAMPLES, examples - first)) for first in range(0, examples, EXAMPLES)]
     compared = sum(in_processes(ask_at_random, jobs))
@@ -197,7 +202,7 @@ def test_no_request_is_shown_more_than_it_may_see(asker: str) -> None:
     print(f"{examples} lists of requests, {compared} replies compared")
 
 
-#: What an asker without any right would ask first.
+#: The first requests of an asker without any right.
 PLAIN: list[Json] = [
     {"kind": kind, "game_id": game_id, **proof, "timeout": 0, **fields}
     for game_id, proof in ((2, {"player": BOTH}), (4, proof_of(REGISTERED_STRANGER)))
@@ -208,7 +213,7 @@ PLAIN: list[Json] = [
 
 @pytest.mark.parametrize("viewer", [Viewer.OVERSEER, Viewer.BLACK])
 @pytest.mark.parametrize("half", [0, 1])
-async def test_it_would_be_found_out(
+async def test_wrong_viewer_is_found(
     viewer: Viewer, half: int, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (state, wait):
@@ -218,7 +223,7 @@ async def test_it_would_be_found_out(
 
 
 @pytest.mark.parametrize("asker", ["registered, without its key", "registered, with a wrong key"])
-async def test_a_door_that_lets_everybody_in_would_be_found_out(
+async def test_authenticator_that_admits_everybody_is_found(
     asker: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Authenticator, "admit", lambda *args: None)

@@ -1,4 +1,4 @@
-"""``gmd serve`` as an operator meets it: a process that starts, says where it is, and stops when it is told to."""
+"""``gmd serve`` for an operator: the process starts, prints its address, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tests.cli.commands import gmd
 from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 
-#: Some of the longest work there is for one request, which must not hold up the end.
+#: Some of the longest work that one request can cause; it must not delay the stop.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 500
 
-#: What to do where an address cannot be listened on.
+#: The advice where the daemon cannot listen on an address.
 ADVICE = ". Name another port with --port (0 takes a free one), or an address of this machine with --host"
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
@@ -37,7 +37,7 @@ async def connect(port: int) -> Client:
 
 
 def refused(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """The exit status of a daemon that does not start, and the last line of what it says on standard error."""
+    """Return the exit status of a daemon that does not start, and the last line of its standard error."""
     run = subprocess.run(
         [*SERVE, *arguments], env=environment(env), capture_output=True, text=True, timeout=START_SECONDS, check=False
     )
@@ -46,29 +46,29 @@ def refused(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, st
     return run.returncode, run.stderr.splitlines()[-1]
 
 
-#: As the daemon names it: by its path from here, unless the shell finds it.
+#: The command as the daemon prints it: by its path from here, unless the shell finds it.
 GMCAT = "gmcat" if shutil.which("gmcat") else os.path.relpath(Path(sys.executable).parent / "gmcat")
 
 
-def test_it_says_where_it_listens_and_what_to_try() -> None:
+def test_daemon_prints_where_it_listens_and_what_to_try() -> None:
     with served() as daemon:
         assert daemon.port > 0
         assert daemon.lines == [
             f"gmd {__version__} listening on 127.0.0.1:{daemon.port}",
-            "Games are kept in memory: they end with the daemon.",
+            "Games are kept in memory only: they are lost when the daemon stops.",
             f"""Try: {GMCAT} --port {daemon.port} '{{"kind": "new_game", "player_white": 1, "player_black": 2}}'""",
         ]
 
 
 def run_first_command(daemon: Served) -> str:
-    """Run in a shell what the daemon says to try; what it prints."""
+    """Run in a shell the command that the daemon suggests; return what it prints."""
     command = daemon.lines[-1].removeprefix("Try: ")
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=START_SECONDS)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_what_it_says_to_try_works_where_players_must_register(tmp_path: Path) -> None:
+def test_suggested_command_works_when_players_must_register(tmp_path: Path) -> None:
     with served() as daemon:
         assert '"game_id":1' in run_first_command(daemon)
     with served("--require-registration") as daemon:
@@ -77,15 +77,15 @@ def test_what_it_says_to_try_works_where_players_must_register(tmp_path: Path) -
         assert re.fullmatch(r"[\w-]{43}\n", run_first_command(daemon))
 
 
-def test_a_daemon_that_nobody_could_play_on_does_not_start() -> None:
-    """Only the operator may register players, and the operator's socket is in the data directory that there is not."""
+def test_daemon_that_nobody_could_play_on_does_not_start() -> None:
+    """Only the operator may register players here, and without a data directory there is no operator's socket."""
     ran = gmd("serve", "--require-registration", "--max-registrations-per-hour", 0, "--data", ":memory:", "--port", 0)
     assert (ran.status, ran.out) == (2, "")
-    assert "max_registrations_per_hour: with 0 the operator registers" in " ".join(ran.err.split())
+    assert "max_registrations_per_hour: with 0 only the operator can register" in " ".join(ran.err.split())
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_it_stops_when_told_to(number: signal.Signals) -> None:
+def test_daemon_stops_on_a_signal(number: signal.Signals) -> None:
     with served() as daemon:
         assert daemon.stop(number) == 0
         assert daemon.process.stderr is not None
@@ -100,7 +100,7 @@ def test_it_stops_when_told_to(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("second", SIGNALS)
 @pytest.mark.parametrize("first", SIGNALS)
-def test_it_stops_once_however_often_it_is_told(first: signal.Signals, second: signal.Signals) -> None:
+def test_daemon_stops_once_however_many_signals_it_gets(first: signal.Signals, second: signal.Signals) -> None:
     for _ in range(3):
         with served() as daemon:
             daemon.process.send_signal(first)
@@ -108,7 +108,7 @@ def test_it_stops_once_however_often_it_is_told(first: signal.Signals, second: s
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-async def test_it_finishes_what_it_has_in_hand(number: signal.Signals) -> None:
+async def test_daemon_finishes_requests_in_progress_before_it_stops(number: signal.Signals) -> None:
     with served() as daemon:
         player, idle, half = [await connect(daemon.port) for _ in range(3)]
         for client in (player, idle, half):
@@ -130,20 +130,20 @@ async def test_it_finishes_what_it_has_in_hand(number: signal.Signals) -> None:
         assert daemon.process.wait(STOP_SECONDS) == 0
 
 
-async def test_it_stops_in_time_also_where_clients_do_not_leave_and_it_is_told_twice() -> None:
+async def test_daemon_stops_in_time_when_clients_stay_and_a_second_signal_comes() -> None:
     with served() as daemon:
         clients = [await connect(daemon.port) for _ in range(20)]
         for client in clients:
             await client.ask("hello")
         daemon.process.send_signal(signal.SIGINT)
         assert await clients[0].closed()
-        assert daemon.stop(signal.SIGTERM) == 0  # which waits STOP_SECONDS at most
+        assert daemon.stop(signal.SIGTERM) == 0  # waits STOP_SECONDS at most
         for client in clients:
             await client.aclose()
 
 
-async def test_it_binds_its_old_port_at_once() -> None:
-    host, port = "127.0.0.3", 0  # an address where nobody else takes the port meanwhile
+async def test_daemon_binds_its_old_port_at_once() -> None:
+    host, port = "127.0.0.3", 0  # an address where no other process takes the port meanwhile
     for _ in range(3):
         with served("--host", host, "--port", str(port)) as daemon:
             assert port in (0, daemon.port)
@@ -167,7 +167,7 @@ async def test_settings_come_from_flags_the_environment_and_a_file(tmp_path: Pat
         await client.aclose()
 
 
-def test_a_misspelt_variable_is_warned_of() -> None:
+def test_misspelt_variable_causes_a_warning() -> None:
     with served(env={"GMD_PORTT": "secret", "GMD_MAX_WAIT": "2", "GMD_LOG_FORMAT": "json"}) as daemon:
         daemon.process.terminate()
         _, said = daemon.process.communicate(timeout=STOP_SECONDS)
@@ -176,7 +176,7 @@ def test_a_misspelt_variable_is_warned_of() -> None:
     assert "secret" not in said
 
 
-async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:
+async def test_settings_file_may_be_named_by_a_flag(tmp_path: Path) -> None:
     wrong, right = tmp_path / "wrong.toml", tmp_path / "right.toml"
     wrong.write_text("max_wait = -1\n", "utf-8")
     right.write_text("max_wait = 4\n", "utf-8")
@@ -199,7 +199,7 @@ async def test_a_file_may_be_named_by_flag(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict[str, str], error: str) -> None:
+def test_wrong_setting_is_reported_in_one_line(arguments: list[str], variables: dict[str, str], error: str) -> None:
     status, line = refused(*arguments, env=variables)
     assert status == 2
     assert line.startswith(f"Error: {error}")
@@ -208,20 +208,20 @@ def test_a_wrong_setting_is_said_in_a_line(arguments: list[str], variables: dict
 @pytest.mark.parametrize(
     "host", ["203.0.113.1", "256.256.256.256", "no such name", "a..b", "x" * 70, "/tmp/socket"], ids=repr
 )
-def test_an_address_that_cannot_be_listened_on_is_said_in_a_line(host: str) -> None:
+def test_unusable_address_is_reported_in_one_line(host: str) -> None:
     status, line = refused("--host", host, "--port", "0")
     assert status == 1
     assert re.fullmatch(f"Error: cannot listen on {re.escape(host)}:0: .+{re.escape(ADVICE)}", line)
 
 
-def test_a_port_in_use_is_said_in_a_line() -> None:
+def test_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         status, line = refused("--port", str(port))
     assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use{ADVICE}")
 
 
-def test_it_says_where_it_serves_http() -> None:
+def test_daemon_prints_where_it_serves_http() -> None:
     with served("--http", "--http-port", "0") as daemon:
         match = re.fullmatch(
             r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[1]
@@ -231,7 +231,7 @@ def test_it_says_where_it_serves_http() -> None:
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-async def test_it_stops_in_time_also_where_http_clients_do_not_leave() -> None:
+async def test_daemon_stops_in_time_when_http_clients_stay() -> None:
     with served("--http", "--http-port", "0") as daemon:
         port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
         streams = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(3)]
@@ -239,7 +239,7 @@ async def test_it_stops_in_time_also_where_http_clients_do_not_leave() -> None:
         await half.send_all(b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n")
         await answered.send_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
         assert (await answered.receive_some()).startswith(b"HTTP/1.1 200")
-        assert daemon.stop(signal.SIGTERM) == 0  # which waits STOP_SECONDS at most
+        assert daemon.stop(signal.SIGTERM) == 0  # waits STOP_SECONDS at most
         for stream in streams:
             await stream.aclose()
 
@@ -258,7 +258,7 @@ def test_http_is_on_unless_it_is_turned_off(tmp_path: Path) -> None:
     assert SERVED.http
 
 
-async def test_a_port_in_use_leaves_the_other_free() -> None:
+async def test_failed_start_on_a_port_in_use_frees_the_other_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         with pytest.raises(HttpAddressError):
@@ -270,7 +270,7 @@ async def test_a_port_in_use_leaves_the_other_free() -> None:
 
 
 @pytest.mark.parametrize(("http", "loaded"), [("--no-http", False), ("--http", True)])
-def test_http_is_loaded_only_where_it_is_on(http: str, loaded: bool) -> None:
+def test_http_packages_are_loaded_only_when_http_is_on(http: str, loaded: bool) -> None:
     code = f"""
 import signal, sys
 import gmd.cli.serve as cli
@@ -298,7 +298,7 @@ def test_help_names_every_setting_with_its_default_and_variable() -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
-async def test_it_listens_on_ipv6_too() -> None:
+async def test_daemon_listens_on_ipv6_too() -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
@@ -318,7 +318,7 @@ async def test_it_listens_on_ipv6_too() -> None:
         (("--host", "0.0.0.0", "--spectator-key", "sesame"), "everybody who shows the spectator_key"),
     ],
 )
-def test_it_says_who_may_watch_live_games(arguments: tuple[str, ...], said: str) -> None:
+def test_daemon_prints_who_may_watch_live_games(arguments: tuple[str, ...], said: str) -> None:
     with served("--spectate", "live", *arguments) as daemon:
         assert f"Live games are shown in full to {said}" in daemon.lines
         assert "sesame" not in "".join(daemon.lines)

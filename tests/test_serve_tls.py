@@ -1,4 +1,4 @@
-"""``gmd serve`` with TLS, as an operator runs it: started, told of a renewed certificate, stopped."""
+"""``gmd serve`` with TLS, as an operator runs it: start, renewal of the certificate, stop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JSON_LOG = {"GMD_LOG_FORMAT": "json"}
 
 
 def said(daemon: Served) -> tuple[str, str | None]:
-    """What the daemon's log says next of a SIGHUP, and the reason it gives."""
+    """Return what the daemon's log says next about a SIGHUP, and the reason that it gives."""
     errors: IO[str] | None = daemon.process.stderr
     assert errors is not None
     for line in errors:
@@ -40,7 +40,7 @@ def said(daemon: Served) -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_it_finishes_what_it_has_in_hand_and_waits_for_no_handshake(
+async def test_daemon_finishes_requests_in_progress_and_waits_for_no_handshake(
     number: signal.Signals, certificates: Certificates
 ) -> None:
     with served(*certificates.flags) as daemon:
@@ -60,7 +60,7 @@ async def test_it_finishes_what_it_has_in_hand_and_waits_for_no_handshake(
         silent.close()
 
 
-def test_it_says_how_to_reach_it(certificates: Certificates) -> None:
+def test_daemon_prints_a_command_that_reaches_it_over_tls(certificates: Certificates) -> None:
     with served(*certificates.flags) as daemon:
         assert f" --tls --host NAME --port {daemon.port} '" in daemon.lines[-1]
 
@@ -91,21 +91,21 @@ def test_sighup_without_a_certificate_changes_nothing() -> None:
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_sighup_of_the_terminal_it_was_started_from_ends_it() -> None:
-    """Who closes the window means to end what runs in it."""
+def test_sighup_from_its_own_terminal_stops_the_daemon() -> None:
+    """Closing the window is meant to end what runs in it."""
     ours, theirs = pty.openpty()
     pipe = subprocess.PIPE
     command = [*SERVE, "--port", "0"]
     with subprocess.Popen(command, env=environment(), stdin=theirs, stdout=pipe, stderr=theirs, text=True) as process:
         first_lines(process)
         os.close(theirs)
-        os.close(ours)  # what it says has nowhere to go
+        os.close(ours)  # its output has nowhere to go
         process.send_signal(signal.SIGHUP)
         assert process.wait(STOP_SECONDS) == 0
 
 
 @pytest.mark.parametrize(("flag", "missing"), [("--tls-cert", "tls_key"), ("--tls-key", "tls_cert")])
-def test_half_of_the_settings_is_said_in_a_line(flag: str, missing: str) -> None:
+def test_only_one_of_the_two_settings_is_reported_in_one_line(flag: str, missing: str) -> None:
     run = subprocess.run(
         [*SERVE, flag, "x.pem"], env=environment(), capture_output=True, text=True, timeout=START_SECONDS
     )

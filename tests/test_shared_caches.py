@@ -1,4 +1,4 @@
-"""What a player hides leaves nothing behind that all games share: whoever asks next would be answered sooner by it."""
+"""A player's hidden state leaves nothing in what all games share: it would make the next request about it faster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.shared_values import caches, sizes
 
 ARCHITECTURE = Path(__file__).parent.parent / "docs/explanation/what-a-player-may-see.md"
 
-#: What each side does in a game where everything happens that may: captures, castling, en passant, a promotion.
+#: Each side's actions in a game in which everything happens that can: captures, castling, en passant, a promotion.
 TURNS = [
     ("e7", "e2e4"), ("e2", "d7d5"), ("d5", "e4d5"), (None, "c7c5"), ("c5", "d5c6"), ("b2", "g8f6"),
     ("b7", "c6b7"), ("d4", "g7g6"), ("a8", "b7a8q"), ("a1", "f8g7"), (None, "g1f3"), (None, "e8g8"),
@@ -25,7 +25,7 @@ TURNS = [
 
 
 async def play_blind(client: Client) -> None:
-    """Play a game up to where it is on still, with everybody asking for everything after every action."""
+    """Play a game without ending it, while all players and strangers make every request after every action."""
     game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
     for ply, (square, move) in enumerate(TURNS):
         player = 1 + ply % 2
@@ -48,10 +48,10 @@ async def ask_everything(client: Client, game_id: int) -> None:
 
 
 async def grown_by_blind_games() -> set[tuple[str, ...]]:
-    """The shared values that are larger or smaller for a game that is on."""
+    """Return the shared values that grow or shrink because of a game in progress."""
     async with memory_daemon(spectate="live") as daemon:
         client = await daemon.connect()
-        begun = await client.new_game(variant="rbc", clock=None)  # whatever is made at the first request is made
+        begun = await client.new_game(variant="rbc", clock=None)  # everything is made that the first request makes
         await ask_everything(client, begun["game_id"])
         before = sizes()
         await play_blind(client)
@@ -59,11 +59,11 @@ async def grown_by_blind_games() -> set[tuple[str, ...]]:
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
-async def test_a_blind_game_leaves_nothing_in_what_all_games_share() -> None:
+async def test_blind_game_leaves_nothing_in_what_all_games_share() -> None:
     assert await grown_by_blind_games() == set()
 
 
-async def test_its_spectators_are_shown_the_true_position() -> None:
+async def test_spectators_of_a_blind_game_see_the_true_position() -> None:
     async with memory_daemon(spectate="live") as daemon:
         client = await daemon.connect()
         game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
@@ -82,7 +82,7 @@ PLANTS = {
 
 
 def lanes(board: chess.Board) -> bytes:
-    """For each square the pieces that attack it, as the map of an open game has them."""
+    """Return, for each square, the pieces that attack it, as an open game's map has them."""
     return b"".join(
         sum(1 << source for source in chess.SQUARES if board.attacks_mask(source) >> target & 1).to_bytes(8, "little")
         for target in chess.SQUARES
@@ -90,14 +90,14 @@ def lanes(board: chess.Board) -> bytes:
 
 
 @pytest.mark.parametrize("plant", PLANTS)
-async def test_a_cache_that_blind_games_share_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cache_that_blind_games_share_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fragments.OPEN_LISTS.clear()
     fragments.kept_castling.cache_clear()
     monkeypatch.setattr(*PLANTS[plant])
     assert await grown_by_blind_games() != set()
 
 
-def test_a_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     before = sizes()
     monkeypatch.setitem(tables.MEN[True][chess.ROOK][0].up, 1, [])
     assert sizes() != before

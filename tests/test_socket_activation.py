@@ -1,4 +1,4 @@
-"""Sockets handed to ``gmd serve`` by whoever starts it, and what it tells that one, as systemd does these things."""
+"""Sockets that a service manager hands to ``gmd serve``, and notifications to it, as systemd defines them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.clients.scripted import ScriptedServer
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, reserved_port, served
 from tests.tools import require_tool
 
-#: Puts descriptors where a service expects them, 3 and up, and says so in the environment of the process that it
-#: becomes. Arguments: how many, their numbers, their names, and the command.
+#: Puts descriptors where a service expects them, from 3 up, and announces them in the environment of the process that
+#: it becomes. Arguments: their count, their numbers, their names, and the command.
 HAND_DOWN = """
 import os, sys
 count = int(sys.argv[1])
@@ -39,7 +39,7 @@ os.execvp(sys.argv[3 + count], sys.argv[3 + count :])
 
 
 def handing(sockets: Sequence[socket.socket], names: str) -> list[str]:
-    """The program that hands sockets to the command behind it."""
+    """Return a command that hands sockets to the command appended to it."""
     numbers = [str(each.fileno()) for each in sockets]
     return [sys.executable, "-c", HAND_DOWN, str(len(numbers)), *numbers, names]
 
@@ -47,7 +47,7 @@ def handing(sockets: Sequence[socket.socket], names: str) -> list[str]:
 def activated(
     *sockets: socket.socket, names: str = "game", arguments: Sequence[str] = (), env: dict[str, str] | None = None
 ) -> AbstractContextManager[Served]:
-    """A daemon that is given these sockets."""
+    """Run a daemon that is given these sockets."""
     numbers = [each.fileno() for each in sockets]
     return served(*arguments, env=env, prefix=handing(sockets, names), pass_fds=numbers)
 
@@ -62,7 +62,7 @@ def where(listener: socket.socket) -> ScriptedServer:
     return ScriptedServer(*listener.getsockname())
 
 
-def test_it_serves_on_the_socket_it_is_given_and_on_no_other(listening: socket.socket) -> None:
+def test_daemon_serves_on_the_given_socket_and_on_no_other(listening: socket.socket) -> None:
     with activated(listening, arguments=["--host", "203.0.113.1"]) as daemon:
         assert daemon.port == where(listening).port
         assert len([line for line in daemon.lines if "listening" in line]) == 1
@@ -70,7 +70,7 @@ def test_it_serves_on_the_socket_it_is_given_and_on_no_other(listening: socket.s
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_it_may_be_given_several_and_those_of_the_http_side_are_not_the_game_s(listening: socket.socket) -> None:
+def test_daemon_may_be_given_several_sockets_and_serves_no_games_on_those_for_http(listening: socket.socket) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as second,
         socket.create_server(("127.0.0.1", 0)) as http,
@@ -83,8 +83,8 @@ def test_it_may_be_given_several_and_those_of_the_http_side_are_not_the_game_s(l
 
 
 @pytest.mark.parametrize("ipv6", [False, True], ids=["IPv4", "IPv6"])
-def test_a_restart_refuses_nobody(ipv6: bool, tmp_path: Path) -> None:
-    """Who connects while nobody serves waits in the socket, which does not go with the daemon."""
+def test_restart_refuses_no_connection(ipv6: bool, tmp_path: Path) -> None:
+    """A connection made while no daemon serves waits in the socket, which outlives the daemon."""
     try:
         listening = socket.create_server(
             ("::1" if ipv6 else "127.0.0.1", 0), family=socket.AF_INET6 if ipv6 else socket.AF_INET, backlog=128
@@ -106,22 +106,22 @@ def test_a_restart_refuses_nobody(ipv6: bool, tmp_path: Path) -> None:
 
 
 def asked(server: ScriptedServer, request: str) -> socket.socket:
-    """A connection on which a request has been sent, whether anybody serves or not."""
+    """Return a connection on which a request has been sent, whether a daemon serves or not."""
     connection = socket.create_connection((server.host, server.port), PATIENCE)
     connection.sendall(encode_frame(request.encode()))
     return connection
 
 
 def answer(connection: socket.socket) -> dict[str, Any]:
-    """The reply of a version 1 session."""
+    """Return the reply of a version 1 session."""
     with connection, connection.makefile("rb") as stream:
         body = stream.read()[4:]
     reply: dict[str, Any] = json.loads(body)
     return reply
 
 
-def test_sessions_begun_before_a_restart_go_on_behind_it(listening: socket.socket, tmp_path: Path) -> None:
-    """They are closed, between two frames; connecting again works at once, and nothing acknowledged is gone."""
+def test_client_of_a_session_before_a_restart_continues_after_it(listening: socket.socket, tmp_path: Path) -> None:
+    """Its session is closed, between two frames; a new connection works at once, and nothing acknowledged is lost."""
     move = '{"kind":"move","game_id":1,"player":1,"move":"e4","ply":0,"brief":true}'
     data = ["--data", str(tmp_path)]
     with activated(listening, arguments=data) as daemon:
@@ -130,7 +130,7 @@ def test_sessions_begun_before_a_restart_go_on_behind_it(listening: socket.socke
         session.sendall(encode_frame(move.encode()))
         daemon.process.send_signal(signal.SIGTERM)
         with session, session.makefile("rb") as stream:
-            stream.read()  # whatever was answered, up to the end of the connection
+            stream.read()  # all replies, up to the end of the connection
         assert daemon.process.wait(STOP_SECONDS) == 0
     again = asked(where(listening), move)
     with activated(listening, arguments=data):
@@ -139,7 +139,7 @@ def test_sessions_begun_before_a_restart_go_on_behind_it(listening: socket.socke
 
 @contextmanager
 def usual_ports_taken() -> Iterator[None]:
-    """Hold the ports that a daemon takes if nothing else is said, unless somebody holds them already."""
+    """Hold the ports that a daemon takes by default, unless another process holds them already."""
     with ExitStack() as held:
         for port in (Config().port, Config().http_port):
             with suppress(OSError):
@@ -147,9 +147,9 @@ def usual_ports_taken() -> Iterator[None]:
         yield
 
 
-def test_systemd_s_own_activation_starts_it_at_the_first_connection() -> None:
+def test_systemd_activation_starts_the_daemon_at_the_first_connection() -> None:
     activate = require_tool("systemd-socket-activate", "--version")
-    # It hands on no other variable than those that it is told.
+    # It passes on only the variables that are named to it.
     settings = [f"--setenv={name}" for name in environment() if name.startswith("GMD_")]
     pipe = subprocess.PIPE
     with usual_ports_taken(), reserved_port() as port:
@@ -172,14 +172,14 @@ def test_sockets_for_another_process_are_left_alone() -> None:
         assert gmcat(daemon, PING).returncode == 0
 
 
-def test_the_environment_tells_nobody_else_of_them() -> None:
+def test_variables_of_handed_sockets_are_removed_from_the_environment() -> None:
     variables = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "0", "LISTEN_FDNAMES": "", "HOME": "/"}
     assert inherited_sockets(variables) == ([], [])
     assert variables == {"HOME": "/"}
 
 
 @pytest.mark.parametrize("kind", ["not listening", "udp", "unix", "file"])
-def test_a_descriptor_of_another_kind_is_said_in_a_line(kind: str, tmp_path: Path) -> None:
+def test_wrong_descriptor_is_reported_in_one_line(kind: str, tmp_path: Path) -> None:
     other = {
         "not listening": lambda: socket.socket(),
         "udp": lambda: socket.socket(type=socket.SOCK_DGRAM),
@@ -211,7 +211,7 @@ def _listening_at(path: Path) -> socket.socket:
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[socket.socket, str]]:
-    """What systemd listens on for words from a service, and its name as the service is told it."""
+    """Yield the socket for a service's notifications to systemd, and its name in the service's environment."""
     name = str(tmp_path / "notify") if request.param == "path" else f"@gmd-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(name.replace("@", "\0"))
@@ -219,7 +219,7 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[so
         yield listener, name
 
 
-def test_it_says_when_it_is_ready_and_when_it_stops(manager: tuple[socket.socket, str]) -> None:
+def test_daemon_notifies_when_it_is_ready_and_when_it_stops(manager: tuple[socket.socket, str]) -> None:
     listener, name = manager
     with served(env={"NOTIFY_SOCKET": name}) as daemon:
         assert listener.recv(100) == b"READY=1"
@@ -229,6 +229,6 @@ def test_it_says_when_it_is_ready_and_when_it_stops(manager: tuple[socket.socket
         assert daemon.process.wait(STOP_SECONDS) == 0
 
 
-def test_a_manager_that_is_gone_keeps_nobody_from_being_served(tmp_path: Path) -> None:
+def test_daemon_serves_without_a_running_manager(tmp_path: Path) -> None:
     with served(env={"NOTIFY_SOCKET": str(tmp_path / "none")}) as daemon:
         assert gmcat(daemon, PING).returncode == 0

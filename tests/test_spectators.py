@@ -1,4 +1,4 @@
-"""Who may watch live games in full, on servers that more or fewer can reach."""
+"""Rights to watch live games in full, on servers that strangers can or cannot reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDDEN = "8/8/8/8/8/8/8/8 w - - 0 1"
         ({"host": "0.0.0.0", "spectator_key": "sesame"}, "sesame", True),
     ],
 )
-async def test_a_key_is_needed_where_others_can_reach_the_server(
+async def test_spectator_key_is_needed_when_others_can_reach_the_server(
     settings: Json, key: str | None, sees_all: bool
 ) -> None:
     async with running_daemon(spectate="live", **settings) as daemon, connected(daemon) as client:
@@ -28,13 +28,13 @@ async def test_a_key_is_needed_where_others_can_reach_the_server(
         assert (await client.ask("hello", spectator_key=key))["error"] is None
         state = (await client.ask("state", game_id=1))["state"]
         assert (state["fen"] != HIDDEN) == sees_all
-        # What the session may is over with its next hello.
+        # The session's next hello ends its right.
         assert (await client.ask("hello"))["error"] is None
         unasked = settings["host"] != "0.0.0.0"
         assert ((await client.ask("state", game_id=1))["state"]["fen"] != HIDDEN) == unasked
 
 
-async def test_a_refused_hello_takes_the_right_to_watch_away() -> None:
+async def test_refused_hello_ends_the_right_to_watch() -> None:
     settings: Json = {"host": "0.0.0.0", "spectate": "live", "spectator_key": "sesame"}
     async with running_daemon(**settings) as daemon, connected(daemon) as client:
         await client.new_game(variant="rbc")

@@ -1,4 +1,4 @@
-"""``gmd serve`` whose standard descriptors are closed, or whose output nobody takes: it serves all the same."""
+"""``gmd serve`` with closed standard descriptors, or with output that cannot be written: it serves all the same."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, children_of, envir
 
 @contextmanager
 def mute(redirection: str, *arguments: str, output: int | None = None) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A daemon that has started and cannot say where it listens, and its port.
+    """Run a daemon that cannot print where it listens, and yield its process and its port.
 
     :param redirection: what the shell does with its descriptors.
     :param output: the descriptor that it gets as standard output, unless the shell closes that.
     """
-    with reserved_port() as port, TemporaryDirectory() as directory, socket(AF_UNIX, SOCK_DGRAM) as told:
-        told.bind(f"{directory}/notify")
-        told.settimeout(START_SECONDS)
+    with reserved_port() as port, TemporaryDirectory() as directory, socket(AF_UNIX, SOCK_DGRAM) as notifications:
+        notifications.bind(f"{directory}/notify")
+        notifications.settimeout(START_SECONDS)
         command = ["sh", "-c", f'exec "$@" {redirection}', "sh", *SERVE, "--port", str(port), *arguments]
         env = environment({"NOTIFY_SOCKET": f"{directory}/notify"})
         with subprocess.Popen(command, env=env, stdout=output, stderr=subprocess.PIPE) as process:
             try:
-                assert told.recv(100) == b"READY=1"
+                assert notifications.recv(100) == b"READY=1"
                 yield process, port
             finally:
                 process.kill()
@@ -48,7 +48,7 @@ def standard_files(pid: int) -> list[str]:
 
 
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", "<&-", ">&-", "2>&-", "<&- 2>&-"])
-async def test_closed_descriptors_are_the_null_device_and_no_file_or_socket_gets_their_numbers(
+async def test_closed_descriptors_become_the_null_device_and_no_file_or_socket_gets_their_numbers(
     closed: str, tmp_path: Path
 ) -> None:
     with mute(closed, "--data", str(tmp_path)) as (process, port):
@@ -71,7 +71,7 @@ async def test_closed_descriptors_are_the_null_device_and_no_file_or_socket_gets
 
 @pytest.fixture(params=["No space left on device", "Broken pipe"])
 def failing_output(request: pytest.FixtureRequest) -> Iterator[tuple[int, str]]:
-    """A descriptor that cannot be written, and why."""
+    """Yield a descriptor that cannot be written, and why."""
     if request.param == "Broken pipe":
         read, write = os.pipe()
         os.close(read)
@@ -83,7 +83,7 @@ def failing_output(request: pytest.FixtureRequest) -> Iterator[tuple[int, str]]:
     os.close(write)
 
 
-async def test_output_that_cannot_be_written_is_called_that_and_the_daemon_serves(
+async def test_unwritable_output_is_reported_and_the_daemon_serves(
     failing_output: tuple[int, str],
 ) -> None:
     output, reason = failing_output

@@ -1,8 +1,8 @@
-"""How long the server takes says nothing of what a player hides: measured in its own processor's time.
+"""The server's response time reveals nothing that a player hides, measured in its own processor time.
 
-The ordinary run compares the lines that are run instead (``tests/test_work.py``), which no other program disturbs: here
-it only goes through the measurement. ``make proof`` measures 4,000 pairs of samples of each request, and
-``make proof-share`` a tenth of them against a wider bound.
+The ordinary run compares the lines that run instead (``tests/test_work.py``), which no other program disturbs: here it
+only exercises the measurement. ``make proof`` measures 4,000 pairs of samples of each request, and ``make proof-share``
+a tenth of them against a wider bound.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gmd.games import own_pieces
 from tests.helpers_proof import proof_size
 from tests.timing import Samples, curve_area, probe, standard_error
 
-#: How far from a half an area may be: 0.03 for 4,000 pairs, or 4.65 standard errors. Of samples that do not differ one
-#: in 300,000 areas is further away.
+#: How far an area may be from a half: 0.03 for 4,000 pairs, or 4.65 standard errors. For samples that do not differ,
+#: one area in 300,000 is further away.
 BOUND = 0.03
 PAIRS = proof_size(small=4, full=4_000)
-#: From how many pairs on an area says anything.
+#: The number of pairs from which an area is significant.
 ENOUGH = 400
 
 REQUESTS = {
@@ -34,18 +34,18 @@ REQUESTS = {
 
 
 def bound(pairs: int) -> float:
-    """How far from a half an area may be that is made of so many pairs."""
+    """Return how far from a half an area of so many pairs may be."""
     return BOUND * standard_error(pairs) / standard_error(4_000)
 
 
 def telling(samples: Samples) -> dict[str, float]:
-    """The areas that say that something can be learned."""
+    """Return the areas that reveal something."""
     areas = {request: curve_area(pair) for request, pair in samples.items()}
     return {request: area for request, area in areas.items() if abs(area - 0.5) > bound(len(samples[request][0]))}
 
 
 @pytest.mark.proof
-async def test_no_request_takes_longer_or_shorter_by_what_is_hidden() -> None:
+async def test_no_hidden_action_changes_the_time_of_a_request() -> None:
     samples = await probe(PAIRS, seed=1)
     assert {request: (len(one), len(other)) for request, (one, other) in samples.items()} == dict.fromkeys(
         REQUESTS, (PAIRS, PAIRS)
@@ -54,7 +54,7 @@ async def test_no_request_takes_longer_or_shorter_by_what_is_hidden() -> None:
 
 
 @pytest.mark.proof
-async def test_the_cache_that_games_shared_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_shared_cache_is_found_by_timing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own))
     samples = await probe(min(PAIRS, ENOUGH), seed=2)
     assert PAIRS < ENOUGH or telling(samples)["state of a guess, as the victim"] < 0.35
@@ -64,12 +64,12 @@ values = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
 
 @given(values, values)
-def test_the_area_is_how_often_one_kind_is_larger_than_the_other(without: list[int], behind: list[int]) -> None:
+def test_area_is_how_often_one_kind_is_larger_than_the_other(without: list[int], behind: list[int]) -> None:
     wins = sum((larger > smaller) + (larger == smaller) / 2 for larger in behind for smaller in without)
     assert curve_area((without, behind)) == pytest.approx(wins / len(without) / len(behind))
 
 
-def test_the_bound_is_wider_for_fewer_samples() -> None:
+def test_bound_is_wider_for_fewer_samples() -> None:
     assert bound(4_000) == BOUND
     assert round(bound(400), 3) == 0.095
     rng = random.Random("same")

@@ -1,4 +1,4 @@
-"""Who is to act in which game, the longest due first: as a model says that looks through all games."""
+"""The games in which a player is to act, the longest due first, compared with a model that looks through all games."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
 class World:
-    """Games in a log, and what is asked of them."""
+    """Games in a log, and the requests about them."""
 
     def __init__(self) -> None:
         self.log = MemoryLog()
@@ -52,10 +52,12 @@ class World:
 
 
 class Model:
-    """The same by looking: since when each seat has been due, and which ends nobody has been shown."""
+    """A model that looks through all games: since when each seat has been due, and which results no player has been
+    shown.
+    """
 
     def __init__(self) -> None:
-        self.since: dict[tuple[int, int], int] = {}  # (player, game) due, by when it became so
+        self.since: dict[tuple[int, int], int] = {}  # (player, game) that is due, to the moment it became so
         self.now = 0
 
     def update(self, game: ChessGame) -> None:
@@ -77,7 +79,7 @@ class Model:
 
 
 def is_invited(game: ChessGame, player: int) -> bool:
-    """Whether a seat is kept for a player."""
+    """Return whether a seat is kept for a player."""
     return any(game.named[color] == player and game.players[color] is None for color in (False, True))
 
 
@@ -103,7 +105,7 @@ acts = st.lists(
 
 @settings(max_examples=300)
 @given(acts, st.sets(st.integers(1, 4)))
-def test_the_longest_due_game_is_what_the_model_says_whenever_a_player_begins_to_ask(
+def test_longest_due_game_matches_the_model_whenever_a_player_first_asks(
     taken: list[tuple[str, tuple[Any, ...], int]], without: set[int]
 ) -> None:
     async def main() -> None:
@@ -142,7 +144,7 @@ def go_on(live: LiveGame, world: World, model: Model, *, ends: bool) -> None:
         model.update(live.game)
 
 
-async def test_a_player_whose_games_are_too_many_to_keep_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_player_with_too_many_games_to_keep_still_gets_the_longest_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "MAX_GAMES", 3)
     world = World()
     assert await world.turns.next_due(1, ()) is None
@@ -152,7 +154,7 @@ async def test_a_player_whose_games_are_too_many_to_keep_is_told_all_the_same(mo
     assert await world.turns.next_due(1, range(10)) == 10
 
 
-async def test_a_player_who_has_not_asked_for_long_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_player_evicted_from_memory_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "MAX_PLAYERS", 1)
     world = World()
     for player in (1, 2, 1):
@@ -162,7 +164,7 @@ async def test_a_player_who_has_not_asked_for_long_is_asked_about_again(monkeypa
     assert await world.turns.next_due(1, ()) is None
 
 
-async def test_nobodys_turn_is_nobodys() -> None:
+async def test_open_game_is_due_for_no_player() -> None:
     world = World()
     world.begin(None, None)
     assert await world.turns.next_due(1, ()) is None

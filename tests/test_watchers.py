@@ -1,4 +1,4 @@
-"""Bells: rung by what they watch, and by nothing else."""
+"""Subscriptions: what they watch notifies them, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gmd.watchers import Subscription, Watchers
 
 
 async def notified(subscription: Subscription) -> bool:
-    """Whether the bell has been rung since somebody last waited for it."""
+    """Return whether the subscription was notified since the last wait for it."""
     contacted = trio.Event()
 
     async def wait() -> None:
@@ -34,7 +34,7 @@ async def notified(subscription: Subscription) -> bool:
     st.integers(1, 5),
     st.tuples(st.none() | st.integers(1, 5), st.none() | st.integers(1, 5)),
 )
-async def test_a_change_rings_who_watches_its_game_or_a_player_of_it(
+async def test_change_notifies_subscribers_of_its_game_and_of_its_players(
     games_of: list[set[int]], player_of: list[int], game_id: int, changed: tuple[int | None, int | None]
 ) -> None:
     watchers = Watchers()
@@ -48,11 +48,11 @@ async def test_a_change_rings_who_watches_its_game_or_a_player_of_it(
         ]
         watchers.notify(99, (99, None))
         assert not any([await notified(subscription) for subscription in of_games + of_players])
-    watchers.notify(game_id, changed)  # and nobody watches any more
+    watchers.notify(game_id, changed)  # no subscriber is left
     assert not any([await notified(subscription) for subscription in of_games + of_players])
 
 
-async def test_rings_before_it_is_waited_for_count_once() -> None:
+async def test_notifications_before_a_wait_count_once() -> None:
     subscription = Subscription()
     subscription.notify()
     subscription.notify()
@@ -60,7 +60,7 @@ async def test_rings_before_it_is_waited_for_count_once() -> None:
     assert not await notified(subscription)
 
 
-async def test_an_interruption_is_for_good() -> None:
+async def test_interruption_is_permanent() -> None:
     subscription = Subscription()
     assert not subscription.interrupted
     subscription.interrupt()
@@ -71,7 +71,7 @@ async def test_an_interruption_is_for_good() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_stopping_interrupts_everybody_now_and_from_now_on(when: str) -> None:
+async def test_stopping_interrupts_present_and_later_subscribers(when: str) -> None:
     watchers = Watchers()
     if when == "before":
         watchers.stop()

@@ -1,4 +1,4 @@
-"""The server runs the same lines for a player whatever is hidden from it, so that no clock could tell."""
+"""The server runs the same lines for a player whatever is hidden from it, so that no clock could reveal it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tests.twin_games import Action, Limits, OthersTurn, OwnTurn, Twins, draw_tw
 
 OBSERVER, OPPONENT = 1, 2
 
-#: Pairs of games in the ordinary run that are drawn.
+#: The number of drawn pairs of games in the ordinary run.
 PAIRS = 6
 
-#: What the observer asks between actions.
+#: The observer's requests between actions.
 ALL: list[Json] = [
     {"kind": "state"},
     {"kind": "state", "actions": True},
@@ -38,22 +38,22 @@ ALL: list[Json] = [
     {"kind": "history"},
 ]
 
-#: A request of the observer's, and the lines that answering it took.
+#: A request of the observer's, and the lines that ran to answer it.
 Work = tuple[str, list[str]]
 
 
 def _share_own_pieces() -> None:
-    """The cache that the server had."""
+    """Share a cache of own pieces, as the server once did."""
     own_pieces.show_own = lru_cache(4_096)(own_pieces.show_own)
 
 
 def _look_for_en_passant() -> None:
-    """Whether anything can capture so is found out at the move."""
+    """Look at the move whether anything can capture en passant."""
     rbc.pack_unchecked = position.pack
 
 
 def _share_true_positions() -> None:
-    """The facts of the true position are made for a seat, in the cache that open games share."""
+    """Make the facts of the true position for a seat, in the cache that open games share."""
     blind = views._blind_state
 
     def state(game: Any, shown: Any, *args: Any, **fields: Any) -> Any:
@@ -64,7 +64,7 @@ def _share_true_positions() -> None:
 
 
 def _note_what_is_taken() -> None:
-    """A piece that is taken is looked at more closely if it is no pawn."""
+    """Look at a taken piece more closely if it is no pawn."""
     take = ReconBoard._take
 
     def taking(self: ReconBoard, square: chess.Square) -> None:
@@ -84,7 +84,7 @@ PLANTS: dict[str, Callable[[], None]] = {
 
 
 @pytest.mark.proof
-def test_the_server_runs_the_same_lines_in_games_that_look_the_same() -> None:
+def test_server_runs_the_same_lines_in_games_that_look_the_same() -> None:
     requests = 0
     for one, other in in_both(proof_size(PAIRS, 400)):
         assert one == other
@@ -93,17 +93,17 @@ def test_the_server_runs_the_same_lines_in_games_that_look_the_same() -> None:
 
 
 @pytest.mark.parametrize("plant", PLANTS)
-def test_a_server_that_is_quicker_for_what_is_hidden_is_found(plant: str) -> None:
+def test_work_that_depends_on_hidden_state_is_found(plant: str) -> None:
     assert any(one != other for one, other in in_both(PAIRS, plant))
 
 
-async def test_an_opponents_sense_changes_no_line() -> None:
+async def test_opponents_sense_changes_no_line() -> None:
     async with memory_daemon() as daemon:
         server = Server(daemon)
         rng = random.Random("sense")
         table = _Table(server, Twins(chess.STARTING_FEN, chess.BLACK, Limits(None, None)), 0, rng)
         await table.begin()
-        await table.server.act("state", OPPONENT, **table.seat)  # both are here, and the clock runs
+        await table.server.act("state", OPPONENT, **table.seat)  # both players have made contact, and the clock runs
         await table.look(ALL)
         table.work.clear()
         await table.look(ALL)
@@ -115,7 +115,7 @@ async def test_an_opponents_sense_changes_no_line() -> None:
 
 
 def in_both(pairs: int, plant: str | None = None) -> Iterator[tuple[list[Work], list[Work]]]:
-    """The work for the observer in either version of some pairs of games, each in a process that has seen no other."""
+    """Yield the work for the observer in either version of some pairs of games, each version in a fresh process."""
     context = get_context("forkserver")  # a new process for each, but what they import is loaded once
     context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(2, context, max_tasks_per_child=1) as pool:
@@ -123,7 +123,7 @@ def in_both(pairs: int, plant: str | None = None) -> Iterator[tuple[list[Work], 
 
 
 def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
-    """The work for the observer in one version of some pairs of games."""
+    """Return the work for the observer in one version of some pairs of games."""
     if plant is not None:
         PLANTS[plant]()
     return trio.run(_works, version, pairs)
@@ -133,7 +133,7 @@ async def _works(version: int, pairs: int) -> list[list[Work]]:
     with quiet():
         async with memory_daemon() as daemon:
             server = Server(daemon)
-            await _Table(server, draw_twins(random.Random("before")), 0, random.Random(0)).play()  # what is made once
+            await _Table(server, draw_twins(random.Random("before")), 0, random.Random(0)).play()  # for one-time work
             works = [await _Table(server, _beside(), version, random.Random(0)).play()]
             for seed in range(pairs):
                 rng = random.Random(seed)
@@ -142,7 +142,7 @@ async def _works(version: int, pairs: int) -> list[list[Work]]:
 
 
 def _beside() -> Twins:
-    """A pair of games where a pawn of the observer's passes one of its opponent's in the first, which it cannot see."""
+    """Return a pair of games in the first of which the observer's pawn unknowingly passes one of its opponent's."""
     advance, passing = chess.Move.from_uci("d5d4"), chess.Move.from_uci("e2e4")
     twins = Twins("4k3/8/8/3p4/8/8/4P3/4K3 b - - 0 1", chess.WHITE, Limits(None, None), {"clock": None})
     twins.turns += [
@@ -157,7 +157,7 @@ def _beside() -> Twins:
 
 
 class _Table:
-    """One of a pair of games under way."""
+    """One of a pair of games in progress."""
 
     def __init__(self, server: Server, twins: Twins, version: int, rng: random.Random) -> None:
         self.server, self.twins, self.version, self.rng = server, twins, version, rng
@@ -178,7 +178,7 @@ class _Table:
         self.seat = {"game_id": made["game_id"]}
 
     async def play(self) -> list[Work]:
-        """Play it turn by turn, the observer asking all it can; and then games from what the position may be."""
+        """Play it turn by turn, while the observer makes its requests; then play games from the possible positions."""
         await self.begin()
         for turn in self.twins.turns:
             if isinstance(turn, OwnTurn):
@@ -202,16 +202,16 @@ class _Table:
         await self._look()
 
     async def _look(self) -> None:
-        """Ask for some of it all, the same in either version."""
+        """Make some of the requests, the same in either version."""
         await self.look(self.rng.sample(ALL, 4))
 
     async def look(self, requests: Iterable[Json]) -> None:
-        """Ask for these things in the game."""
+        """Make these requests in the game."""
         for request in requests:
             await self._ask(**request, **self.seat)
 
     async def _guess(self, board: chess.Board) -> None:
-        """Make a game from what the true position may be, and look at it from both sides."""
+        """Make a game from a possible true position, and look at it from both sides."""
         players = {"player_white": 11, "player_black": 12}
         fen = board.fen(en_passant="fen")
         guessed = await self._ask(
@@ -228,14 +228,14 @@ class _Table:
         await self._ask("move", to_move, game_id=guessed["game_id"], move=None)
 
     async def opponent(self, kind: str, **fields: Any) -> None:
-        """The opponent asks for all that is its own, and acts."""
+        """Let the opponent ask for all that is its own, and act."""
         for look in ("state", "actions"):
             await self.server.act(look, OPPONENT, **self.seat)
         await self.server.act(kind, OPPONENT, **self.seat, **fields)
         await self.server.act("state", OPPONENT, **self.seat, actions=True)
 
     async def _ask(self, kind: str, player: int = OBSERVER, **fields: Any) -> Json:
-        """The observer asks, and what that took is noted."""
+        """Ask as the observer, and record the work."""
         self.server.tracing = True
         reply = await self.server.ask(kind, player, **fields)
         self.server.tracing = False

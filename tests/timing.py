@@ -1,10 +1,11 @@
-"""How long an attacker's requests take, in the processor's time, behind a victim's hidden action and without it.
+"""The processor time of an attacker's requests, after a victim's hidden action and without it.
 
-The attacker does what the server's own timing once allowed: it makes a game from each position that its opponent may
-have, and measures how soon it is answered. And it measures in the game itself, whenever it may ask.
+The attacker does what the server's timing once allowed: it makes a game from each position that its opponent may have,
+and measures how soon the reply comes. It also measures in the game itself, whenever it may ask.
 
-Each pair of samples is of a position that no other has been near. What is compared is a rank statistic, the area under
-the curve: how often a sample of one kind is larger than one of the other, ties half; 0.5 where time tells nothing.
+Each pair of samples is of a position that no other sample has used. The samples are compared by a rank statistic, the
+area under the curve: how often a sample of one kind is larger than one of the other, ties counted half; 0.5 means that
+time reveals nothing.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from tests.probing import Server
 
 ATTACKER, VICTIM, BYSTANDER = 1, 2, 3
 
-#: Samples of each that are thrown away, for the interpreter to specialise.
+#: How many samples of each request are thrown away, while the interpreter specialises.
 WARM_UP = 20
 
-#: Samples of each request's, in nanoseconds: without the hidden action, and behind it.
+#: Samples of each request, in nanoseconds: without the hidden action, and after it.
 Samples = dict[str, tuple[list[int], list[int]]]
 
 
 async def probe(pairs: int, seed: int) -> Samples:
-    """Measure every request of the attacker's so many times without the victim's hidden action, and behind it."""
+    """Measure each of the attacker's requests so many times, without the victim's hidden action and after it."""
     samples: Samples = defaultdict(lambda: ([], []))
     rng = random.Random(seed)
     positions = _positions(rng)
@@ -50,12 +51,12 @@ async def probe(pairs: int, seed: int) -> Samples:
 
 
 def standard_error(pairs: int) -> float:
-    """The standard error of the area for so many samples of either kind that do not differ (Mann and Whitney's)."""
+    """Return the area's standard error (Mann and Whitney's) for so many samples of either kind that do not differ."""
     return math.sqrt((2 * pairs + 1) / (12 * pairs * pairs))
 
 
 def curve_area(samples: tuple[Sequence[float], Sequence[float]]) -> float:
-    """The chance that a sample of the second kind is larger than one of the first, counting ties for half."""
+    """Return the chance that a sample of the second kind is larger than one of the first, counting ties for half."""
     without, behind = samples
     merged = sorted([(value, 0) for value in without] + [(value, 1) for value in behind])
     wins = ties = smaller = 0.0
@@ -76,40 +77,40 @@ def curve_area(samples: tuple[Sequence[float], Sequence[float]]) -> float:
 class _Probe:
     """One sample of each request.
 
-    What a victim asks keeps the processor busy, and leaves its caches in another state: that is noticed, as
-    ``docs/explanation/what-a-player-may-see.md`` says, and is not what is looked for. So the same is done in either
-    case, if not in the same game; and between it and what is measured comes a game of somebody else's that is always
-    the same.
+    The victim's requests keep the processor busy, and leave its caches in another state: that is measurable, as
+    ``docs/explanation/what-a-player-may-see.md`` says, and is not what this looks for. So the same requests are made in
+    either case, if not in the same game; and a game of other players, which is always the same, comes between them and
+    the measurement.
     """
 
     def __init__(self, server: Server, rng: random.Random, samples: Samples, hidden: bool) -> None:
         self.server, self.rng, self.samples, self.hidden = server, rng, samples, hidden
 
     async def timed(self, name: str, kind: str, **fields: object) -> Json:
-        """Ask something as the attacker, and keep how long that took."""
+        """Make a request as the attacker, and keep its time."""
         reply = await self.server.ask(kind, ATTACKER, **fields)
         self.samples[f"{kind} {name}"][self.hidden].append(self.server.cost)
         return reply
 
     async def timed_in_any_order(self, name: str, requests: dict[str, Json], game_id: int) -> None:
-        """Ask several things in a game."""
+        """Make several requests in a game."""
         for kind, fields in self.rng.sample(list(requests.items()), len(requests)):
             await self.timed(name, kind, game_id=game_id, **fields)
 
     async def new_game(self, position: ReconGame, mover: int, other: int) -> int:
-        """A game from a position; its number."""
+        """Make a game from a position; return its id."""
         white, black = (mover, other) if position.turn else (other, mover)
         made = await self.server.act("new_game", white, **_options(position.board.fen(), white, black))
         game_id: int = made["game_id"]
         return game_id
 
     async def look(self, game_id: int, player: int) -> None:
-        """A player asks for all that is its own."""
+        """Let a player ask for all that is its own."""
         for kind in ("state", "actions"):
             await self.server.act(kind, player, game_id=game_id)
 
     async def turn(self, game_id: int, player: int, move: chess.Move | None) -> None:
-        """A player takes its turn, looking before and behind each action."""
+        """Let a player take its turn, looking before and after each action."""
         await self.sense(game_id, player)
         await self.move(game_id, player, move)
 
@@ -123,16 +124,16 @@ class _Probe:
         await self.look(game_id, player)
 
     async def settle(self) -> None:
-        """Let somebody play who has no part in it."""
+        """Let players who have no part in the probe play."""
         made = await self.server.act("new_game", 11, **_options(chess.STARTING_FEN, 11, 12))
         await self.turn(made["game_id"], 11, chess.Move.from_uci("e2e4"))
         await self.look(made["game_id"], 12)
 
 
 async def _guess(probe: _Probe, positions: Iterator[ReconGame]) -> None:
-    """The victim moves, unseen; the attacker makes a game from what may have come of it, and asks there.
+    """Let the victim move, unseen, then make a game from a possible result of the move, and make requests there.
 
-    It is what has come of it, where something hidden is to be found, or else what another move would have made.
+    The position is the true result where something hidden can be found, or else the result of another move.
     """
     position = next(positions)
     moved, other = probe.rng.sample(_quiet_moves(position), 2)
@@ -153,8 +154,8 @@ async def _guess(probe: _Probe, positions: Iterator[ReconGame]) -> None:
 
 
 async def _look_on(probe: _Probe, positions: Iterator[ReconGame]) -> None:
-    """In a game of the attacker's the victim senses and moves, and in another of its games it does neither; or else the
-    other way round. The attacker asks in between.
+    """Let the victim sense and move in the attacker's game, and not in another of its games, or the other way round;
+    the attacker makes its requests in between.
     """
     position = next(positions)
     attacked, elsewhere = [await probe.new_game(position, VICTIM, player) for player in (ATTACKER, BYSTANDER)]
@@ -182,7 +183,7 @@ def _options(fen: str, white: int, black: int) -> Json:
 
 
 def _positions(rng: random.Random) -> Iterator[ReconGame]:
-    """Games of which each has come to a position that is like no other's, and is on."""
+    """Yield games in progress, each in a position that no other has."""
     while True:
         game = ReconGame(reversible_moves=None)
         for _ in range(rng.randint(16, 40)):
@@ -196,13 +197,13 @@ def _positions(rng: random.Random) -> Iterator[ReconGame]:
 
 
 def _quiet_moves(game: ReconGame) -> list[chess.Move]:
-    """The moves that become what they are, and capture nothing."""
+    """Return the moves that are made as requested and capture nothing."""
     return [move for move in game.move_actions() if game.board.revise(move) == (move, None)]
 
 
 @contextmanager
 def _without_garbage() -> Iterator[None]:
-    """Collect garbage in between: it comes at any time, and is nobody's."""
+    """Collect garbage in between: a collection comes at any time, and depends on no request."""
     gc.collect(0)
     gc.disable()
     try:

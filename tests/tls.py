@@ -1,4 +1,4 @@
-"""TLS for tests: certificates made on the spot, daemons that have one, and clients that trust it."""
+"""TLS for tests: new certificates, daemons that use them, and clients that trust them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.helpers import Client, Json, running_daemon
 
 
 class Certificates(NamedTuple):
-    """A certificate for ``localhost`` and 127.0.0.1 with its key, and the authority that vouches for it."""
+    """A certificate for ``localhost`` and 127.0.0.1 with its key, and the authority that signed it."""
 
     ca: Path
     cert: Path
     key: Path
 
     def trust(self) -> ssl.SSLContext:
-        """A client's context that trusts this authority alone."""
+        """Return a client's context that trusts this authority alone."""
         return ssl.create_default_context(cafile=self.ca)
 
     @property
@@ -38,7 +38,7 @@ class Certificates(NamedTuple):
 
 
 def make_certificates(directory: Path) -> Certificates:
-    """New ones, of a new authority, in files of a directory that is made where it is not there."""
+    """Make new certificates, signed by a new authority, in files of a directory, which is made if need be."""
     directory.mkdir(exist_ok=True)
     made = Certificates(directory / "ca.pem", directory / "cert.pem", directory / "key.pem")
     authority = trustme.CA()
@@ -51,7 +51,7 @@ def make_certificates(directory: Path) -> Certificates:
 
 @asynccontextmanager
 async def tls_daemon(certificates: Certificates, **settings: Any) -> AsyncIterator[Daemon]:
-    """A daemon with TLS on a free port of the loopback address."""
+    """Run a daemon with TLS on a free port of the loopback address."""
     async with running_daemon(**certificates.settings, **settings) as daemon:
         yield daemon
 
@@ -59,7 +59,7 @@ async def tls_daemon(certificates: Certificates, **settings: Any) -> AsyncIterat
 class TlsClient(Client):
     """A client under TLS.
 
-    :ivar tls: its stream, which takes nothing but TLS's own word for the end of what the server sends.
+    :ivar tls: its stream, which accepts only TLS's own message as the end of what the server sends.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class TlsClient(Client):
         super().__init__(self.tls)
 
     async def end(self) -> None:
-        """End the connection's sending side, without a word of TLS."""
+        """End the connection's sending side without TLS's closing message."""
         transport = self.tls.transport_stream
         assert isinstance(transport, trio.abc.HalfCloseableStream)
         await transport.send_eof()
@@ -84,7 +84,7 @@ class TlsClient(Client):
 async def tls_connected(
     daemon: Daemon, certificates: Certificates, *, hello: bool = True, **fields: Any
 ) -> AsyncIterator[TlsClient]:
-    """A connection to a daemon; with ``hello``, a version 2 session begun on it."""
+    """Open a connection to a daemon; with ``hello``, begin a version 2 session on it."""
     client = TlsClient(await trio.open_tcp_stream("127.0.0.1", daemon.port), certificates)
     try:
         if hello:

@@ -13,14 +13,15 @@ from typing import NoReturn
 
 import pytest
 
-#: Where Debian has games, stockfish among them; not all have it on their PATH.
+#: The directory of games on Debian, stockfish among them; not every user has it on the PATH.
 GAMES = "/usr/games"
 
 
 def require_tool(name: str, *trial: str) -> Path:
-    """Where the program ``name`` is. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1.
+    """Return the path of the program ``name``. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1.
 
-    :param trial: arguments it must run with and exit with 0: a program may be there and not be allowed to work.
+    :param trial: arguments with which it must exit with status 0: a program may be installed and not be allowed to
+        work.
     """
     found = shutil.which(name) or shutil.which(name, path=GAMES)
     if found is None:
@@ -31,7 +32,7 @@ def require_tool(name: str, *trial: str) -> Path:
 
 
 def require_module(name: str) -> ModuleType:
-    """Import a module. Without it the test, or the whole test module, is skipped; or it fails where GMD_REQUIRE_ALL=1."""
+    """Import a module. Without it the test, or its module, is skipped, or fails where GMD_REQUIRE_ALL=1."""
     if find_spec(name) is None:
         _do_without(f"the module {name} is not installed")
     return import_module(name)

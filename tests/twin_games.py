@@ -1,8 +1,8 @@
-"""Two games of reconnaissance blind chess that look the same to one player and are not.
+"""Two games of reconnaissance blind chess that look the same to one player but differ.
 
-What a player observes is decided here by reconchess's utilities and python-chess alone: what its senses show, what
-becomes of its moves, where its pieces are captured, and that the game is not over. Its actions are the same in both
-games; its opponent's are not.
+reconchess's utilities and python-chess alone decide here what a player observes: what its senses show, the results of
+its moves, where its pieces are captured, and that the game is not over. The player's own actions are the same in both
+games; its opponent's differ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reconchess.utilities import (
 
 from tests.side_by_side import POSITIONS
 
-#: How many squares or moves are tried for one that looks the same in both games.
+#: How many squares or moves are tried in search of one that looks the same in both games.
 TRIES = 40
 
 #: The squares that a sense shows.
@@ -35,7 +35,7 @@ WINDOWS = [
 
 @dataclass(frozen=True)
 class Action:
-    """What a side does in its turn."""
+    """A side's sense and move in its turn."""
 
     sense: Square | None
     move: Move | None
@@ -43,30 +43,30 @@ class Action:
 
 @dataclass(frozen=True)
 class OwnTurn:
-    """The observer's turn: the same in both games, before it and behind it."""
+    """The observer's turn: the same in both games, before and after it."""
 
     action: Action
-    #: Moves it may ask for, and one it may not, whatever the true board.
+    #: Moves that it may request, and one that it may not, whatever the true board.
     allowed: list[Move]
     forbidden: Move
 
 
 @dataclass(frozen=True)
 class OthersTurn:
-    """The opponent's turn in either game. The observer may see that it was taken, and where it captured."""
+    """The opponent's turn in either game. The observer may see that the turn was taken, and where it captured."""
 
     actions: tuple[Action, Action]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends a game without anybody's doing, by the counters of its FEN; None where nothing does."""
+    """Limits that end a game, by the counters of its FEN; None for no limit."""
 
     reversible_moves: int | None
     max_turns: int | None
 
     def end(self, board: Board, taken: Move | None) -> bool:
-        """Whether a move, or a turn without one, ends the game."""
+        """Return whether a move, or a turn without one, ends the game."""
         halfmoves = 0 if taken is not None and board.is_zeroing(taken) else board.halfmove_clock + 1
         turns = board.fullmove_number + (board.turn == chess.BLACK)
         if self.reversible_moves is not None and halfmoves >= self.reversible_moves:
@@ -76,15 +76,15 @@ class Limits:
 
 @dataclass
 class Twins:
-    """A pair of games, by what is done in them."""
+    """A pair of games, given by the actions in them."""
 
     fen: str
     observer: Color
     limits: Limits
-    #: What ``new_game`` is to have for these limits, and for a clock that nobody loses by.
+    #: The fields of ``new_game`` for these limits, and for a clock that no player loses by.
     options: dict[str, Any] = field(default_factory=dict)
     turns: list[OwnTurn | OthersTurn] = field(default_factory=list)
-    #: The true positions behind the last turn.
+    #: The true positions after the last turn.
     boards: tuple[Board, Board] = field(default_factory=lambda: (Board(), Board()))
 
     @property
@@ -100,7 +100,7 @@ PASSING_PAWNS = "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 
 STARTS = [chess.STARTING_FEN, PASSING_PAWNS, *POSITIONS.values()]
 
 
-#: Clocks, with more time than a pair of games is played in; and the default, which is one.
+#: Clocks with more time than a pair of games takes; and the default, which is one.
 CLOCKS: list[dict[str, Any]] = [
     {},
     {"clock": None},
@@ -111,7 +111,7 @@ CLOCKS: list[dict[str, Any]] = [
 
 
 def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS, *, limited: bool = True) -> Twins:
-    """A pair of games, a few turns long, of which neither is over in the end.
+    """Draw a pair of games, a few turns long, both still in progress at the end.
 
     :param limited: whether they may have limits, which make them shorter.
     """
@@ -129,7 +129,7 @@ def draw_twins(rng: random.Random, starts: Sequence[str] = STARTS, *, limited: b
 
 
 def _draw_limits(start: Board, rng: random.Random) -> dict[str, Any]:
-    """Limits that a game has not reached at its start, and may come near: where one is near, only one may be."""
+    """Draw limits that a game has not reached at its start and may come near; it may have only one of them."""
     options: dict[str, Any] = {}
     if start.halfmove_clock >= 100 or rng.random() < 0.6:
         options["reversible_moves"] = rng.choice([None, start.halfmove_clock + rng.randint(2, 8)])
@@ -184,12 +184,12 @@ class Capture(NamedTuple):
     passing: bool
 
 
-#: By which moves are put in order: those of the lowest values come first.
+#: The key that sorts moves: those with the lowest values come first.
 Wish = Callable[[Move | None], int]
 
 
 def _drawn(moves: list[Move], rng: random.Random, wish: Wish) -> list[Move | None]:
-    """Some of the moves, and perhaps a pass, in any order, but those first that are wished for."""
+    """Return some of the moves, and perhaps a pass, in random order, but with those first that are wished for."""
     choices: list[Move | None] = [*moves, None]
     return sorted(rng.sample(choices, len(choices)), key=wish)[:TRIES]
 
@@ -199,12 +199,12 @@ def _no_wish(board: Board) -> Wish:
 
 
 def _long_first(board: Board) -> Wish:
-    """Long steps: among them are those that may be answered en passant."""
+    """Prefer long steps: some of them may be answered en passant."""
     return lambda move: move is None or abs(move.from_square - move.to_square) != 16
 
 
 def _captures_first(board: Board) -> Wish:
-    """Captures, en passant before others: few moves are, and of few kinds is so much hidden."""
+    """Prefer captures, en passant first: few moves are captures, and few hide so much."""
 
     def wish(move: Move | None) -> int:
         taken, capture_square = _outcome(board, move)
@@ -214,7 +214,7 @@ def _captures_first(board: Board) -> Wish:
 
 
 def _unlike(board: Board, capture: Capture) -> Wish:
-    """What looks like a capture and is another; en passant is unlike all others."""
+    """Prefer another capture that looks the same; en passant differs most from all others."""
     made, square, passing = capture
 
     def wish(move: Move | None) -> int:
@@ -227,13 +227,13 @@ def _unlike(board: Board, capture: Capture) -> Wish:
 
 
 def _outcome(board: Board, move: Move | None) -> tuple[Move | None, Square | None]:
-    """What a player is told of its move: the move made, and the square it captured on."""
+    """Return what a player learns of its move: the move made, and the square it captured on."""
     taken = None if move is None else revise_move(board, add_pawn_queen_promotion(board, move))
     return taken, capture_square_of_move(board, taken)
 
 
 def _is_last(twins: Twins, board: Board, decision: tuple[Move | None, Square | None]) -> bool:
-    """Whether the game is over with a move: a king is taken, or a limit reached."""
+    """Return whether the game is over with a move: a king is taken, or a limit reached."""
     taken, capture_square = decision
     takes_king = capture_square is not None and board.piece_type_at(capture_square) == chess.KING
     return takes_king or twins.limits.end(board, taken)

@@ -1,4 +1,4 @@
-"""gmd's side of a game that is played side by side with reconchess, behind a socket."""
+"""gmd's side of a game that is played side by side with reconchess, over the wire."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.side_by_side import MoveResult
 
 WHITE_PLAYER, BLACK_PLAYER = 1, 2
 
-#: reconchess's winner and reason by what gmd calls the end.
+#: reconchess's winner and reason by gmd's termination.
 _RESULTS: dict[str, tuple[Color | None, str]] = {
     "victory_white": (chess.WHITE, "KING_CAPTURE"),
     "victory_black": (chess.BLACK, "KING_CAPTURE"),
@@ -43,7 +43,7 @@ class WireSide:
         return _square(self.reply["state"]["opponent_capture"])
 
     async def actions(self) -> tuple[list[Square], list[Move]]:
-        """Those that came with the state, at the beginning of the turn."""
+        """Return those that came with the state, at the beginning of the turn."""
         return (
             [chess.parse_square(name) for name in self.reply["sense_actions"]],
             [Move.from_uci(uci) for uci in self.reply["move_actions"]],

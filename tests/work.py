@@ -1,4 +1,4 @@
-"""Work counted in calls of functions, which are as many on every machine."""
+"""Work counted in calls of functions, the same number on every machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gm_protocol.errors import GmError
 
 
 def calls_during(function: Callable[[], object]) -> int:
-    """How many calls of Python functions and built-ins it takes until the function ends, or refuses."""
+    """Return how many calls of Python functions and built-ins the function makes before it returns or refuses."""
     calls = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:
@@ -30,7 +30,7 @@ def calls_during(function: Callable[[], object]) -> int:
 
 
 def calls_of_steps(steps: Generator[None, None, Any]) -> list[int]:
-    """How many calls each step of a generator takes, until it ends or refuses."""
+    """Return how many calls each step of a generator makes, until it returns or refuses."""
     found: list[int] = []
     going = True
 

@@ -28,15 +28,16 @@
 #define MSG_NOSIGNAL 0 /* such systems have SO_NOSIGPIPE */
 #endif
 
-/* Arrays and objects in one another. The protocol's own go six deep (a square's list in access_map). */
+/* The deepest nesting of arrays and objects. The protocol's own is six deep (a square's list in access_map). */
 #define MAX_DEPTH 64
 
-/* Milliseconds between two attempts of a session: at first, and at most. */
+/* Milliseconds between two attempts of a session, at first and at most. */
 #define FIRST_PAUSE 50
 #define LONGEST_PAUSE 2000
 
-/* No error reply that says the server is stopping is longer, and few others are this short. */
-#define LONGEST_FAREWELL 1024
+/* The longest reply that is checked for "shutting_down": no reply with that code is longer, and few others are as
+ * short. */
+#define LONGEST_STOPPING 1024
 
 /* ------------------------------------------------------------------------------------------------- Connections */
 
@@ -47,7 +48,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* When a time is up; -1 is never. */
+/* The time when a timeout ends; -1 is never. */
 static int64_t deadline_after(int timeout_ms)
 {
     return timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
@@ -61,7 +62,7 @@ static int left_until(int64_t deadline)
     return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* Closes after an error that errno or a status tells of. */
+/* Closes after an error, which errno or a status tells. */
 static int fail(struct gm_connection *connection, int status)
 {
     int error = errno;
@@ -128,7 +129,7 @@ static int connect_to(struct gm_connection *connection, const struct addrinfo *a
         return fail(connection, GM_SYSTEM);
     }
     int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* without them it works too */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* these options are not essential */
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     return GM_OK;
 }
@@ -170,12 +171,12 @@ int gm_attach(struct gm_connection *connection, int fd)
 void gm_close(struct gm_connection *connection)
 {
     if (connection->fd >= 0)
-        close(connection->fd); /* after EINTR it is closed, or may be another's: not again */
+        close(connection->fd); /* after EINTR the descriptor is closed, and may be reused: do not retry */
     connection->fd = -1;
     connection->header_read = connection->body_length = connection->body_read = 0;
 }
 
-/* Leaves out the first bytes of what is still to be written. */
+/* Removes the first bytes of the data that remains to be written. */
 static void advance(struct iovec **part, size_t *parts, size_t written)
 {
     while (*parts > 0 && written >= (*part)->iov_len) {
@@ -198,7 +199,7 @@ int gm_send(struct gm_connection *connection, const char *json, size_t length, i
     int64_t deadline = deadline_after(timeout_ms);
     unsigned char header[4] = {(unsigned char)(length >> 24), (unsigned char)(length >> 16),
                                (unsigned char)(length >> 8), (unsigned char)length};
-    struct iovec both[2] = {{header, sizeof header}, {(char *)json, length}}; /* which sendmsg does not write to */
+    struct iovec both[2] = {{header, sizeof header}, {(char *)json, length}}; /* sendmsg does not write to it */
     struct iovec *part = both;
     size_t parts = 2;
     while (parts > 0) {
@@ -220,7 +221,7 @@ int gm_send(struct gm_connection *connection, const char *json, size_t length, i
     return GM_OK;
 }
 
-/* Reads on until `wanted` bytes are there, of which `*got` are already. */
+/* Reads on until `wanted` bytes have arrived, of which there are `*got` already. */
 static int fill(struct gm_connection *connection, void *memory, size_t wanted, size_t *got, int64_t deadline)
 {
     while (*got < wanted) {
@@ -287,14 +288,14 @@ static const char *meaning(int status)
     case GM_OK: return "no error";
     case GM_SYSTEM: return "a system call failed";
     case GM_NO_HOST: return "the host was not found";
-    case GM_TIMEOUT: return "the time was up";
+    case GM_TIMEOUT: return "the time ran out";
     case GM_CLOSED: return "the server has closed the connection, or there is none";
-    case GM_BAD_REPLY: return "what came is no reply of a gm server";
-    case GM_TOO_LONG: return "the message is too long for the memory it should go to";
+    case GM_BAD_REPLY: return "the data received is not a reply of a gm server";
+    case GM_TOO_LONG: return "the message is too long for the buffer";
     case GM_REFUSED: return "the server refused the hello";
     case GM_BAD_JSON: return "the text is not JSON";
     case GM_NOT_FOUND: return "there is no such member or element";
-    case GM_WRONG_TYPE: return "the value is of another type or out of range";
+    case GM_WRONG_TYPE: return "the value has another type or is out of range";
     default: return "an unknown status";
     }
 }
@@ -322,7 +323,7 @@ void gm_session_init(struct gm_session *session, const char *host, const char *p
     session->patience_ms = 60 * 1000;
 }
 
-/* Whether a reply's code is that one. */
+/* Whether a reply has this code. */
 static int has_code(const char *reply, size_t length, const char *code)
 {
     struct gm_json value, found;
@@ -351,7 +352,7 @@ int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t
     return status;
 }
 
-/* One attempt. GM_CLOSED also where the server took its leave in place of an answer. */
+/* One attempt. GM_CLOSED also if the server ended the session instead of answering. */
 static int ask_once(struct gm_session *session, const char *request, char *reply, size_t size, size_t *length)
 {
     struct gm_connection *connection = &session->connection;
@@ -361,14 +362,14 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
             return status;
     }
     int status = gm_ask(connection, request, reply, size, length, session->timeout_ms);
-    if (status == GM_OK && *length <= LONGEST_FAREWELL && has_code(reply, *length, "shutting_down"))
+    if (status == GM_OK && *length <= LONGEST_STOPPING && has_code(reply, *length, "shutting_down"))
         status = GM_CLOSED;
     if (status == GM_TIMEOUT || status == GM_CLOSED)
-        gm_close(connection); /* or the reply might still come, and be taken for another's */
+        gm_close(connection); /* otherwise a late reply could be taken for another request's */
     return status;
 }
 
-/* Whether trying again may help. */
+/* Whether a retry may help. */
 static int is_passing(int status, const char *reply, size_t length)
 {
     if (status == GM_REFUSED)
@@ -406,7 +407,7 @@ void gm_session_close(struct gm_session *session)
 
 /* -------------------------------------------------------------------------------------------------------- JSON */
 
-/* The skip functions give the end of what begins at p, or NULL where it is no such thing or does not end. */
+/* The skip functions return the end of the item that begins at p, or NULL if there is no such item or no end. */
 
 static const char *skip_space(const char *p, const char *end)
 {
@@ -426,7 +427,7 @@ static int hex_value(char digit)
     return -1;
 }
 
-/* The number that the four digits at p write, or -1. */
+/* The number written as four digits at p, or -1. */
 static int32_t hex4(const char *p, const char *end)
 {
     if (end - p < 4)
@@ -507,7 +508,7 @@ static const char *skip_scalar(const char *p, const char *end)
     }
 }
 
-/* A member's name, its colon, and white space around them. */
+/* A member's name, its colon, and the white space around them. */
 static const char *skip_name(const char *p, const char *end)
 {
     p = skip_string(skip_space(p, end), end);
@@ -517,8 +518,8 @@ static const char *skip_name(const char *p, const char *end)
     return p < end && *p == ':' ? skip_space(p + 1, end) : NULL;
 }
 
-/* Any value. Without recursion, so that no text can use up the stack: the arrays and objects it is inside of are the
- * bits of a number, the innermost the lowest, which is 1 for an object. */
+/* Any value. It works without recursion, so that no text can overflow the stack: the bits of a number stand for the
+ * enclosing arrays and objects, the innermost the lowest, 1 for an object. */
 static const char *skip_value(const char *p, const char *end)
 {
     uint64_t objects = 0;
@@ -539,7 +540,7 @@ static const char *skip_value(const char *p, const char *end)
         } else if (!(p = skip_scalar(p, end))) {
             return NULL;
         }
-        for (;; p++, depth--, objects >>= 1) { /* a value has ended: leave what ends with it */
+        for (;; p++, depth--, objects >>= 1) { /* a value has ended: leave the arrays and objects that end with it */
             if (depth == 0)
                 return p;
             p = skip_space(p, end);
@@ -556,7 +557,7 @@ static const char *skip_value(const char *p, const char *end)
     }
 }
 
-/* The text between p and its end as a value. */
+/* The text from p to its end, as a value. */
 static struct gm_json slice(const char *p, const char *end)
 {
     struct gm_json value = {p, (size_t)(end - p)};
@@ -581,7 +582,7 @@ int gm_json_parse(const char *text, size_t length, struct gm_json *value)
     return GM_OK;
 }
 
-/* Writes a character's UTF-8; the number of bytes. */
+/* Writes a character as UTF-8; returns the number of bytes. */
 static size_t write_utf8(uint32_t character, char bytes[4])
 {
     if (character < 0x80) {
@@ -595,7 +596,7 @@ static size_t write_utf8(uint32_t character, char bytes[4])
     return count;
 }
 
-/* The character that the four digits at *p write, together with the other half of a pair where there is one. */
+/* The character written as four digits at *p, combined with the other half of a surrogate pair if there is one. */
 static uint32_t unescape_unicode(const char **p, const char *end)
 {
     int32_t high = hex4(*p, end);
@@ -613,7 +614,7 @@ static uint32_t unescape_unicode(const char **p, const char *end)
     return 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
 }
 
-/* Decodes what stands at *p inside of a string, and goes on behind it; the number of bytes. */
+/* Decodes the character at *p inside a string, and moves past it; returns the number of bytes. */
 static size_t next_bytes(const char **p, const char *end, char bytes[4])
 {
     bytes[0] = *(*p)++;
@@ -631,7 +632,7 @@ static size_t next_bytes(const char **p, const char *end, char bytes[4])
     }
 }
 
-/* Whether a string, quotes included, stands for these bytes. */
+/* Whether a string with quotes decodes to these bytes. */
 static int stands_for(struct gm_json string, const char *text, size_t length)
 {
     const char *p = string.start + 1, *end = string.start + string.length - 1;
@@ -784,7 +785,7 @@ int gm_json_is_true(struct gm_json value)
     return value.length == 4 && memcmp(value.start, "true", 4) == 0;
 }
 
-/* How a byte is written inside of a string; the number of characters, at most six. */
+/* The form of a byte inside a string; returns the number of characters, at most six. */
 static size_t escape(char byte, char written[7])
 {
     static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: the byte, its letter */

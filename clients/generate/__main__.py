@@ -1,11 +1,12 @@
-"""Write what is generated from the messages: ``python -m clients.generate``, from the top of the source tree.
+"""Generator of code and tables from the messages: ``python -m clients.generate``, from the top of the source tree. It
+writes
 
 - in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
   from ``trio_client.py``;
 - ``clients/node/protocol.d.ts``, from ``protocol/schema.json``;
 - the tables of fields in ``PROTOCOL`` and in the pages of ``docs/protocol``, from ``protocol/schema.json``.
 
-With ``--check`` it writes nothing, names the files that are not current, and exits with 1 if there are any.
+With ``--check`` it writes nothing, prints the names of outdated files, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(arguments: list[str]) -> int:
-    """Return the exit status."""
+    """Generate the files, or check them, and return the exit status."""
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2

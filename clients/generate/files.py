@@ -1,4 +1,4 @@
-"""Which files have generated text, and what it is."""
+"""The files with generated text, and their contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REGION = "(?P<begin># >>> {name}: [^\n]*\n).*?(?P<end># <<< {name}\n)"
 
 
 def current(root: Path) -> dict[Path, str]:
-    """Return the whole text of each file as it should be, by the file's path.
+    """Return the up-to-date text of each generated file, by path.
 
     :param root: the top of a source tree.
     """
@@ -34,9 +34,9 @@ def current(root: Path) -> dict[Path, str]:
 
 
 def with_region(text: str, name: str, content: str) -> str:
-    """Return a text with other content between the lines ``# >>> name: ...`` and ``# <<< name``.
+    """Return a text with new content between the lines ``# >>> name: ...`` and ``# <<< name``.
 
-    :raises ValueError: the text does not have each of these lines once.
+    :raises ValueError: the text does not have each of these lines exactly once.
     """
     pattern = re.compile(_REGION.format(name=name), re.DOTALL)
     text, count = pattern.subn(lambda found: f"{found['begin']}\n\n{content}\n\n\n{found['end']}", text)

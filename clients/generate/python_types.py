@@ -1,4 +1,4 @@
-"""Fields and replies as Python's TypedDicts."""
+"""Fields and replies as Python TypedDicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from .shapes import FIELDS, Field, Schema, Shape, Shapes, reference
 
-#: Columns of a line.
+#: The length of a line.
 WIDTH = 120
 
 _BASIC = {
@@ -21,14 +21,14 @@ _BASIC = {
     "object": "dict[str, Any]",
 }
 
-#: Fields that the client's methods take as arguments, besides those that a kind requires; and of these, those that they
-#: take by name alone.
+#: Fields that the client's methods take as arguments, in addition to a kind's required ones; and those of all these
+#: that they take by keyword only.
 ARGUMENTS = {"WaitFields": {"game_id"}, "DeclineFields": {"game_id"}}
 BY_NAME = {"GameFromPgnFields": {"pgn"}}
 
 
 def render(shapes: Shapes) -> str:
-    """Return the definitions, without an empty line at either end."""
+    """Return the definitions, without blank lines at either end."""
     requests = [_optional(shape) for shape in shapes.requests]
     requests = [shape for shape in requests if shape.fields]
     parts = [
@@ -39,7 +39,7 @@ def render(shapes: Shapes) -> str:
 
 
 def _optional(shape: Shape) -> Shape:
-    """The fields of a request that are no arguments of the method."""
+    """Return the fields of a request that are not arguments of the method."""
     arguments = {field.name for field in shape.fields if field.required} | ARGUMENTS.get(shape.name, set())
     arguments -= BY_NAME.get(shape.name, set())
     fields = [field for field in shape.fields if field.name not in arguments]
@@ -63,7 +63,7 @@ def _class(shapes: Shapes, shape: Shape) -> str:
 
 
 def _docstring(text: str) -> Iterator[str]:
-    """The first sentence on a line of its own, if there are several and one line does not have them all."""
+    """Wrap a docstring; one that is too long for a line gets a line for its first sentence, if it has several."""
     if len(text) <= WIDTH - 10:
         yield f'    """{text}"""'
         return
@@ -90,7 +90,7 @@ def _type(shapes: Shapes, type_: Schema) -> str:
 
 
 def _structure(shapes: Shapes, type_: Schema) -> str:
-    """A type by what it is made of."""
+    """Return a type by its structure."""
     if "$ref" in type_:
         return reference(type_)
     if "anyOf" in type_:

@@ -1,7 +1,7 @@
-"""The messages as clients have them, read from ``protocol/schema.json``: a shape for the fields or the reply of a kind.
+"""The messages as clients see them, read from ``protocol/schema.json``: a shape for the fields or the reply of a kind.
 
-What the schema does not say stands here in tables: which kinds share fields, and what is known of a reply by the kind
-that it answers.
+Tables here add what the schema does not say: which kinds share fields, and what the kind of a request implies for its
+reply.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 #: A type in JSON Schema.
 Schema = dict[str, Any]
 
-#: What all requests may have, and what all replies have.
+#: The names of the fields that all requests may have, and of the fields that all replies have.
 FIELDS = "Fields"
 REPLY = "Reply"
 
-#: Shapes that several kinds share, by the kinds.
+#: Shapes shared by several kinds.
 GROUPS = {"GameFields": ("new_game", "game_from_pgn", "challenge", "seek", "pair")}
 
-#: What shapes that are no struct's are for.
+#: Descriptions of shapes that belong to no struct.
 DESCRIPTIONS = {
-    FIELDS: "What a request of any kind may have. A player of null is nobody.",
-    REPLY: "What every reply has.",
-    "GameFields": "What a new game is played with. A token is made up if there is none.",
+    FIELDS: "Fields that a request of any kind may have. A player of null is nobody.",
+    REPLY: "Fields that every reply has.",
+    "GameFields": "The terms of a new game. The client adds a token if there is none.",
 }
 
-#: Types by the name that clients have for them, each with a place in the schema where it stands.
+#: Types that have a name in the clients, each with a place in the schema where it occurs.
 NAMED = {
     "Color": ("GameState", "turn"),
     "Variant": ("NewGame", "variant"),
@@ -40,21 +40,21 @@ NAMED = {
     "SenseResult": ("SenseReply", "sense_result"),
 }
 
-#: Structs that clients know by another name.
+#: Structs that have another name in the clients.
 RENAMED = {"ClockOption": "Clock", "GameOptions": "Options", "RevokedReply": "PlayerReply"}
 
-#: Structs that are not shown as they are: a reply of nothing is a Reply, an error is an exception.
+#: Structs without a shape: an empty reply is a Reply, and an error is an exception.
 _LEFT_OUT = {"Pong", "ErrorReply"}
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """A reply of which its kind says more than the struct does.
+    """A reply of which its kind says more than its struct does.
 
     :ivar struct: the reply's struct.
-    :ivar fields: those of its fields that may be there.
-    :ivar present: those that are there and not null; of the others, the schema says it.
-    :ivar absent: those that may be missing, whatever the schema says.
+    :ivar fields: those of its fields that may be present.
+    :ivar present: fields that are present and not null; the schema describes the others.
+    :ivar absent: fields that may be missing, whatever the schema says.
     """
 
     struct: str
@@ -71,20 +71,20 @@ NARROWED = {
     "StateReply": Narrowed("StateReply", "The game.", ("state",), present=("state",)),
     "StateActionsReply": Narrowed(
         "StateReply",
-        "The game. The actions are there where they were asked for, the names where a player is registered.",
+        "The game, with the actions if requested, and with names if a player is registered.",
         ("state", *_ACTIONS, "names"),
         present=("state",),
     ),
     "WaitReply": Narrowed(
         "StateReply",
-        "The game in which the player is to act, or which is over; a state of null if none of several is due.",
+        "The game in which the player is to act, or which is over; a state of null if no game needs the player yet.",
         ("state", "game_id", *_ACTIONS),
     ),
-    "DeclineReply": Narrowed("StateReply", "The game declined; a state of null where there was none.", ("state",)),
-    "ChallengeReply": Narrowed("SeatReply", "The game that the other is invited to.", _SEAT, present=_SEAT),
+    "DeclineReply": Narrowed("StateReply", "The game declined; a state of null where there was no game.", ("state",)),
+    "ChallengeReply": Narrowed("SeatReply", "The game that the opponent is invited to.", _SEAT, present=_SEAT),
     "MoveReply": Narrowed(
         "MoveReply",
-        "The game. In reconnaissance blind chess also what was asked for, what came of it, and where it captured.",
+        "The game. In reconnaissance blind chess also the move requested, the move made, and the capture square.",
         ("state", *_MOVE),
         absent=_MOVE,
     ),
@@ -93,7 +93,7 @@ NARROWED = {
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a message; ``required`` says whether it is always there."""
+    """A field of a message; ``required`` says whether it is always present."""
 
     name: str
     type: Schema
@@ -101,13 +101,13 @@ class Field:
 
     @property
     def description(self) -> str:
-        """What the schema says of it, or of the one type that it has if it is not null."""
+        """The schema's description of the field, or of its type apart from null."""
         return str(self.type.get("description") or without_null(self.type).get("description", ""))
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The fields of a request or a reply, besides those of its base."""
+    """The fields of a request or a reply, without those of its base."""
 
     name: str
     base: str | None
@@ -116,12 +116,12 @@ class Shape:
 
 
 class Shapes:
-    """All of them.
+    """All shapes.
 
-    :ivar named: types that have a name, by it.
-    :ivar requests: the base of all, those that several share, and each kind's.
-    :ivar structs: what replies and requests are made of.
-    :ivar replies: the base of all, and the others.
+    :ivar named: types that have a name, by name.
+    :ivar requests: the base of all requests, the shared shapes, and each kind's own.
+    :ivar structs: the parts of requests and replies.
+    :ivar replies: the base of all replies, and the others.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -142,11 +142,11 @@ class Shapes:
         return str(self._structs[struct]["properties"]["kind"]["enum"][0])
 
     def _shared(self, kinds: Iterable[str]) -> set[str]:
-        """The fields that all of several kinds have."""
+        """Return the fields that all of several kinds have."""
         return set.intersection(*(set(self._structs[self._kinds[kind]]["properties"]) for kind in kinds)) - {"kind"}
 
     def _shared_shapes(self) -> Iterator[Shape]:
-        """What all requests may have, and what those of a group may have besides."""
+        """Yield the base of all requests, and the shapes shared by a group of kinds."""
         common = self._shared(self._kinds)
         for name, kinds in {FIELDS: tuple(self._kinds), **GROUPS}.items():
             struct = self._kinds[kinds[0]]
@@ -155,20 +155,20 @@ class Shapes:
             yield replace(self._shape(name, base, struct, without), description=DESCRIPTIONS[name])
 
     def _request(self, kind: str) -> Shape:
-        """What only this kind has."""
+        """Return the fields that only this kind has."""
         base = next((name for name, kinds in GROUPS.items() if kind in kinds), FIELDS)
         return self._shape(
             _camel(kind), base, self._kinds[kind], {"kind", *self._shared(GROUPS.get(base, self._kinds))}
         )
 
     def _whole_replies(self) -> Iterator[Shape]:
-        """The replies of which no kind says more than the schema."""
+        """Yield the replies that the schema describes completely."""
         for name in self._answers:
             if name not in NARROWED and name not in _LEFT_OUT:
                 yield self._shape(_known(name), REPLY, name, {"error", "id"})
 
     def _shape(self, name: str, base: str | None, struct: str, without: Container[str] = ()) -> Shape:
-        """A struct, without the fields that its base has."""
+        """Return the shape of a struct, without the fields of its base."""
         found = self._structs[struct]
         required = found.get("required", ())
         fields = [Field(at, type_, at in required) for at, type_ in found["properties"].items() if at not in without]
@@ -185,7 +185,7 @@ class Shapes:
 
 
 def without_null(type_: Schema) -> Schema:
-    """Return a type that may be null as it is otherwise."""
+    """Return a type without null."""
     others = [each for each in type_.get("anyOf", ()) if each != {"type": "null"}]
     if not others:
         return type_
@@ -193,7 +193,7 @@ def without_null(type_: Schema) -> Schema:
 
 
 def reference(type_: Schema) -> str:
-    """Return the name that clients have for the struct that a type refers to."""
+    """Return the clients' name of the struct that a type refers to."""
     return _known(type_["$ref"].rpartition("/")[2])
 
 
@@ -202,14 +202,14 @@ def _known(struct: str) -> str:
 
 
 def _reply() -> Shape:
-    """What all replies have; an error is null, as others are exceptions."""
+    """Return the base of all replies. Its error is null, because clients raise errors as exceptions."""
     repeated = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
     fields = (Field("error", {"type": "null"}, True), Field("id", repeated, False))
     return Shape(REPLY, None, DESCRIPTIONS[REPLY], fields)
 
 
 def _leaf(type_: Schema) -> Schema:
-    """What a type that may be null is otherwise; of a list of lists of it, that."""
+    """Return a type without null, or the innermost element type of nested lists."""
     bare = _bare(without_null(type_))
     is_list = bare.get("type") == "array" and "prefixItems" not in bare["items"]
     return _leaf(bare["items"]) if is_list else bare
@@ -224,5 +224,5 @@ def _names(references: list[Schema]) -> list[str]:
 
 
 def _camel(kind: str) -> str:
-    """The name of the fields of a kind: ``NewGameFields``."""
+    """Return the name of a kind's fields: ``NewGameFields``."""
     return "".join(word.capitalize() for word in kind.split("_")) + FIELDS

@@ -1,4 +1,4 @@
-"""Fields and replies as TypeScript's interfaces."""
+"""Fields and replies as TypeScript interfaces."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from textwrap import wrap
 
 from .shapes import Field, Schema, Shape, Shapes, reference
 
-#: Columns of a line.
+#: The length of a line.
 WIDTH = 120
 
 HEADER = """\
 // The messages of the gm protocol. PROTOCOL is the reference of all kinds, fields and codes.
 // Generated from protocol/schema.json: change the structs of gm_protocol, and run `python -m clients.generate`.
 
-/** An id. Those beyond 2**53 - 1 are BigInts in replies, and must be in requests. */
+/** An id. Ids beyond 2**53 - 1 are BigInts in replies, and must be BigInts in requests. */
 export type Id = number | bigint;
 """
 
@@ -27,9 +27,9 @@ _BASIC = {
     "object": "Record<string, unknown>",
 }
 
-#: Words that a later server may add to: all others are allowed, too, and editors still know these.
+#: Types that a later server may extend: other strings are allowed too, and editors still suggest the known ones.
 _OPEN = {"Variant", "Termination"}
-#: Structs of numbers, of which a later server may have more.
+#: Structs with numbers for values, to which a later server may add.
 _OF_NUMBERS = {"Limits"}
 
 _LARGEST = 2**53 - 1
@@ -70,7 +70,7 @@ def _extends(shape: Shape) -> str:
 
 
 def _others(shape: Shape) -> str:
-    """What fields may be that a later server adds."""
+    """Return the type of fields that a later server may add."""
     return "number | null" if shape.name in _OF_NUMBERS else "unknown"
 
 
@@ -95,7 +95,7 @@ def _type(shapes: Shapes, type_: Schema, is_request: bool) -> str:
 
 
 def _structure(shapes: Shapes, type_: Schema, is_request: bool) -> str:
-    """A type by what it is made of."""
+    """Return a type by its structure."""
     if "$ref" in type_:
         return reference(type_)
     if "anyOf" in type_:
@@ -111,6 +111,6 @@ def _structure(shapes: Shapes, type_: Schema, is_request: bool) -> str:
 
 
 def _integer(type_: Schema, is_request: bool) -> str:
-    """Ids may be of 64 bits; of a game's id the client takes a BigInt too, and gives numbers."""
+    """Return the type of an integer: ids may have 64 bits. A game's may be sent as a BigInt; replies have numbers."""
     largest = type_.get("maximum", 2**64 if is_request else _LARGEST)
     return "Id" if largest > _LARGEST or (is_request and largest == _LARGEST) else "number"

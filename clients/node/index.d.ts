@@ -1,4 +1,4 @@
-// The types of the client, and what everything does; those of the messages are in protocol.d.ts.
+// The types of the client, with their documentation; those of the messages are in protocol.d.ts.
 
 import type {
   AcceptFields,
@@ -62,20 +62,20 @@ export type Square = string | number;
 
 // Errors.
 
-/** The server refused a request. `message` is its sentence. */
+/** The server refused a request. `message` is the server's sentence. */
 export class GmError extends Error {
   constructor(reply: object, kind: string);
   readonly name: "GmError";
-  /** The protocol's word for what is wrong: `illegal_move`, `not_your_turn`, and so on. */
+  /** The protocol's code for the error: `illegal_move`, `not_your_turn`, and so on. */
   readonly code: string;
   /** The kind of the request. */
   readonly kind: string;
-  /** With `too_many`: in how many seconds to try again. */
+  /** With `too_many`: the seconds to wait before the next attempt. */
   readonly retry_after: number | null;
   readonly reply: { error: string; code: string; [field: string]: unknown };
 }
 
-/** There is no connection, and trying again has not helped or is not allowed. */
+/** There is no connection, and retries have failed or are not allowed. */
 export class ConnectionLost extends Error {
   constructor(message: string, options?: { cause?: unknown; sent?: boolean });
   readonly name: "ConnectionLost";
@@ -83,7 +83,7 @@ export class ConnectionLost extends Error {
   readonly sent: boolean;
 }
 
-/** What came is no reply of a gm server. */
+/** The data received is not a reply of a gm server. */
 export class BadReply extends Error {
   constructor(message: string, options?: { cause?: unknown });
   readonly name: "BadReply";
@@ -96,27 +96,27 @@ export interface ConnectOptions {
   host?: string;
   /** Default 7100. */
   port?: number;
-  /** A Unix socket, in place of host and port. */
+  /** A Unix socket, instead of host and port. */
   path?: string;
   /** True, or options of node:tls's `connect`. Default false. */
   tls?: boolean | TlsOptions;
   /** The default player of the requests. */
   player?: Id | null;
-  /** A registered player's name, in place of its id. */
+  /** A registered player's name, instead of its id. */
   name?: string;
   /** A registered player's key. */
   key?: string;
-  /** A registered player's password, in place of its key; goes with its name. */
+  /** A registered player's password, instead of its key; needs `name`. */
   password?: string;
-  /** Shows games of blind chess that are on, on a server that has such a key. */
+  /** Shows live games of blind chess, on a server that has such a key. */
   spectator_key?: string;
-  /** What the server is told this program is. */
+  /** The name and version of this program, as sent to the server. */
   client?: string;
-  /** Seconds for which a lost connection is tried again. Default 60. */
+  /** Seconds of retries after a lost connection. Default 60. */
   patience?: number;
 }
 
-/** Some of them; all are allowed. */
+/** The most common options; all options of `connect` are allowed. */
 export interface TlsOptions {
   ca?: string | Uint8Array | (string | Uint8Array)[];
   cert?: string | Uint8Array;
@@ -127,25 +127,25 @@ export interface TlsOptions {
 }
 
 /**
- * Connects and says hello. That is tried once: rejects with ConnectionLost, or with GmError where the server refuses.
+ * Connects and says hello, in one attempt. Rejects with ConnectionLost, or with GmError if the server refuses.
  *
- * Later losses of the connection are made good: the client connects anew for up to `patience` seconds, and sends again
- * what was not answered, as the same player. Only a request that might then be carried out twice is rejected instead,
- * with ConnectionLost and `sent: true`: a `move`, `sense` or `end_game` without `ply`.
+ * Later losses of the connection are repaired: the client reconnects for up to `patience` seconds, and sends unanswered
+ * requests again, as the same player. Only a request that might then be carried out twice is rejected, with
+ * ConnectionLost and `sent: true`: a `move`, `sense` or `end_game` without `ply`.
  */
 export function connect(options?: ConnectOptions): Promise<Client>;
 
 /**
- * A session. Every kind of message is a method of its name, which takes the fields of the request and gives the reply,
- * or rejects with GmError.
+ * A session. Every kind of message is a method of the same name, which takes the fields of the request and returns the
+ * reply, or rejects with GmError.
  *
- * Requests may be made without waiting for the replies to those before; replies come in the order of the requests.
- * (Have one action of a seat under way at a time: only a seat's latest can be sent again.)
+ * Requests may be made without waiting for earlier replies; replies come in the order of the requests. (Make only one
+ * action of a seat at a time: only a seat's latest action can be sent again.)
  *
  * It keeps the process alive until it is closed.
  */
 export class Client {
-  /** As `connect`, but connects when the first request is made. */
+  /** Takes the options of `connect`; connects with the first request. */
   constructor(options?: ConnectOptions);
 
   /** From the server's latest hello. */
@@ -155,16 +155,16 @@ export class Client {
   readonly limits: Partial<Limits>;
   readonly player: Id | null;
 
-  /** Makes one attempt to connect. Nobody needs to call it: a request connects. */
+  /** Connects, in one attempt. Calling this is optional: a request connects. */
   open(): Promise<void>;
 
-  /** Ends the session, and the loops of `turns`. Requests without a reply are rejected with ConnectionLost. */
+  /** Ends the session, and the loops of `turns`. Rejects unanswered requests with ConnectionLost. */
   close(): void;
 
-  /** A request of any kind, for those that have no method here. */
+  /** Sends a request of any kind, also one without a method here. */
   request(kind: string, fields?: object): Promise<Reply>;
 
-  /** Names another player for the requests that follow, and for the connections that follow. */
+  /** Changes the default player of the requests and connections that follow. */
   hello(fields?: HelloFields): Promise<HelloReply>;
   ping(fields?: Fields): Promise<Reply>;
   new_game(fields: NewGameFields): Promise<NewGameReply>;
@@ -179,40 +179,41 @@ export class Client {
   history(fields: HistoryFields): Promise<HistoryReply>;
   register(fields: RegisterFields): Promise<KeyReply>;
   /**
-   * Another key for the session's player. This client goes on with it, and so do its loops of `turns`; other sessions
-   * that began with the old one are void.
+   * Gets another key for the session's player. This client goes on with it, and so do its loops of `turns`; other
+   * sessions that began with the old key become void.
    */
   rekey(fields?: RekeyFields): Promise<KeyReply>;
-  /** Takes a seat; or shows the game again to whoever has it. */
+  /** Takes a seat; returns the game again to a player who has the seat already. */
   join(fields: JoinFields): Promise<JoinReply>;
-  /** Invites a registered player who is here to a game in which one's own seat is taken. */
+  /** Invites a registered player who is present to a game in which one's own seat is taken. */
   challenge(fields: ChallengeFields): Promise<ChallengeReply>;
-  /** A game with whoever seeks one like it; else waits to be found, as long as this connection lasts. */
+  /** Gets a game with another player who seeks one like it, or waits to be found while this connection lasts. */
   seek(fields?: SeekFields): Promise<SeatReply>;
-  /** A page of the invitations that wait for an answer. */
+  /** A page of the invitations that are not answered. */
   invitations(fields?: InvitationsFields): Promise<InvitationsReply>;
   /** Takes the seat that the player was invited to. */
   accept(fields: AcceptFields): Promise<JoinReply>;
-  /** Calls off a game that has not begun; without one, seeks no longer. */
+  /** Calls off a game that has not begun; without a game, stops seeking. */
   decline(fields?: DeclineFields): Promise<DeclineReply>;
-  /** What the player has set, having set what is given. */
+  /** Sets the given fields, and returns the player's settings. */
   settings(fields?: SettingsFields): Promise<SettingsReply>;
-  /** A page of the ratings that ranked games have come to, the strongest first. */
+  /** A page of the ratings from ranked games, the strongest first. */
   leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
-  /** The operator's: takes a player's key and password away, and ends its sessions. */
+  /** For the operator: revokes a player's key and password, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
-  /** The operator's: a game of two registered players who are here; both are invited. */
+  /** For the operator: invites two registered players who are present to a game. */
   pair(fields: PairFields): Promise<PairReply>;
-  /** The operator's: the registered players, newest first. */
+  /** For the operator: the registered players, newest first. */
   players(fields?: PlayersFields): Promise<PlayersReply>;
 
   /**
-   * The turns of the player in one game, until it is over; or, without `game_id`, in all its games, new ones too, for
-   * as long as one asks. Waits between them, on a connection of its own, so that loops may run side by side.
+   * The turns of the player in one game, until it is over; or, without `game_id`, in all its games, also those that
+   * begin later, until the loop is left. It waits between turns, on a connection of its own, so that loops may run
+   * concurrently.
    *
    *     for await (const turn of client.turns({ game_id })) await turn.move(think(turn.state));
    *
-   * A turn comes again as long as nothing was done in it.
+   * A turn without an action comes again.
    */
   turns(fields?: TurnsFields): AsyncGenerator<Turn, void, undefined>;
 }
@@ -223,19 +224,20 @@ export interface TurnsFields {
   key?: string;
   seat?: Color;
   brief?: boolean;
-  /** Called with the last state of each game that has ended, once. */
+  /** Called once with the last state of each game that has ended. */
   over?: (state: GameState) => void;
   /**
    * Without `game_id`: whether to join a game that the player is invited to. By default it joins all. The first hundred
-   * that it does not join stand, and may be joined later; those beyond are declined, which ends them.
+   * invitations that it does not join remain open, and may be accepted later; any further ones are declined, which ends
+   * them.
    */
   invited?: (state: GameState) => boolean | Promise<boolean>;
 }
 
 /**
- * One turn. What is done in it is safe to send again, and is after a lost connection. If the game has ended while the
- * bot thought (the opponent resigned, the clock ran out), doing something is no error: it does nothing, and its reply
- * has the last state.
+ * One turn. Its actions are safe to send again, and the client does so after a lost connection. If the game has ended
+ * while the bot was thinking (the opponent resigned, the time ran out), an action is not an error: it does nothing, and
+ * its reply has the last state.
  */
 export class Turn {
   private constructor();
@@ -243,11 +245,11 @@ export class Turn {
   readonly game_id: number;
   /** The player's color. */
   readonly color: Color;
-  /** The latest state the player has seen. */
+  /** The latest state that the player has seen. */
   readonly state: GameState;
-  /** Where the player may sense; null where there is nothing to sense, or it is done. */
+  /** The squares that the player may sense; null if there is no sense in this turn, or after it. */
   readonly sense_actions: string[] | null;
-  /** How the player may move, in UCI. */
+  /** The moves that the player may make, in UCI. */
   readonly move_actions: string[];
 
   sense(square: Square | null): Promise<SenseReply>;
@@ -257,28 +259,28 @@ export class Turn {
   resign(): Promise<StateReply>;
 }
 
-// The wire, for those who want it bare.
+// The wire format, for direct use.
 
-/** Longest reply taken, in bytes. */
+/** The size of the largest reply accepted, in bytes. */
 export const MAX_REPLY: number;
 
-/** A message with its header before it. */
+/** A message with its header. */
 export function encodeFrame(body: Uint8Array): Uint8Array;
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a stream of bytes into messages. */
 export class FrameDecoder {
-  /** @param limit longest message taken, in bytes */
+  /** @param limit the size of the largest message accepted, in bytes */
   constructor(limit?: number);
-  /** Bytes that no message has been made of yet. */
+  /** The number of bytes that are not part of a message taken yet. */
   readonly pending: number;
-  /** Adds bytes, cut anywhere. */
+  /** Adds received bytes, split anywhere. */
   feed(chunk: Uint8Array): void;
-  /** The next whole message, or null. Throws BadReply at a length out of range. */
+  /** The next complete message, or null. Throws BadReply if a length is out of range. */
   next(): Uint8Array | null;
 }
 
 /** The JSON of a request, in UTF-8. */
 export function encode(request: object): Uint8Array;
 
-/** The JSON object in a message. Throws BadReply where there is none. */
+/** The JSON object in a message. Throws BadReply if there is none. */
 export function decode(body: Uint8Array): Record<string, unknown>;

@@ -1,7 +1,7 @@
 // The messages of the gm protocol. PROTOCOL is the reference of all kinds, fields and codes.
 // Generated from protocol/schema.json: change the structs of gm_protocol, and run `python -m clients.generate`.
 
-/** An id. Those beyond 2**53 - 1 are BigInts in replies, and must be in requests. */
+/** An id. Ids beyond 2**53 - 1 are BigInts in replies, and must be BigInts in requests. */
 export type Id = number | bigint;
 
 export type Color = "black" | "white";
@@ -363,7 +363,7 @@ export interface LeaderboardRow {
 
 // Requests.
 
-/** What a request of any kind may have. A player of null is nobody. */
+/** Fields that a request of any kind may have. A player of null is nobody. */
 export interface Fields {
   /** A value that the reply repeats. */
   id?: Id | string | null;
@@ -375,7 +375,7 @@ export interface Fields {
   key?: string | null;
 }
 
-/** What a new game is played with. A token is made up if there is none. */
+/** The terms of a new game. The client adds a token if there is none. */
 export interface GameFields extends Fields {
   /** Names the request for a retry. */
   token?: string | null;
@@ -650,7 +650,7 @@ export interface LeaderboardFields extends Fields {
 
 // Replies.
 
-/** What every reply has. */
+/** Fields that every reply has. */
 export interface Reply {
   error: null;
   id?: number | string;
@@ -825,7 +825,7 @@ export interface StateReply extends Reply {
   state: GameState;
 }
 
-/** The game. The actions are there where they were asked for, the names where a player is registered. */
+/** The game, with the actions if requested, and with names if a player is registered. */
 export interface StateActionsReply extends Reply {
   state: GameState;
   /** As in actions, if asked for. */
@@ -836,7 +836,7 @@ export interface StateActionsReply extends Reply {
   names?: PlayerNames;
 }
 
-/** The game in which the player is to act, or which is over; a state of null if none of several is due. */
+/** The game in which the player is to act, or which is over; a state of null if no game needs the player yet. */
 export interface WaitReply extends Reply {
   /** The game's state. */
   state: GameState | null;
@@ -848,13 +848,13 @@ export interface WaitReply extends Reply {
   move_actions?: string[] | null;
 }
 
-/** The game declined; a state of null where there was none. */
+/** The game declined; a state of null where there was no game. */
 export interface DeclineReply extends Reply {
   /** The game's state. */
   state: GameState | null;
 }
 
-/** The game that the other is invited to. */
+/** The game that the opponent is invited to. */
 export interface ChallengeReply extends Reply {
   game_id: number;
   seat: Color;
@@ -862,7 +862,7 @@ export interface ChallengeReply extends Reply {
   options: Options;
 }
 
-/** The game. In reconnaissance blind chess also what was asked for, what came of it, and where it captured. */
+/** The game. In reconnaissance blind chess also the move requested, the move made, and the capture square. */
 export interface MoveReply extends Reply {
   /** The game's state. */
   state: GameState;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A bot of reconnaissance blind chess that senses and moves at random, with gmcat and jq.
+# A bot that plays reconnaissance blind chess with random senses and moves, made of gmcat and jq.
 #
-#     rbc_bot.sh --player 1 --opponent 2      makes a game, and plays white
-#     rbc_bot.sh --player 1 --opponent open   leaves black to whoever joins first
-#     rbc_bot.sh --player 2 --game 1          plays in a game that is there
+#     rbc_bot.sh --player 1 --opponent 2      makes a game and plays White
+#     rbc_bot.sh --player 1 --opponent open   leaves Black to the first player who joins
+#     rbc_bot.sh --player 2 --game 1          plays in an existing game
 #
-# Other arguments are gmcat's: --host, --port, --tls, --key and so on.
+# All other arguments are passed to gmcat: --host, --port, --tls, --key and so on.
 set -euo pipefail
 
 usage() {
@@ -24,11 +24,11 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$player" ] && [ -n "$opponent$game" ] && { [ -z "$opponent" ] || [ -z "$game" ]; } || usage
 
-# One session for the whole game: gmcat reads a request a line, and answers each with a line.
+# One session for the whole game: gmcat reads one request per line, and answers each with one line.
 coproc gmcat { exec gmcat "${server[@]}" --player "$player"; }
 exec {requests}>&"${gmcat[1]}" {replies}<&"${gmcat[0]}"
 
-# ask REQUEST: sends it, and sets reply; an error is printed, and is no success.
+# ask REQUEST: sends it and sets reply; prints an error and fails if there is one.
 ask() {
     printf '%s\n' "$1" >&"$requests"
     IFS= read -r reply <&"$replies" || {
@@ -41,7 +41,7 @@ ask() {
     }
 }
 
-# What a turn begins with, in one line: the phase, the ply, a square and a move drawn from what may be sensed and done.
+# The data of a turn in one line: the phase, the ply, and a square and a move drawn from the possible ones.
 draw='def pick($n): if length > 0 then .[$n % length] else null end;
       "\(.state.phase) \(.state.ply_index) \(.sense_actions // [] | pick($n) | tojson) " +
       (.move_actions | if . == null then "none" else pick($m) | tojson end)'
@@ -58,7 +58,7 @@ if [ -z "$game" ]; then
 fi
 echo "game $game"
 
-# In a game that has not begun there is a seat to be taken: an open one, or one that the player is invited to.
+# A game that has not begun has a seat to take: an open one, or one that the player is invited to.
 ask "{\"kind\":\"state\",\"game_id\":$game,\"brief\":true}"
 if [ -z "$opponent" ] && [ "$(jq -r .state.phase <<<"$reply")" = open ]; then
     ask "{\"kind\":\"join\",\"game_id\":$game,\"brief\":true}"
@@ -68,9 +68,9 @@ while :; do
     ask "{\"kind\":\"wait\",\"game_id\":$game,\"actions\":true,\"brief\":true}"
     read -r phase ply square move < <(jq -r --argjson n $RANDOM --argjson m $RANDOM "$draw" <<<"$reply")
     [ "$phase" != over ] || break
-    [ "$move" != none ] || continue # the wait is over, and it is not our turn yet
-    act="\"game_id\":$game,\"ply\":$ply,\"brief\":true" # with the ply, nothing is done twice
-    # The game may end under our hands, as when our time is up: the next wait tells.
+    [ "$move" != none ] || continue # the wait has timed out, and it is not our turn yet
+    act="\"game_id\":$game,\"ply\":$ply,\"brief\":true" # with the ply, no action is carried out twice
+    # The game may end before the action, for example on time: the next wait reports that.
     if [ "$phase" = sense ]; then
         ask "{\"kind\":\"sense\",\"square\":$square,$act}" || continue
     fi

@@ -1,13 +1,13 @@
-"""Builds the daemon's distribution by hatchling, and says where its dependency on the client is found.
+"""The daemon's build backend: hatchling, plus the dependency on the client's distribution.
 
-gm_client and gm_recon are a distribution of their own, since bots need no server. The daemon's has none of their
-files: where two distributions own a file, removing one breaks the other. So the daemon's depends on the client's, which
-is
+gm_client and gm_recon are a distribution of their own, since bots need no server. The daemon's distribution contains
+none of their files: if two distributions own a file, removing one breaks the other. So the daemon's depends on the
+client's, which is found
 
-- the folder ``clients/python`` of a checkout, if that is what is built, so that ``pip install .`` needs no index;
-- the same folder in place, if the install is editable, so that a change there is effective at once;
-- on an index, with the daemon's own version, if a source distribution is built, which has no such folder. A wheel
-  that is made of it says the same: hatchling takes that over.
+- in the folder ``clients/python`` of a checkout, if a wheel is built there, so that ``pip install .`` needs no index;
+- in the same folder, in place, if the install is editable, so that changes there take effect at once;
+- on an index, with the daemon's own version, if a source distribution is built, since that has no such folder. A wheel
+  built from a source distribution has the same dependency: hatchling copies it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ __all__ = [
 ]
 
 CLIENT = "grandmasterd-client"
-#: Tells the hook, which hatchling loads by itself, what is built: "editable", "sdist", or without it a wheel.
+#: Tells the hook, which hatchling loads itself, the kind of build: "editable", "sdist", or unset for a wheel.
 BUILDS = "GMD_BUILDS"
 
 
 def build_editable(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
-    """Return the name of the wheel written to ``directory``."""
+    """Build an editable wheel in ``directory`` and return its file name."""
     os.environ[BUILDS] = "editable"
     return build.build_editable(directory, settings, metadata)
 
 
 def get_requires_for_build_editable(settings: dict[str, Any] | None = None) -> list[str]:
-    """Return what the build needs besides hatchling."""
+    """Return the requirements of the build besides hatchling."""
     os.environ[BUILDS] = "editable"
     return build.get_requires_for_build_editable(settings)
 
 
 def build_sdist(directory: str, settings: dict[str, Any] | None = None) -> str:
-    """Return the name of the archive written to ``directory``."""
+    """Build a source distribution in ``directory`` and return its file name."""
     os.environ[BUILDS] = "sdist"
     return build.build_sdist(directory, settings)
 

@@ -22,7 +22,7 @@ from .standard_streams import open_standard_descriptors
 
 
 class Commands(click.Group):
-    """Subcommands out of the entry points, whoever installed them."""
+    """A group whose subcommands are entry points, of any installed distribution."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         open_standard_descriptors()
@@ -41,15 +41,15 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the arguments name.
+        """Return the command that the arguments name.
 
-        :raises click.UsageError: there is none; the message names the one that may be meant.
+        :raises click.UsageError: there is none; the message suggests the one that may be meant.
         """
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
             meant = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f"Did you mean {meant[0]!r}?" if meant else "`gmd --help` lists them."
+            hint = f"Did you mean {meant[0]!r}?" if meant else "See `gmd --help` for the commands."
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,7 +64,7 @@ class Commands(click.Group):
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Collect no garbage: imports make much that stays, and looking through it takes a sixth of their time."""
+    """Pause garbage collection: imports allocate much that stays, and scanning it takes a sixth of their time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -75,13 +75,13 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _module(command: EntryPoint) -> ast.Module:
-    """A command's module, parsed without importing it: that takes half a second."""
+    """Return a command's module, parsed but not imported: an import takes half a second."""
     spec = find_spec(command.module)
     return ast.parse(b"" if spec is None or spec.origin is None else Path(spec.origin).read_bytes())
 
 
 def _summary(module: ast.Module) -> str:
-    """What a command's module says of it in its first line."""
+    """Return the summary of a command from the first line of its module's docstring."""
     first = (ast.get_docstring(module) or "").partition("\n")[0].rpartition("``: ")[2]
     return first[:1].upper() + first[1:]
 
@@ -89,4 +89,4 @@ def _summary(module: ast.Module) -> str:
 @click.group(cls=Commands)
 @click.version_option(VERSION, prog_name="gmd")
 def main() -> None:
-    """The game server for people who write chess and reconnaissance-blind-chess bots."""
+    """Run the game server for people who write chess and reconnaissance-blind-chess bots."""

@@ -1,4 +1,4 @@
-"""``gmd check``: replay every game: is the log whole?"""
+"""``gmd check``: check the event log by replaying every game."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ if TYPE_CHECKING:
 
 @click.command()
 @data_options
-@click.option("--all", "every", is_flag=True, help="Go on behind the first damage, and count the damaged games.")
+@click.option("--all", "every", is_flag=True, help="Continue after the first damage, and count the damaged games.")
 @click.option(
     "--repair",
     "repairing",
     is_flag=True,
-    help="Put what is whole into a new file that takes the damaged one's place, which is kept. No daemon may run.",
+    help="Replace a damaged file by a new one with all that is intact; keep the old one. Stop the daemon first.",
 )
 def check(data: str | None, file: Path | None, every: bool, repairing: bool) -> None:
     """\b
     Example: gmd check --data games
 
-    Check the log of games by replaying every game.
+    Check the event log by replaying every game.
 
-    Says what is damaged first: in SQLite's file, a player's row, an event that does not apply to its game or is
-    missing, a row of the table of games that says something else than the events, events of no game. A daemon may run
-    meanwhile. Nothing is changed.
+    Reports the first damage found: in the SQLite file itself; a player's damaged row; an event that is missing or does
+    not apply to its game; a row of the games table that contradicts the events; events without a game. The daemon may
+    be running. Nothing is changed.
 
-    With --repair, what is damaged is put right: every whole game and player goes into a new file, the others are
-    written to set-aside-TIME.jsonl beside it, and the damaged file stays as games.sqlite.damaged-TIME. A game whose
-    events are whole gets its row anew; a player keeps id and name, and needs a new key if that is damaged. It changes
-    nothing while a daemon or another program has the file open, nor where nothing is damaged.
+    With --repair, a damaged file is replaced: every intact game and player goes into a new file, the others are written
+    to set-aside-TIME.jsonl next to it, and the damaged file is kept as games.sqlite.damaged-TIME. A game whose events
+    are intact gets a new row. A player keeps its id and its name, and needs a new key (gmd rekey) if the key is
+    damaged. Nothing is changed while a daemon or another program has the file open, or if nothing is damaged.
 
-    The exit status is 0 if all is well, or is again, 1 if something is damaged, 2 if the log cannot be read.
+    The exit status is 0 if nothing is damaged or all was repaired, 1 if something is damaged, 2 if the log cannot be
+    read.
     """
     directory = data_directory(data, file)
     try:
@@ -55,7 +56,7 @@ def check(data: str | None, file: Path | None, every: bool, repairing: bool) -> 
 
 
 def _checked(directory: str, every: bool) -> int:
-    """The exit status.
+    """Check the log and return the exit status.
 
     :raises DataError: the log cannot be read at all.
     """
@@ -64,7 +65,7 @@ def _checked(directory: str, every: bool) -> int:
 
 
 def _repaired(directory: str) -> int:
-    """Repair what is damaged, and say what was done; the exit status.
+    """Repair the log, print what was done, and return the exit status.
 
     :raises DataError: the log cannot be repaired, or is in use.
     """
@@ -84,10 +85,10 @@ def _repaired(directory: str) -> int:
     for line in done.changes:
         click.echo(line)
     players = f" and {counted(done.players, 'player')}" if done.players else ""
-    click.echo(f"Repaired: {counted(done.games, 'game')} with {counted(done.events, 'event')}{players} are whole.")
+    click.echo(f"Repaired: {counted(done.games, 'game')} with {counted(done.events, 'event')}{players} are intact.")
     if done.set_aside is not None:
-        click.echo(f"What is not kept is in {done.set_aside}")
-    click.echo(f"The damaged file is {done.original}")
+        click.echo(f"Damaged data is set aside in {done.set_aside}")
+    click.echo(f"The damaged file is kept as {done.original}")
     return 0
 
 
@@ -95,11 +96,11 @@ class _Check:
     def __init__(self, every: bool) -> None:
         self._every = every
         self._games = self._events = self._damaged = self._damaged_players = 0
-        #: Whether the damage is not in a game: in the file, or where nothing can be read any more.
+        #: Whether there is damage outside games: in the file itself, or where the rest cannot be read.
         self._broken = False
 
     def run(self, engine: Engine) -> int:
-        """The exit status."""
+        """Run the checks and return the exit status."""
         self._check_file(engine)
         if self._every or not self._broken:
             self._check_players(engine)
@@ -155,7 +156,7 @@ class _Check:
                             return
         except (DBAPIError, TypeError, ValueError, MemoryError) as error:  # columns may have values of any kind
             reason = error.orig if isinstance(error, DBAPIError) else f"{type(error).__name__}: {error}"
-            click.echo(f"file: nothing can be read behind the first {self._games} games: {reason}")
+            click.echo(f"file: nothing can be read after the first {self._games} games: {reason}")
             self._broken = True
 
     def _problems(self, reader: LogReader) -> Iterator[str | None]:
@@ -174,7 +175,7 @@ class _Check:
             click.echo(f"{counted(self._games, 'game')} with {counted(self._events, 'event')}: nothing is damaged.")
             return 0
         if not self._every:
-            click.echo("This is the first damage; --all looks for more.")
+            click.echo("This is the first damage found; use --all to find the rest.")
             return 1
         if self._damaged_players:
             click.echo(f"{counted(self._damaged_players, 'damaged player')}.")

@@ -24,7 +24,7 @@ from .settings import Unusable, data_directory, data_options
 if TYPE_CHECKING:
     from gmd.event_log.reading import GameFilter, LogReader, StoredGame
 
-#: How a time is given: a day begins at midnight. All are UTC.
+#: The formats of a time, in UTC; a date alone means midnight.
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
 #: The statuses of games that are not over.
 GOING_ON: tuple[GameStatus, ...] = ("live", "open")
@@ -33,31 +33,47 @@ GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 @click.command()
 @data_options
 @click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), default="pgn", show_default=True)
-@click.option("--output", type=click.Path(path_type=Path), help="File to write, in place of standard output.")
-@click.option("--game", "game_ids", type=int, multiple=True, metavar="ID", help="Only this game; may be repeated.")
-@click.option("--player", "players", type=int, multiple=True, metavar="ID", help="Only this player's; may be repeated.")
-@click.option("--variant", "variants", type=click.Choice(get_args(Variant)), multiple=True, help="May be repeated.")
+@click.option("--output", type=click.Path(path_type=Path), help="File to write to.  [default: standard output]")
+@click.option("--game", "game_ids", type=int, multiple=True, metavar="ID", help="Only this game. May be repeated.")
+@click.option(
+    "--player", "players", type=int, multiple=True, metavar="ID", help="Only games of this player. May be repeated."
+)
+@click.option(
+    "--variant",
+    "variants",
+    type=click.Choice(get_args(Variant)),
+    multiple=True,
+    help="Only games of this variant. May be repeated.",
+)
 @click.option(
     "--status",
     type=click.Choice(["over", "live", "all"]),
-    help="[default: over, or all where games are named]",
+    help="Only games in this state.  [default: over; with --game: all]",
 )
-@click.option("--result", "results", type=click.Choice(get_args(Result)), multiple=True, help="May be repeated.")
-@click.option("--since", type=click.DateTime(TIMES), help="Only games created at that time (UTC) or later.")
-@click.option("--until", type=click.DateTime(TIMES), help="Only games created before that time.")
+@click.option(
+    "--result",
+    "results",
+    type=click.Choice(get_args(Result)),
+    multiple=True,
+    help="Only games with this result. May be repeated.",
+)
+@click.option("--since", type=click.DateTime(TIMES), help="Only games created at this time (UTC) or later.")
+@click.option("--until", type=click.DateTime(TIMES), help="Only games created before this time (UTC).")
 def export(data: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any) -> None:
     """\b
     Example: gmd export --format pgn --output games.pgn
 
     Write games as PGN or as JSON lines.
 
-    PGN is what a client is shown as a game's history. JSON lines hold everything: `gmd import` makes the same games of
-    them. A daemon may run meanwhile. Games that are still being played are left out unless they are asked for: they
-    show what their players may not yet know. So are, of PGN, games of blind chess, which programs that read chess
-    cannot read: --variant rbc, or --game, asks for them.
+    PGN is the game history that clients get. JSON lines hold everything: `gmd import` restores the same games from
+    them. The daemon may be running.
 
-    The exit status is 0, or 1 where damaged games had to be left out or a game that was named is not there, or 2 if the
-    log cannot be read.
+    Live games are left out unless --status or --game selects them, because they contain what their players may not yet
+    know. Blind chess is left out of PGN, since programs that read chess cannot read it, unless --variant rbc or --game
+    selects it.
+
+    The exit status is 0 if all went well; 1 if damaged games were left out or a game given with --game was not found; 2
+    if the log cannot be read.
     """
     try:
         with open_reader(data_directory(data, file)) as engine:
@@ -87,7 +103,7 @@ def _utc(time: datetime | None) -> str | None:
 
 
 def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame], bytes], output: Path | None) -> int:
-    """Write the games that are wanted; the exit status."""
+    """Write the selected games, and return the exit status."""
     from sqlalchemy.exc import DBAPIError
 
     from gmd.event_log.reading import Unreadable
@@ -104,15 +120,15 @@ def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame],
                     click.echo(f"game {stored.game_id} is left out: event {error.seq}: {error}", err=True)
                 advance(1)
     except DBAPIError as error:
-        raise DataError(f"data: the log cannot be read to its end: {error.orig}; gmd check says more") from None
+        raise DataError(f"data: the log cannot be read to its end: {error.orig}; run gmd check for details") from None
     missing = _mention_missing(reader, wanted)
     return 1 if damaged or missing else 0
 
 
 def _writer(written: str, names: Mapping[int, str]) -> Callable[[StoredGame], bytes]:
-    """What writes a game.
+    """Return a function that writes a game as bytes.
 
-    :param names: of players, by their ids.
+    :param names: players' names by their ids.
     """
     if written == "jsonl":
         from gmd.archive.lines import write_line
@@ -124,51 +140,49 @@ def _writer(written: str, names: Mapping[int, str]) -> Callable[[StoredGame], by
 
 
 def _mention_missing(reader: LogReader, wanted: GameFilter) -> bool:
-    """Say which games that were named are not written, or how many that were not named; whether any was named."""
+    """Report games of --game that were not found, and how many others were left out; return whether any was missing."""
     missing = [game_id for game_id in wanted.game_ids if not reader.count(wanted._replace(game_ids=[game_id]))]
     for game_id in missing:
         if reader.count(type(wanted)(game_ids=[game_id])):
-            why = "is in the log, but not as the other options ask for games; leave them out to have it"
+            why = "is in the log, but the other options exclude it; leave them out to export it"
         else:
-            why = "is not in the log; without --game all that are there are written"
+            why = "is not in the log; leave out --game to export all games"
         click.echo(f"game: {game_id} {why}", err=True)
     if wanted.status == "over" and not wanted.game_ids:
         live = sum(reader.count(wanted._replace(status=status)) for status in GOING_ON)
         if live:
-            click.echo(f"left out: {counted(live, 'live game')}; --status all writes them too", err=True)
+            click.echo(f"left out: {counted(live, 'live game')}; use --status all to export them too", err=True)
     if wanted.variants == _common_variants():
         _mention_uncommon(reader, wanted)
     return bool(missing)
 
 
 def _common_variants() -> tuple[Variant, ...]:
-    """The variants of PGN unless others are asked for: those that python-chess, for one, can read."""
+    """Return the variants exported as PGN by default: those that common programs, such as python-chess, can read."""
     from gmd.games.variants import VARIANTS
 
     return tuple(variant.name for variant in VARIANTS.values() if variant.pgn_is_common)
 
 
 def _mention_uncommon(reader: LogReader, wanted: GameFilter) -> None:
-    """Say how many games were left out for what few programs can read."""
+    """Report how many games of variants that few programs can read were left out."""
     from gmd.games.variants import VARIANTS
 
     for variant in VARIANTS.values():
         if not variant.pgn_is_common and (count := reader.count(wanted._replace(variants=[variant.name]))):
             what = f"{counted(count, 'game')} of {variant.title}"
-            click.echo(
-                f"left out: {what}; --variant {variant.name} writes them, and --format jsonl everything", err=True
-            )
+            click.echo(f"left out: {what}; use --variant {variant.name}, or --format jsonl for all variants", err=True)
 
 
 @contextmanager
 def _opened(output: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears under its name once it is whole."""
+    """Open standard output, or a file that gets its name only once it is complete."""
     if output is None:
         try:
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         except BrokenPipeError:
-            raise  # nobody reads any more: click ends without a word
+            raise  # the reader has closed the pipe: click exits silently
         except OSError as error:
             _drop_standard_output()
             raise Unusable(f"standard output cannot be written: {error.strerror}") from None
@@ -187,7 +201,7 @@ def _opened(output: Path | None) -> Iterator[BinaryIO]:
 
 
 def _drop_standard_output() -> None:
-    """Drop what is in its buffer: Python would write it again as it ends, and make 120 of the exit status."""
+    """Discard buffered output: Python would write it again at exit, and turn the exit status into 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,10 +1,10 @@
-"""Under which heading ``gmd --help`` shows each command.
+"""The headings under which ``gmd --help`` lists the commands.
 
-A command of another distribution names its heading itself, by a constant of the module of its entry point::
+A command of another distribution names its heading by a constant in the module of its entry point::
 
     COMMAND_GROUP = "Look"
 
-It may be one of those below or one of its own. Without the constant the command stands under :data:`OTHERS`.
+It may be one of the headings below or a new one. Without the constant the command is listed under :data:`OTHERS`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-#: The commands that come with gmd, in the order that they are shown in.
+#: The commands that come with gmd, in the order of the help text.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Serve": ("serve", "check", "export", "import"),
     "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
@@ -30,7 +30,7 @@ CONSTANT = "COMMAND_GROUP"
 def group_of(name: str, module: ast.Module) -> str:
     """Return the heading of a command.
 
-    :param module: that of its entry point, parsed and not imported.
+    :param module: the module of its entry point, parsed and not imported.
     """
     for group, names in GROUPS.items():
         if name in names:
@@ -45,7 +45,7 @@ def group_of(name: str, module: ast.Module) -> str:
 
 
 def position(group: str, name: str) -> tuple[int, str, int, str]:
-    """Return what commands are sorted by: gmd's headings come first and :data:`OTHERS` last."""
+    """Return the sort key of a command: gmd's own headings come first and :data:`OTHERS` last."""
     headings = list(GROUPS)
     place = headings.index(group) if group in GROUPS else len(headings) + (group == OTHERS)
     names = GROUPS.get(group, ())

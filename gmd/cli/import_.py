@@ -1,4 +1,4 @@
-"""``gmd import``: take in games out of PGN files or JSON lines."""
+"""``gmd import``: import games from PGN files or JSON lines."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @data_options
-@click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), help="[default: as the files' names end]")
-@click.option("--new-ids", is_flag=True, help="Give a game whose id another game has a new one.")
-@click.option("--white", type=int, metavar="ID", help="White in PGN games whose White is no player's id.")
-@click.option("--black", type=int, metavar="ID", help="Black in PGN games whose Black is no player's id.")
+@click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), help="[default: by the files' names]")
+@click.option("--new-ids", is_flag=True, help="Give a game a new id if another game has its id.")
+@click.option("--white", type=int, metavar="ID", help="Player for White in PGN games whose White is not a player's id.")
+@click.option("--black", type=int, metavar="ID", help="Player for Black in PGN games whose Black is not a player's id.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def import_(
     data: str | None,
@@ -42,15 +42,17 @@ def import_(
     """\b
     Example: gmd import games.pgn
 
-    Put the games of files into the log; no daemon may run on it meanwhile.
+    Import games from files into the event log. Stop the daemon first.
 
-    JSON lines are what `gmd export --format jsonl` writes. Every game is replayed before it is put in, and keeps its
-    id; one that is there already is passed over. Of a PGN file each game becomes a new one, as with game_from_pgn: it
-    can be played on, unless its last position ends it.
+    JSON lines are the output of `gmd export --format jsonl`. Every game is replayed before it is stored, and keeps its
+    id; a game that is there already is skipped. Each game of a PGN file becomes a new game, as with game_from_pgn: it
+    can be played on, unless it is over in its last position.
 
-    A game that cannot be imported is reported with its place in the file; the others are imported. A game of a PGN file
-    with a null move is imported as far as that move. The exit status is 0, or 1 where a game or a part of one could not
-    be imported, or 2 if there were games and none could.
+    A game that cannot be imported is reported with its place in the file, and the others are imported. A PGN game with
+    a null move is imported up to that move.
+
+    The exit status is 0 if all was imported; 1 if a game or a part of one could not be imported; 2 if there were games
+    and none could be imported.
     """
     from gmd.archive.pgn import Seats
 
@@ -67,15 +69,15 @@ def _format(file: Path, written: Format | None) -> Format:
     from gmd.archive.files import format_of
 
     if not file.is_file():
-        raise Unusable(f"{file}: {'is no regular file' if file.exists() else 'does not exist'}")
+        raise Unusable(f"{file}: {'is not a regular file' if file.exists() else 'does not exist'}")
     found = written or format_of(file)
     if found is None:
-        raise click.UsageError(f"{file}: its name ends neither in .pgn nor in .jsonl; say --format")
+        raise click.UsageError(f"{file}: its name ends neither in .pgn nor in .jsonl; add --format")
     return found
 
 
 def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats, new_ids: bool) -> int:
-    """Put in what the files hold; the exit status."""
+    """Import the games of the files, and return the exit status."""
     from sqlalchemy.exc import DBAPIError
 
     from gmd.archive.files import read_games
@@ -93,19 +95,19 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
         raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
     except DBAPIError as error:
         raise Unusable(f"data: the log cannot be written: {error.orig}") from None
-    click.echo(_said(importer, done).capitalize())
+    click.echo(_summary(importer, done).capitalize())
     return _status(done)
 
 
 def _status(done: Counter[str]) -> int:
-    """The exit status of an import by its :func:`_add`'s."""
+    """Return the exit status of an import from the counts of :func:`_add`'s results."""
     if not done["bad"] and not done["cut"]:
         return 0
     return 1 if any(done[what] for what in ("imported", "cut", "there")) else 2
 
 
 def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids: bool) -> int:
-    """An id that no game has, in the log or in a file: a game with an id of its own must not find it given away."""
+    """Return an id that no game has, in the log or in a file, so that no game finds its own id already taken."""
     from gmd.archive.files import highest_id
 
     highest = [store.newest_game_id()]
@@ -115,7 +117,7 @@ def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids
 
 
 def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
-    """Put a game in; what became of it: "imported", "cut" (only a part of it was), "there" (before), or "bad"."""
+    """Import a game; return "imported", "cut" (imported in part), "there" (skipped, since it exists), or "bad"."""
     from gmd.archive.games import BadGame
 
     try:
@@ -136,12 +138,12 @@ def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
     return added
 
 
-def _said(importer: Importer, done: Counter[str]) -> str:
+def _summary(importer: Importer, done: Counter[str]) -> str:
     said = f"imported {counted(importer.imported, 'game')}"
     if done["cut"]:
         said += f", {done['cut']:,} only as far as a null move"
     if done["there"]:
-        said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there"
+        said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there already"
     if done["bad"]:
         said += f", {counted(done['bad'], 'game')} could not be imported"
     return said

@@ -1,4 +1,4 @@
-"""``gmd leaderboard``: how strong everybody is who has played ranked games."""
+"""``gmd leaderboard``: show the ratings of all players of ranked games."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ from .operator import PATIENCE_SECONDS, ask, daemon_options
 from .progress import counted
 from .settings import Unusable, data_directory, read_settings
 
-#: Standard deviations either way that hold the true rating in 19 of 20 cases.
+#: The true rating lies within this many standard deviations in 19 of 20 cases.
 INTERVAL = 1.96
 
-#: OpenSSL's codes for a certificate that vouches for itself, or whose issuer is not among those that are trusted.
+#: OpenSSL's codes for a self-signed certificate, or one whose issuer is not trusted.
 UNKNOWN_ISSUER = frozenset({18, 19, 20, 21})
 
-#: A page of the leaderboard, by the place behind which it begins.
+#: Fetches a page of the leaderboard, given the number of rows to skip.
 Page = Callable[[int], dict[str, Any]]
 
 
 @click.command()
 @daemon_options
-@click.option("--server", metavar="URL", help="Ask a daemon elsewhere, by HTTP: http://HOST:7180.")
+@click.option("--server", metavar="URL", help="Ask a daemon on another machine over HTTP: http://HOST:7180.")
 @click.option("--ca", metavar="FILE", help="With --server https://...: trust these certificates, not the system's.")
-@click.option(
-    "--recompute", is_flag=True, help="Compute it from the log in the data directory, with or without a daemon."
-)
-@click.option("--anchors", help="With --recompute: as gmd serve has it.  [default: GMD_ANCHORS, or the file's]")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, with standard deviations, in place of a table.")
+@click.option("--recompute", is_flag=True, help="Compute it from the event log; needs no daemon.")
+@click.option("--anchors", help="With --recompute: as for gmd serve.  [default: GMD_ANCHORS, or the file's]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with standard deviations, instead of a table.")
 def leaderboard(
     data: str | None,
     file: Path | None,
@@ -49,14 +47,14 @@ def leaderboard(
 
     Show the leaderboard: every version of every player's bot that has played ranked games, the strongest first.
 
-    A rating is on Elo's scale, and holds with a chance of 95 % within what stands behind its ±.
+    Ratings are on the Elo scale. The true rating lies within the ± given with it with a probability of 95 %.
     """
     if server is not None and (recompute or data is not None):
-        raise click.UsageError("--server asks a daemon by HTTP; --data and --recompute are about one on this machine")
+        raise click.UsageError("--server cannot be combined with --data or --recompute: those are for this machine")
     if ca is not None and not (server or "").startswith("https://"):
-        raise click.UsageError("--ca goes with --server https://...")
+        raise click.UsageError("--ca needs --server https://...")
     if anchors is not None and not recompute:
-        raise click.UsageError("--anchors goes with --recompute; a daemon has its own")
+        raise click.UsageError("--anchors needs --recompute; a running daemon has its own anchors")
     if recompute:
         board = _recomputed(data_directory(data, file), read_settings({"anchors": anchors}, file).anchors)
     else:
@@ -91,9 +89,9 @@ def _by_http(server: str, ca: str | None) -> Page:
 
 
 def _trusting(ca: str | None) -> ssl.SSLContext:
-    """What certificates are checked with.
+    """Return the TLS context for checking certificates.
 
-    :param ca: a file of certificates to trust in place of the system's.
+    :param ca: a file of certificates to trust instead of the system's.
     :raises click.UsageError: the file cannot be used.
     """
     try:
@@ -105,7 +103,7 @@ def _trusting(ca: str | None) -> ssl.SSLContext:
 
 
 def _refusal(error: urllib.error.HTTPError) -> str:
-    """What gmd says itself; of another server, its status."""
+    """Return gmd's own error sentence, or another server's status."""
     try:
         return str(json.load(error)["error"])
     except (OSError, ValueError, LookupError, TypeError):
@@ -113,18 +111,18 @@ def _refusal(error: urllib.error.HTTPError) -> str:
 
 
 def _unreached(error: urllib.error.URLError) -> str:
-    """Why there was no answer, and what to do."""
+    """Return why the server could not be reached, and what to do."""
     why = error.reason
     if isinstance(why, ssl.SSLCertVerificationError):
         advice = "; name one to trust with --ca FILE" if why.verify_code in UNKNOWN_ISSUER else ""
         return f"the certificate is not trusted: {why.verify_message}{advice}"
     if isinstance(why, ssl.SSLError):
-        return f"{why.reason or why}; does this port speak TLS? Without TLS the address begins with http://"
+        return f"{why.reason or why}; does this port speak TLS? If not, use an http:// address"
     return f"{why}; start the daemon with `gmd serve`, or name another one"
 
 
 def _paged(page: Page) -> dict[str, Any]:
-    """All of it. What is computed anew meanwhile may move a row from one page to the next."""
+    """Return all pages joined. A recomputation in between may move a row from one page to the next."""
 
     def pages() -> Iterator[dict[str, Any]]:
         after: int | None = 0

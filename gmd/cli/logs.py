@@ -1,6 +1,6 @@
-"""The daemon's own log, on standard error: the one place that says how it is written.
+"""The daemon's own log on standard error, and its format.
 
-A program that embeds the daemon configures structlog as it likes; nothing else in gmd does.
+A program that embeds the daemon configures structlog itself; nothing else in gmd does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from structlog.typing import Processor
 
 from gmd.config import LogFormat, LogLevel
 
-#: What a descriptor takes at once without waiting, where it says that it takes something.
+#: The bytes that a descriptor takes without blocking when poll reports it writable.
 PIECE = select.PIPE_BUF
 
 
 def configure_logs(log_format: LogFormat, level: LogLevel, descriptor: int | None = None) -> None:
-    """Log what is of a level or above, as lines for people or as JSON objects.
+    """Log events of a level or above, as lines for people or as JSON objects.
 
-    :param descriptor: what to write to; standard error, unless given.
+    :param descriptor: the descriptor to write to; standard error by default.
     """
     sink = Sink(_standard_error() if descriptor is None else descriptor)
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -43,12 +43,12 @@ def configure_logs(log_format: LogFormat, level: LogLevel, descriptor: int | Non
 
 
 def _standard_error() -> int:
-    """Its descriptor. Where it is closed, the number may be another file's by now: perhaps the database's."""
+    """Return standard error's descriptor. If it is closed, its number may belong to another file, even the database."""
     return os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
 
 
 def _renderers(log_format: LogFormat, *, colors: bool) -> list[Processor]:
-    """A traceback shows no values of variables, as some do: one of them may hold a client's key."""
+    """Return the renderers. Tracebacks show no values of variables, since one may hold a client's key."""
     plain = structlog.dev.plain_traceback
     if log_format == "console":
         return [structlog.dev.ConsoleRenderer(colors=colors, sort_keys=False, exception_formatter=plain)]
@@ -60,9 +60,9 @@ def _to_json(event: dict[str, Any], **_options: object) -> str:
 
 
 class Sink:
-    """Takes lines to a descriptor, and neither waits nor fails: whoever reads the log is not to hold up the games.
+    """Writes lines to a descriptor without blocking or failing: a slow reader of the log must not hold up the games.
 
-    A line that cannot be written at once is lost. How many were is said as soon as a line can be written.
+    A line that cannot be written at once is lost. The number of lost lines is logged once a line can be written again.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -73,7 +73,7 @@ class Sink:
         self._torn = False
 
     def msg(self, line: str) -> None:
-        """Write a line, or lose it."""
+        """Write a line, or drop it."""
         if not self._write(line.encode(errors="backslashreplace") + b"\n"):
             self._lost += 1
         elif self._lost:
@@ -83,19 +83,19 @@ class Sink:
     debug = info = warning = error = critical = exception = msg
 
     def _write(self, data: bytes) -> bool:
-        """Write it in pieces that are taken at once; whether all were. What is torn ends before the next begins."""
+        """Write as much as the descriptor takes at once; return whether all was written. A torn line is ended first."""
         left = b"\n" + data if self._torn else data
         try:
             while left and self._poll.poll(0):
                 left = left[os.write(self.descriptor, left[:PIECE]) :]
                 self._torn = bool(left)
         except OSError:
-            pass  # its reader is gone, or its disk is full
+            pass  # the reader has closed, or the disk is full
         return not left
 
 
 class _FromLibraries(logging.Handler):
-    """Makes what libraries log through Python's own module a part of ours."""
+    """Forwards what libraries log through Python's logging to our log."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger(record.name).log(

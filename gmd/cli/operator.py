@@ -1,4 +1,4 @@
-"""What the operator's commands share: one request to the daemon that works in a data directory."""
+"""The operator's commands' common part: one request to the daemon that works in a data directory."""
 
 from __future__ import annotations
 
@@ -17,49 +17,51 @@ from gmd.unix_socket import SOCKET_NAME, short_path
 
 from .settings import Unusable, config_option
 
-#: Seconds the daemon has for an answer. What an operator asks for takes milliseconds.
+#: Seconds to wait for the daemon's reply. The operator's requests take milliseconds.
 PATIENCE_SECONDS = 30.0
-#: Bytes a reply may have: a page of players has some ten thousand.
+#: The most bytes of a reply: a page of players has some ten thousand.
 MAX_REPLY = 1 << 24
-#: Digits of every registered player's id.
+#: The number of digits of every registered player's id.
 ID_DIGITS = 16
 
 
-#: Whom a command is about; :func:`named` makes a request's field of it.
+#: The player that a command is about; :func:`named` turns it into a field of a request.
 player_argument = click.argument("player", metavar="NAME|ID")
 
 
 def daemon_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which daemon to ask."""
+    """Add the options that select the daemon to ask."""
     help_text = "Data directory of the daemon, which must be running.  [default: the daemon's; or GMD_DATA]"
     return click.option("--data", help=help_text)(config_option(command))
 
 
 def named(player: str) -> dict[str, Any]:
-    """The field that names a player: digits alone, as many as registered ids have, are an id."""
+    """Return the field that names a player: a number with as many digits as registered ids have is an id."""
     return {"player": int(player)} if player.isdecimal() and len(player) == ID_DIGITS else {"name": player}
 
 
 def show_key(reply: dict[str, Any]) -> None:
-    """The key on standard output, for a script; what it is for beside it."""
+    """Print the key on standard output, for scripts, and its description on standard error."""
     click.echo(f"{reply['name']} is player {reply['player']}. Its key, which is not shown again:", err=True)
     click.echo(reply["key"])
 
 
 def ask(data: str, request: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a request, which is carried out.
+    """Send a request to the daemon and return the reply.
 
     :param data: the daemon's data directory.
     :raises Unusable: no daemon answers there.
-    :raises click.ClickException: the daemon refuses it.
+    :raises click.ClickException: the daemon refuses the request.
     """
     path = Path(data).expanduser() / SOCKET_NAME
     try:
         reply = _exchange(path, {name: value for name, value in request.items() if value is not None})
     except (FileNotFoundError, ConnectionRefusedError):
-        raise Unusable(f"no daemon runs in {path.parent}: start gmd serve, or name its directory with --data") from None
+        raise Unusable(
+            f"no daemon runs in {path.parent}: start one with gmd serve, or name its directory with --data"
+        ) from None
     except PermissionError:
-        raise Unusable(f"{path} belongs to another user: only they, who run the daemon, are its operator") from None
+        raise Unusable(f"{path} belongs to another user; run this command as the user that runs the daemon") from None
     except (OSError, BadFrame) as error:
         raise Unusable(f"the daemon in {path.parent} does not answer: {error}") from None
     if reply["error"] is not None:

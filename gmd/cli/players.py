@@ -13,7 +13,7 @@ from .settings import data_directory
 
 
 @click.command()
-@click.option("--here", is_flag=True, help="Only those who are here: connected, or heard from a moment ago.")
+@click.option("--here", is_flag=True, help="Only players who are present: with a session, or with a recent request.")
 @daemon_options
 def players(here: bool, data: str | None, file: Path | None) -> None:
     """\b

@@ -1,4 +1,4 @@
-"""What is said to people: progress on standard error, where that is a terminal, and counts of things."""
+"""Output for people: progress bars on standard error, where that is a terminal, and counts with units."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(what: str, total: int | None, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show how far something is; call what this gives with every number of steps made.
+    """Show a progress bar; the yielded function advances it by a number of steps.
 
-    :param total: how many there are; None where nobody knows.
+    :param total: the number of steps; None where it is unknown.
     """
     if hidden or not sys.stderr.isatty():
         yield lambda steps: None
@@ -28,7 +28,7 @@ def progress_bar(what: str, total: int | None, *, hidden: bool = False) -> Itera
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     remaining = (TextColumn("left:"), TimeRemainingColumn()) if total is not None else ()
-    # What is printed meanwhile goes above the bar; but to where standard output goes, if that is no terminal.
+    # Output printed meanwhile appears above the bar; where standard output is no terminal, it goes there unchanged.
     progress = Progress(
         *columns, *remaining, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
     )
@@ -38,5 +38,5 @@ def progress_bar(what: str, total: int | None, *, hidden: bool = False) -> Itera
 
 
 def counted(count: int, what: str) -> str:
-    """A number of things."""
+    """Return a count with its unit, as in "2 games"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -13,7 +13,7 @@ from .settings import data_directory
 
 @click.command()
 @click.argument("name")
-@click.option("--password", "has_password", is_flag=True, help="Ask for a password, or read one from standard input.")
+@click.option("--password", "has_password", is_flag=True, help="Ask for a password, or read it from standard input.")
 @daemon_options
 def register(name: str, has_password: bool, data: str | None, file: Path | None) -> None:
     """\b
@@ -21,8 +21,8 @@ def register(name: str, has_password: bool, data: str | None, file: Path | None)
 
     Register a player, and print its key.
 
-    The key is shown this once: the daemon keeps only a digest of it. A player with a password may begin a session with
-    that, too, and get a new key by `rekey`.
+    The key is shown only once: the daemon keeps only a digest of it. A player with a password can also begin a session
+    with that, and get a new key with `rekey`.
     """
     password = _read_password() if has_password else None
     show_key(ask(data_directory(data, file), {"kind": "register", "name": name, "password": password}))

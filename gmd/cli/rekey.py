@@ -19,6 +19,6 @@ def rekey(player: str, data: str | None, file: Path | None) -> None:
 
     Give a player a new key, and print it.
 
-    The old one is void at once, and so is what sessions have shown with it. A player who was revoked is one again.
+    The old key is void at once, also in sessions that have authenticated with it. A revoked player is admitted again.
     """
     show_key(ask(data_directory(data, file), {"kind": "rekey", **named(player)}))

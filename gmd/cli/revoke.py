@@ -1,4 +1,4 @@
-"""``gmd revoke``: take a player's key and password away, and end its sessions."""
+"""``gmd revoke``: revoke a player's key and password, and end its sessions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def revoke(player: str, data: str | None, file: Path | None) -> None:
     """\b
     Example: gmd revoke my-bot
 
-    Take a player's key and password away, and end its sessions.
+    Revoke a player's key and password, and end its sessions.
 
-    Its games are not touched: their clocks run, and its name stays taken. `gmd rekey` lets it in again.
+    Its games go on: their clocks run, and its name stays taken. `gmd rekey` gives the player a new key.
     """
     reply = ask(data_directory(data, file), {"kind": "revoke", **named(player)})
-    click.echo(f"{reply['name']} ({reply['player']}) has no key any more.")
+    click.echo(f"{reply['name']} ({reply['player']}) no longer has a key.")

@@ -34,8 +34,8 @@ from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
 
 logger = get_logger(__name__)
 
-#: Signals that the daemon handles. SIGHUP stops it where it was started from a terminal, for that is gone then;
-#: elsewhere it is the usual word for reading again what may have been renewed.
+#: Signals that the daemon handles. SIGHUP stops a daemon started from a terminal, since the terminal has closed;
+#: elsewhere it has the usual meaning, to reload files that may have been renewed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _NEW_GAME = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
@@ -43,10 +43,10 @@ _REGISTER = '{"kind": "register", "name": "my-bot"}'
 
 
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for every field of the configuration."""
+    """Add an option for every field of the configuration."""
     hints = get_type_hints(Config, include_extras=True)
     for name in reversed(Config.__struct_fields__):
-        # An optional setting's hint is a union, and what describes it a part of that.
+        # An optional setting's hint is a union, and its description belongs to one part of that.
         hint = next((part for part in get_args(hints[name]) if get_origin(part) is Annotated), hints[name])
         kind, meta = hint.__origin__, hint.__metadata__[0]
         default, flag = getattr(SERVED, name), name.replace("_", "-")
@@ -67,9 +67,9 @@ def serve(file: Path | None, **settings: Any) -> None:
     """\b
     Example: gmd serve --data games --port 7100
 
-    Serve games until told to stop (SIGINT or SIGTERM). SIGHUP reads the certificates again.
+    Serve games until SIGINT or SIGTERM. SIGHUP reloads the certificates.
 
-    A flag wins over its GMD_ variable, that over the file, that over the default.
+    A flag overrides its GMD_ variable, a variable overrides the config file, and the file overrides the default.
     """
     config = read_settings(settings, file)
     _check(config)
@@ -90,31 +90,34 @@ def serve(file: Path | None, **settings: Any) -> None:
 
 
 def _check(config: Config) -> None:
-    """:raises click.UsageError: nobody could ever play.
+    """Check the settings and this process's limits.
+
+    :raises click.UsageError: nobody could ever play with these settings.
     :raises click.ClickException: this process may have too few descriptors.
     """
     limit = most_descriptors()
     if limit is not None and limit < LEAST:
         raise click.ClickException(
-            f"too few descriptors to start with: this process may have {limit}, and {LEAST} are the least. "
+            f"too few file descriptors: this process may open {limit}, and the daemon needs at least {LEAST}. "
             "Raise ulimit -n (LimitNOFILE of a service)"
         )
     if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
         raise click.UsageError(
-            "max_registrations_per_hour: with 0 the operator registers the players, by a socket in the data directory; "
-            "data is :memory:, which has none, and require_registration lets nobody else play: name a directory"
+            "max_registrations_per_hour: with 0 only the operator can register players, by a socket in the data "
+            "directory; data is :memory:, which has no socket, and require_registration lets nobody else play: name a "
+            "directory with --data"
         )
 
 
 def _warn_of_variables(environment: Mapping[str, str]) -> None:
-    """Say which variables set nothing. They stop nobody: another version may have that setting."""
+    """Warn of GMD_ variables that match no setting. They are not an error: another version may have that setting."""
     for name, meant in unknown_variables(environment).items():
-        known = f"did you mean {meant}?" if meant is not None else "gmd serve --help names those there are"
-        logger.warning("a variable is no setting, and does nothing", variable=name, advice=known)
+        known = f"did you mean {meant}?" if meant is not None else "see gmd serve --help for the settings"
+        logger.warning("an environment variable is not a setting and is ignored", variable=name, advice=known)
 
 
 def _warn_of_descriptors(config: Config) -> None:
-    """Say where fewer connections can be open than the settings let in."""
+    """Warn where the settings allow more connections than the process has descriptors for."""
     wanted = config.max_connections + (config.http_max_connections if config.http else 0)
     possible = room()
     if possible is not None and possible < wanted:
@@ -129,7 +132,7 @@ def _warn_of_descriptors(config: Config) -> None:
 async def _serve(config: Config, inherited: Inherited) -> None:
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
     for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # what the receiver restores at its end: told once is enough
+        signal.signal(number, signal.SIG_IGN)  # the receiver restores this when it ends: a second signal is ignored
     with trio.open_signal_receiver(*SIGNALS) as signals:
         async with open_daemon(config, inherited.game, inherited.http) as daemon:
             prepare_process()
@@ -155,7 +158,7 @@ async def _serve(config: Config, inherited: Inherited) -> None:
 
 
 def _reload(daemon: Daemon) -> None:
-    """Read again what may have been renewed."""
+    """Reload the certificates, which may have been renewed."""
     if not daemon.certificates:
         logger.warning("SIGHUP: there is no certificate to read again")
     for certificate in daemon.certificates:
@@ -168,7 +171,7 @@ def _reload(daemon: Daemon) -> None:
 
 
 def _announce(daemon: Daemon, config: Config) -> None:
-    """Print where the daemon listens. Nobody may be reading: it serves all the same."""
+    """Print where the daemon listens. If standard output cannot be written, the daemon serves all the same."""
     try:
         for line in _announcement(daemon, config):
             click.echo(line)
@@ -187,7 +190,7 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     for host, port in daemon.health_addresses:
         yield f"Health on http://{_text(host, port)}: /healthz, /metrics"
     if config.data == IN_MEMORY:
-        yield "Games are kept in memory: they end with the daemon."
+        yield "Games are kept in memory only: they are lost when the daemon stops."
     else:
         yield f"Games are kept in {config.data}"
     if config.spectate == "live":
@@ -200,7 +203,7 @@ def _http_certificate(daemon: Daemon) -> Certificate | None:
 
 
 def _first_command(daemon: Daemon, config: Config) -> str:
-    """What may be tried first: a game, or what has to be done before there can be one."""
+    """Return a command to try first: a game, or what must be done before the first game."""
     if config.require_registration and config.max_registrations_per_hour == 0:
         return f"{_command('gmd')} register my-bot --data {shlex.quote(config.data)}"
     at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
@@ -209,11 +212,11 @@ def _first_command(daemon: Daemon, config: Config) -> str:
 
 
 def _text(host: str, port: int) -> str:
-    """An address as people write it."""
+    """Return an address in its usual notation."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _command(name: str) -> str:
-    """How a command of ours is called in another shell: by its path, unless the shell finds it."""
+    """Return how to call one of our commands in another shell: by its path, unless the shell finds it."""
     beside_us = Path(sys.executable).parent / name
     return name if shutil.which(name) or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))

@@ -1,4 +1,4 @@
-"""What the subcommands share of the daemon's configuration."""
+"""The subcommands' access to the daemon's configuration."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gmd.config_loading import load_config
 from gmd.event_log.opening import IN_MEMORY
 
 config_option = click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="A TOML file of settings.  [or GMD_CONFIG]"
+    "--config", "file", type=click.Path(path_type=Path), help="TOML file with settings.  [or GMD_CONFIG]"
 )
 
 
 class Unusable(click.ClickException):
-    """The log, or a file, cannot be read at all."""
+    """Raised when the log, or a file, cannot be read at all."""
 
     exit_code = 2
 
 
 def read_settings(flags: Mapping[str, object], file: Path | None) -> Config:
-    """The configuration: a flag wins over a GMD_ variable, that over the file, that over the default."""
+    """Return the configuration: flags override GMD_ variables, these override the file, and that the defaults."""
     if file is None and os.environ.get("GMD_CONFIG"):
         file = Path(os.environ["GMD_CONFIG"])
     try:
@@ -35,14 +35,14 @@ def read_settings(flags: Mapping[str, object], file: Path | None) -> Config:
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which data directory to work on; see :func:`data_directory`."""
-    help_text = "Directory that the games are kept in.  [default: the daemon's; or GMD_DATA]"
+    """Add the options that select the data directory; see :func:`data_directory`."""
+    help_text = "Data directory with the games.  [default: the daemon's; or GMD_DATA]"
     return click.option("--data", help=help_text)(config_option(command))
 
 
 def data_directory(data: str | None, file: Path | None) -> str:
-    """The directory that a daemon with the same settings keeps its games in."""
+    """Return the directory in which a daemon with the same settings keeps its games."""
     found = read_settings({"data": data}, file).data
     if found == IN_MEMORY:
-        raise click.UsageError(f"data: {IN_MEMORY} keeps nothing; name a directory with --data")
+        raise click.UsageError(f"data: {IN_MEMORY} has no files; name a directory with --data")
     return found

@@ -1,4 +1,4 @@
-"""Standard input, output and error: their descriptors are always open, and output that fails stops nobody."""
+"""Standard input, output and error: their descriptors are always open, and failing output stops nothing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _OUTPUT = 1
 
 
 def open_standard_descriptors() -> None:
-    """Open the standard descriptors that are closed on the null device, for this process and its children.
+    """Open closed standard descriptors on the null device, for this process and its children.
 
-    Otherwise the next file or socket would get such a number: what any library or child prints would go to a client or
-    into the database. Call it before anything else opens a descriptor: the system gives the lowest number that is free.
+    Otherwise the next file or socket would get such a number, and output of any library or child would go to a client
+    or into the database. Call it before anything else opens a descriptor: the system assigns the lowest free number.
     """
     for number in STANDARD_DESCRIPTORS:
         if not _is_open(number):
@@ -20,7 +20,7 @@ def open_standard_descriptors() -> None:
 
 
 def discard_output() -> None:
-    """Let standard output go to the null device, with what Python still holds of it and would write at the exit."""
+    """Redirect standard output to the null device, together with what Python has buffered and would write at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, _OUTPUT)
     os.close(null)

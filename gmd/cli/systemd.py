@@ -1,6 +1,6 @@
-"""What systemd, or anything that does as it does, tells a service and is told by it.
+"""The protocols between a service and systemd, or a service manager that works like it.
 
-The rules are those of systemd's own sd_listen_fds(3) and sd_notify(3), without its library.
+The rules are those of sd_listen_fds(3) and sd_notify(3), implemented without systemd's library.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import NamedTuple
 
-#: The first descriptor handed down.
+#: The first inherited descriptor.
 FIRST = 3
 
-#: The name of the HTTP side's sockets (``FileDescriptorName=`` in the socket unit); all others are the game port's.
+#: The name of the HTTP sockets (``FileDescriptorName=`` in the socket unit); all others are the game port's.
 HTTP = "http"
 
 
 class Inherited(NamedTuple):
-    """Listening sockets handed to this process: they are the caller's now, and nobody else's."""
+    """Listening sockets inherited by this process; the caller owns them."""
 
     game: list[socket.socket]
     http: list[socket.socket]
 
 
 class InheritedSocketError(Exception):
-    """A descriptor that was handed down is of no use; the message says which and why."""
+    """Raised for an inherited descriptor that cannot be used; the message says which and why."""
 
 
 def inherited_sockets(environ: MutableMapping[str, str]) -> Inherited:
-    """The listening sockets that the environment tells of.
+    """Return the inherited listening sockets that the environment names.
 
-    It is then made to tell of none: they are not meant for processes that this one may start.
+    The variables are removed, so that child processes do not take the sockets for theirs.
 
-    :raises InheritedSocketError: one of them is no listening TCP socket.
+    :raises InheritedSocketError: one of them is not a listening TCP socket.
     """
     pid, count, names = (environ.pop(f"LISTEN_{name}", "") for name in ("PID", "FDS", "FDNAMES"))
     inherited = Inherited([], [])
@@ -59,9 +59,9 @@ def _listening(descriptor: int) -> socket.socket:
 
 
 def notify(state: str, environ: Mapping[str, str]) -> None:
-    """Tell the service manager how this process is, as in ``READY=1``; where there is none, nobody.
+    """Report this process's state to the service manager, as in ``READY=1``; do nothing where there is none.
 
-    A manager that does not listen is not told either: it will say itself what it misses.
+    Failures are ignored: a manager that misses the message reports that itself.
     """
     address = environ.get("NOTIFY_SOCKET", "")
     if address.startswith(("/", "@")):

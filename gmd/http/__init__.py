@@ -1,4 +1,4 @@
-"""HTTP: metrics and health for operators, and the place for whatever else is served to browsers and HTTP clients.
+"""HTTP: metrics and health checks for operators, reconchess's API for players, and anything else served to browsers.
 
-litestar routes requests and hypercorn speaks HTTP/1.1; connections, their limits and their ends are ours.
+litestar routes requests and hypercorn parses HTTP/1.1; accepting, limiting and closing connections is our own code.
 """

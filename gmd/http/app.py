@@ -1,4 +1,4 @@
-"""The application: every route there is, and what becomes of errors."""
+"""The litestar application: all routes, and the handlers of errors."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .routes import games, health, invitations, leaderboard, metrics, turns, use
 #: The name of Basic authorization in the OpenAPI document.
 BASIC = "basic"
 
-#: What a player asks and sets about itself: what ``rc-connect`` sends, and these.
+#: A player's own account and settings: what ``rc-connect`` sends, and routes of ours.
 USER_ROUTES = (users.active, users.ping, users.max_games, users.ranked, users.bot_version, users.next_version)
 INVITATION_ROUTES = (invitations.listed, invitations.invite, invitations.accept, invitations.finish)
 
-#: What a player of a game asks and does: what ``reconchess.RemoteGame`` sends.
+#: A player's questions and actions in a game: what ``reconchess.RemoteGame`` sends.
 GAME_ROUTES = (
     games.color,
     games.starting_board,
@@ -56,7 +56,7 @@ GAME_ROUTES = (
     turns.error_resign,
 )
 
-#: What registered players alone are answered.
+#: Routes that only registered players may use.
 PLAYERS_ROUTES = Router(
     "/",
     route_handlers=[
@@ -80,14 +80,14 @@ API = Router(
     dependencies={"guest": Provide(guest_of, sync_to_thread=False)},
 )
 
-#: What is served on the health port, too.
+#: Routes that the health port serves too.
 HEALTH_ROUTES = (health.healthz, metrics.metrics)
-#: Whatever is served; a new route is a handler in a module of :mod:`gmd.http.routes`, and its name here.
+#: All routes. To add one, write a handler in a module of :mod:`gmd.http.routes` and name it here.
 ROUTES = (*HEALTH_ROUTES, API)
 
 
 def make_app(backend: Backend) -> Litestar:
-    """The application for one daemon. A handler gets at the daemon by a parameter ``backend: FromDaemon``."""
+    """Return the application for one daemon. A handler reaches the daemon by a parameter ``backend: FromDaemon``."""
     return Litestar(
         ROUTES,
         **_settings(backend),
@@ -109,12 +109,12 @@ def make_app(backend: Backend) -> Litestar:
 
 
 def make_health_app(vitals: Vitals) -> Litestar:
-    """The application of the health port."""
+    """Return the application of the health port."""
     return Litestar(HEALTH_ROUTES, **_settings(vitals), openapi_config=None)
 
 
 def _settings(vitals: Vitals) -> dict[str, Any]:
-    """What the applications have in common."""
+    """Return the settings that both applications share."""
     registry = make_registry(vitals)
     return {
         "dependencies": {
@@ -130,7 +130,8 @@ def _settings(vitals: Vitals) -> dict[str, Any]:
         },
         "request_class": JsonRequest,
         "state": State({"backend": vitals}),
-        "logging_config": None,  # the daemon's own log is configured by whoever runs it
-        "debug": False,  # said, or an environment variable may turn it on: errors would then show everybody our inside
+        "logging_config": None,  # the daemon's log is configured elsewhere
+        # Set explicitly: otherwise an environment variable could turn it on, and errors would then show our internals.
+        "debug": False,
         "pdb_on_exception": False,
     }

@@ -1,4 +1,4 @@
-"""What the routes are given of the daemon."""
+"""The view of the daemon that the routes get."""
 
 from __future__ import annotations
 
@@ -21,56 +21,57 @@ class Port(Protocol):
 
     @property
     def connections(self) -> int:
-        """How many are open, those that are about to be closed among them."""
+        """The number of open connections, including those about to be closed."""
 
     @property
     def turned_away(self) -> int:
-        """How many were refused because there were too many."""
+        """The number of connections refused because there were too many."""
 
     @property
     def evicted(self) -> int:
-        """How many have given up their places to others."""
+        """The number of connections evicted to make room for others."""
 
 
 class GamePort(Port, Protocol):
-    """A port, or a socket, of the game protocol."""
+    """A port or socket of the game protocol."""
 
     @property
     def sessions(self) -> int:
-        """How many sessions are open."""
+        """The number of open sessions."""
 
     @property
     def stopping(self) -> bool:
-        """Whether sessions are only being brought to their ends."""
+        """Whether the daemon is stopping: open sessions are being finished, and no new ones are accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals:
-    """The daemon, as those see it who want to know how it is."""
+    """The daemon as health checks and metrics see it."""
 
     services: Services
     game_port: GamePort
-    #: The operator's socket, where there is one.
+    #: The operator's socket; None where there is none.
     operator_port: GamePort | None
-    #: The ports that speak HTTP, by what they are called in metrics; each puts itself here.
+    #: The HTTP ports by their names in metrics; each port adds itself.
     http_ports: dict[str, Port]
-    #: What is to be shown for the metrics; None where anybody may read them.
+    #: The token required to read /metrics; None where anybody may read them.
     metrics_token: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend(Vitals):
-    """The daemon, as a route sees it."""
+    """The daemon as a route sees it."""
 
-    #: Where requests go, whatever route they have come by.
+    #: Handles protocol requests, whichever route they came by.
     in_process: InProcessClient
-    #: Who is let in, and from where.
+    #: Authenticates players by name and secret.
     credentials: Credentials
+    #: The proxies whose ``X-Forwarded-For`` is trusted.
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
 
 
-#: The type of a handler's parameter ``backend``; and of that of one that wants to know no more than how the daemon is.
+#: The types of a handler's parameter ``backend``: the whole daemon, or only its health and counters.
 FromDaemon = NamedDependency[SkipValidation[Backend]]
 FromVitals = NamedDependency[SkipValidation[Vitals]]

@@ -1,9 +1,10 @@
-"""Which connection takes up a game for its player, so that two programs of one player do not both play it.
+"""Claims: which connection plays a game for its player, so that two programs of one player do not both play it.
 
-reconchess's programs say nothing of who they are but the player. ``rc-connect`` lists invitations on one connection,
-accepts each on another, in a process of its own, and plays it on a third. So the server remembers on which connection
-an invitation was accepted, and neither lists it nor lets it be accepted on any other: for a while, since the reply may
-have been lost and the process with it; and for good from the first request in the game, which shows that it was not.
+reconchess's programs identify only the player, not themselves. ``rc-connect`` lists invitations on one connection,
+accepts each on another, in a process of its own, and plays it on a third. So the server remembers the connection that
+accepted an invitation, and neither lists it to any other connection nor accepts it from one. At first the claim lasts
+only a while: the reply may have been lost, and the process with it. The first request in the game shows that neither
+was lost, and makes the claim permanent.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from typing import NamedTuple
 from gm_protocol.errors import NotAvailable
 from gmd import loop_time
 
-#: Seconds that a program has from accepting to its first request in the game: rc-connect makes its bot in between,
-#: which may load a network. Never more than half of the time that the player has to be ready.
+#: Seconds that a program has from accepting an invitation to its first request in the game. In between, rc-connect
+#: creates its bot, which may load a network. Never more than half of the time that the player has to be ready.
 ACCEPTED_SECONDS = 60.0
-#: Seconds after which a game is offered to the programs of the player who made it, where none has asked for it:
-#: programs that play the game they have made ask at once, and nobody plays one that was made by hand.
+#: Seconds after which a game without any request from its creator is offered to the creator's programs. A program that
+#: plays the game it created sends requests at once; a game created by hand has no program yet.
 MADE_SECONDS = 15.0
-#: Claims remembered of a player's, some 300 bytes each: more than a player has games at a time. Beyond that the
-#: oldest is forgotten, and its game may be accepted twice.
+#: The most claims remembered for one player, some 300 bytes each; more than a player has games at a time. Beyond that
+#: the oldest claim is dropped, and its game could be accepted twice.
 MAX_CLAIMS = 200
 
 
 class Taken(NotAvailable):
-    """Another connection of the player's has accepted an invitation."""
+    """Raised when another connection of the player has accepted an invitation."""
 
     def __init__(self, game_id: int) -> None:
         super().__init__(
@@ -39,11 +40,11 @@ class Taken(NotAvailable):
 
 
 class _Claim(NamedTuple):
-    """Who has taken up a game, and until when nobody else may; ``inf`` from the first request in it."""
+    """The connection that claimed a game, and the end of the claim: ``inf`` from the first request in the game."""
 
     connection: str
     until: float
-    #: Whether the player made the game, and has not been invited to it.
+    #: Whether the player created the game, rather than being invited to it.
     made: bool = False
 
     @property
@@ -51,25 +52,25 @@ class _Claim(NamedTuple):
         return loop_time.now() < self.until
 
 
-#: What stands against nobody.
+#: A claim that excludes nobody.
 _NONE = _Claim("", 0.0)
 
 
 class Claims:
-    """The games that players of HTTP have taken up, by player and game. A restart forgets them."""
+    """The games that players have claimed over HTTP, by player and game. A restart forgets them."""
 
     def __init__(self, start_seconds: float) -> None:
-        """:param start_seconds: how long a player has to be ready, before it loses on time."""
+        """:param start_seconds: the seconds a player has to be ready before it loses on time."""
         self._accepted_seconds = min(ACCEPTED_SECONDS, start_seconds / 2)
         self._made_seconds = min(MADE_SECONDS, start_seconds / 2)
         self._claims: dict[int, OrderedDict[int, _Claim]] = {}
 
     @contextmanager
     def accepting(self, player: int, game_id: int, connection: str) -> Iterator[None]:
-        """Claim a game for a connection; where the block raises, the claim is as it was before.
+        """Claim a game for a connection; restore the previous claim if the block raises.
 
-        :raises Taken: another connection has claimed it.
-        :raises NotAvailable: the player has made it, and it is not offered to the player's programs.
+        :raises Taken: another connection has claimed the game.
+        :raises NotAvailable: the player created the game, and it is not offered to the player's programs yet.
         """
         before = self._find(player, game_id) or _NONE
         if before.stands and before.connection != connection:
@@ -92,43 +93,43 @@ class Claims:
             raise
 
     def admits(self, player: int, game_id: int, connection: str) -> bool:
-        """Whether a connection may take up a game, as far as is known here."""
+        """Return whether the claims known here let a connection take up a game."""
         claim = self._find(player, game_id)
         return claim is None or not claim.stands or claim.connection == connection
 
     def holds(self, player: int, game_id: int, connection: str) -> bool:
-        """Whether this very connection has claimed a game."""
+        """Return whether this very connection has claimed a game."""
         claim = self._find(player, game_id)
         return claim is not None and claim.connection == connection
 
     def act(self, player: int, game_id: int) -> None:
-        """Note that the player has asked for something in a game: the program that has taken it up is there."""
+        """Record a request of the player in a game, which shows that the program that claimed it is running."""
         claim = self._find(player, game_id)
         if claim is not None and claim.until != inf:
             self._claims[player][game_id] = claim._replace(until=inf)
 
     def made(self, player: int, game_id: int) -> None:
-        """Note that a player has made a game; its own programs are offered it where nobody asks for it soon."""
+        """Record that a player created a game; it is offered to the player's programs if no request follows soon."""
         self._put(player, game_id, _Claim("", loop_time.now() + self._made_seconds, made=True))
 
     def is_made(self, player: int, game_id: int) -> bool:
-        """Whether a player has made a game that a program of its own has taken up, or may be about to."""
+        """Return whether a player created a game that one of its own programs has taken up, or may be about to."""
         claim = self._find(player, game_id)
         return claim is not None and claim.made and claim.connection != ""
 
     def offered(self, player: int, connection: str) -> list[int]:
-        """The games that a player has made and that a connection may take up, oldest first."""
+        """Return the games that a player created and that a connection may take up, oldest first."""
         claims = self._claims.get(player)
         mine = [game_id for game_id, claim in claims.items() if claim.made] if claims else []
         return [game_id for game_id in mine if self.admits(player, game_id, connection)]
 
     def forget(self, player: int, game_id: int) -> None:
-        """Offer a game no more."""
+        """Drop a player's claim on a game, which is then no longer offered."""
         if (claims := self._claims.get(player)) is not None:
             claims.pop(game_id, None)
 
     def forget_player(self, player: int) -> None:
-        """Forget all claims of a player who was revoked: whoever had its key is not to keep games from its owner."""
+        """Drop all claims of a revoked player: a thief of the old key must not keep games from their owner."""
         self._claims.pop(player, None)
 
     def _find(self, player: int, game_id: int) -> _Claim | None:

@@ -1,4 +1,4 @@
-"""One HTTP connection: its bytes, and the time it may take over them. hypercorn makes requests of the bytes."""
+"""One HTTP connection: its bytes and its timeouts. hypercorn turns the bytes into requests."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .plain import Plain
 from .shortcut import Shortcut
 from .strict import StrictConnection
 
-#: Bytes asked of the network at once.
+#: The most bytes read from the network at once.
 PIECE = 65_536
-#: Seconds for a request's head to arrive whole once it has begun: a head is one write of a client's.
+#: Seconds for a request's head to arrive whole once it has begun: a client sends a head in one write.
 HEAD_SECONDS = 10.0
-#: Copies of a response's body while it is being sent: the application's and hypercorn's.
+#: Copies of a response's body in memory while it is sent: the application's and hypercorn's.
 COPIES = 2
 
 
 class _Http1(H11Protocol):
-    """HTTP/1.1 alone: in HTTP/2 a client may leave responses untaken for ever, and the connection is not idle."""
+    """HTTP/1.1 only: an HTTP/2 client could leave responses unread for ever without its connection being idle."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -48,7 +48,7 @@ class _Http1(H11Protocol):
         self.connection = self._strict = StrictConnection(self.config.h11_max_incomplete_size)
 
     async def _send_h11_event(self, event: Any) -> None:
-        """Send a response's head with the first of its body, in one piece."""
+        """Send a response's head together with the first part of its body."""
         try:
             data = self.connection.send(event) or b""
         except h11.LocalProtocolError:
@@ -62,11 +62,11 @@ class _Http1(H11Protocol):
             await self.send(RawData(data=data))
 
     async def _check_protocol(self, event: h11.Request) -> None:
-        """Take no request for the beginning of HTTP/2, nor for a wish for it."""
+        """Ignore requests to upgrade to HTTP/2, and HTTP/2 prefaces."""
 
     async def _send_error_response(self, status_code: int) -> None:
-        """Say what is wrong with bytes that are no request, where hypercorn says nothing."""
-        sentence = self._strict.refusal or "what came is no HTTP request; this port speaks HTTP/1.1"
+        """Explain what is wrong with bytes that are not a request; hypercorn would send no explanation."""
+        sentence = self._strict.refusal or "this is not an HTTP request; this port speaks HTTP/1.1"
         body = encoded(status_code, sentence)
         headers = [
             (b"content-type", b"application/json"),
@@ -80,7 +80,7 @@ class _Http1(H11Protocol):
 
 
 class Connection:
-    """A connection on a stream. Whoever opened the stream closes it."""
+    """A connection on a stream. The caller that opened the stream closes it."""
 
     def __init__(
         self,
@@ -97,15 +97,15 @@ class Connection:
         proxies: Proxies,
         reader: FairReader,
     ) -> None:
-        """:param transport: the bare connection below the stream; the stream itself where there is no TLS between.
-        :param shortcut: what answers plain requests without the application.
-        :param limits: ``frame_seconds`` is how long a request's head may take to arrive, counted from the end of the
-        last request (and no more than :data:`HEAD_SECONDS` of that from its first byte), then its body;
-        ``max_message`` is the largest body.
-        :param place: is told what the connection does with it.
-        :param memory: where it accounts for the bytes that it holds.
-        :param patience: how long a peer may take over a response.
-        :param proxies: whose connections are many clients'.
+        """:param transport: the bare connection below the stream; the stream itself where there is no TLS.
+        :param shortcut: answers plain requests without the application.
+        :param limits: ``frame_seconds`` is the time for a request's head to arrive, counted from the end of the last
+        request (of which :data:`HEAD_SECONDS` at most from its first byte), then the time for its body;
+        ``max_message`` is the size of the largest body.
+        :param place: this connection's place among all; it is updated with what the connection is doing.
+        :param memory: the account of the bytes that the connection holds.
+        :param patience: how long a peer may take to read a response.
+        :param proxies: the proxies whose connections carry requests of many clients.
         :param reader: reads the stream.
         """
         self._stream = stream
@@ -117,11 +117,11 @@ class Connection:
         self._seconds = limits.frame_seconds
         self._place = place
         self._idle = True
-        #: Whether a head has begun to arrive that is not whole.
+        #: Whether a head has begun to arrive and is not whole yet.
         self._in_head = False
-        #: What is said at the end where the place is another's.
-        self._last_words = b""
-        #: What has been read, and not been looked at yet.
+        #: The last response, sent when the connection is evicted in the middle of a request.
+        self._last_response = b""
+        #: Bytes read but not processed yet.
         self._ahead = b""
         self._reading = PatientScope(loop_time.now() + self._seconds)
         self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
@@ -129,38 +129,38 @@ class Connection:
         self._proxies = proxies
         self._reader = reader
         self._sending = Sending(stream, patience)
-        #: Bytes that have come since the end of the last request; and whether something was sent.
+        #: Bytes received since the end of the last request; and whether anything was sent.
         self._arrived = 0
         self._is_answered = False
-        #: Why it was cut off, once it was.
+        #: Why the connection was cut off, if it was.
         self._cut: TooMany | None = None
 
     def stop(self) -> None:
-        """Finish the request in hand, if there is one; hypercorn closes behind it, since its context is terminated."""
+        """Finish the request in progress, if any; hypercorn then closes, since its context is terminated."""
         if self._idle:
             self._reading.cancel()
 
     def evict(self, response: bytes) -> bool:
-        """End the connection unless a request is being answered; whether that could be done.
+        """End the connection unless a request is being answered; return whether it was ended.
 
-        :param response: what half a request is answered with.
+        :param response: the answer to a request that has arrived only in part.
         """
         if self._place.value in IN_USE:
             return False
         if not self._is_between_requests:
-            self._last_words = response
+            self._last_response = response
         self._reading.cancel()
         return True
 
     async def run(self) -> None:
-        """Answer requests until either side ends it, or the peer is too slow."""
+        """Answer requests until either side closes the connection, or the peer is too slow."""
         tls, socket = self._stream is not self._transport, self._transport.socket
         ours, peers = (
             parse_socket_addr(socket.family, address) for address in (socket.getsockname(), socket.getpeername())
         )
         self._peer = peers
         self._account = self._memory.open(self._proxies.client_of(peers), self._cut_off)
-        app, state = ASGIWrapper(self._app), ConnectionState({})  # the intake has the app
+        app, state = ASGIWrapper(self._app), ConnectionState({})  # the intake runs the app
         self._http = _Http1(app, self._config, self._context, self._intake, state, tls, peers, ours, self._take)
         try:
             with trio.CancelScope() as self._whole:
@@ -172,22 +172,22 @@ class Connection:
         with self._reading:
             await self._read()
         if self._cut is not None:
-            await self._say_cut_off(self._cut)
-        elif self._last_words:
-            await self._send(self._last_words)
+            await self._send_cut_off(self._cut)
+        elif self._last_response:
+            await self._send(self._last_response)
         elif self._reading.cancel_called:
             await self._intake.give_up()
         await self._http.handle(Closed())
 
     def _cut_off(self, why: TooMany) -> None:
-        """Let go of what has arrived, and end: it is too much."""
+        """Drop the bytes received so far and end the connection: it holds too much memory."""
         self._cut = why
         self._ahead = b""
         self._intake.forget()
         self._reading.cancel()
 
-    async def _say_cut_off(self, why: TooMany) -> None:
-        """Say why, unless that would come in the middle of a response."""
+    async def _send_cut_off(self, why: TooMany) -> None:
+        """Send the reason, unless that would come in the middle of a response."""
         if not self._is_answered:
             await self._send(whole_response(503, str(why), why.retry_after))
 
@@ -201,23 +201,23 @@ class Connection:
                 continue
             await self._http.handle(RawData(data))
             if not data:
-                return  # it has said all it will
+                return  # the peer sends nothing more
             self._note_arriving()
 
     def _begin(self) -> None:
-        """A request is whole, and is being answered."""
+        """Mark the connection as answering a request, which has arrived whole."""
         self._place.begin(loop_time.now())
 
     def _rest(self) -> None:
-        """A request has been answered."""
+        """Mark the connection as idle: its request has been answered."""
         self._idle, self._in_head, now = True, False, loop_time.now()
         self._reading.deadline = now + self._seconds
-        self._is_answered, self._arrived = False, len(self._ahead)  # what came behind it is all there is
+        self._is_answered, self._arrived = False, len(self._ahead)  # only what followed the request is held
         self._account.hold_requests(self._arrived)
         self._place.rest(Value.IDLE, now)
 
     def _note_arriving(self) -> None:
-        """Give a head that has begun its time; until a request is whole, the connection is worth no more than none."""
+        """Start the timeout of a head that has begun; a connection with part of a request counts as silent."""
         if self._is_between_requests:
             return
         now = loop_time.now()
@@ -229,11 +229,11 @@ class Connection:
 
     @property
     def _is_between_requests(self) -> bool:
-        """Whether hypercorn has nothing of a request."""
+        """Whether hypercorn holds no part of a request."""
         return self._idle and not self._http.connection.trailing_data[0]
 
     async def _take_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
-        """Answer a request that has a short way, once its body is here; one whose body does not come is hypercorn's."""
+        """Answer a request by the shortcut once its body is whole; leave one whose body does not come to hypercorn."""
         self._idle, self._reading.deadline = False, inf
         is_late = False
         if len(data) < request.end:
@@ -255,7 +255,7 @@ class Connection:
             self._reading.cancel()
 
     async def _remaining(self, data: bytes, end: int) -> tuple[bytes, bool]:
-        """As much of some bytes as comes in time; and whether time ran out."""
+        """Return the bytes up to ``end``, as far as they arrive in time, and whether the time ran out."""
         whole = bytearray(data)
         with loop_time.move_on_after(self._seconds) as waiting:
             while len(whole) < end and (more := await self._receive()):
@@ -263,7 +263,7 @@ class Connection:
         return bytes(whole), waiting.cancelled_caught
 
     async def _receive(self) -> bytes:
-        """What comes from the network next; nothing where the peer is gone."""
+        """Return the next bytes from the network; none where the peer has closed."""
         try:
             data = bytes(await self._reader.receive_some(PIECE))
         except trio.BrokenResourceError:
@@ -273,15 +273,15 @@ class Connection:
         return data
 
     async def _gone(self) -> None:
-        """Return when the peer has closed, while a request is answered. What it sends behind that is kept for then."""
+        """Return when the peer has closed while a request is answered; keep anything it sends for later."""
         while len(self._ahead) < PIECE:
             if not (data := await self._receive()):
                 return
             self._ahead += data
-        await trio.sleep_forever()  # it has too much to say to be gone
+        await trio.sleep_forever()  # a peer that still sends this much has not closed
 
     async def _take(self, event: Event) -> None:
-        """What hypercorn has for us: bytes to send; that a request has begun or ended; that the connection is over."""
+        """Handle an event of hypercorn's: bytes to send, the beginning or end of a request, or the connection's end."""
         if isinstance(event, RawData):
             await self._send(event.data, COPIES)
         elif isinstance(event, Updated):
@@ -289,21 +289,21 @@ class Connection:
                 self._rest()
                 if self._http.connection.trailing_data[0]:
                     await self._reader.give_way()  # before it answers the next request, which has come already
-            else:  # the intake has the time
+            else:  # the intake keeps the timeout
                 self._idle = False
         elif isinstance(event, Closed):
             self._reading.cancel()
 
     async def _send(self, data: bytes, copies: int = 1) -> None:
-        """Send some of a response.
+        """Send part of a response.
 
-        :param copies: how often memory has it meanwhile.
+        :param copies: how many copies of the data are in memory meanwhile.
         """
         self._is_answered = True
         self._account.hold_replies(copies * len(data))
         try:
             await self._sending.send(data)
         except (trio.BrokenResourceError, trio.TooSlowError):
-            self._whole.cancel()  # nobody reads what would still be said
+            self._whole.cancel()  # the peer does not read the rest
             await trio.lowlevel.checkpoint()
         self._account.hold_replies(0)

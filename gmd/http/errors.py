@@ -1,4 +1,4 @@
-"""Errors over HTTP: one shape, wherever they come from, which is that of the game protocol's error replies."""
+"""Errors over HTTP: all have one shape, that of the game protocol's error replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: The codes of statuses; what else is wrong with a request is that it is a bad one.
+#: The error code of each status; any other status gets :data:`BAD_REQUEST`.
 CODES = {
     401: "unauthorized",
     403: "unauthorized",
@@ -29,7 +29,7 @@ BAD_REQUEST = "bad_request"
 
 
 class HttpError(Struct, frozen=True):
-    """What is wrong, in a sentence, and a word for programs; with ``too_many``, in how many seconds to try again."""
+    """An error: a sentence for people and a code for programs; with ``too_many``, the seconds until the next retry."""
 
     error: str
     code: str
@@ -37,12 +37,12 @@ class HttpError(Struct, frozen=True):
 
 
 def encoded(status: int, sentence: str, retry_after: int | UnsetType = UNSET) -> bytes:
-    """The body of an error response, where litestar does not make it."""
+    """Return the body of an error response, where litestar does not make it."""
     return msgspec.json.encode(HttpError(sentence, CODES.get(status, BAD_REQUEST), retry_after))
 
 
 def whole_response(status: int, sentence: str, retry_after: float | None = None) -> bytes:
-    """A whole error response as bytes, behind which the connection is closed.
+    """Return a whole error response as bytes; the connection is closed after it.
 
     :param retry_after: seconds, where waiting helps.
     """
@@ -57,25 +57,25 @@ def whole_response(status: int, sentence: str, retry_after: float | None = None)
 
 
 def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[HttpError]:
-    """litestar's refusals, and those of our routes."""
+    """Return the response to an error of litestar's, or of a route of ours."""
     status, sentence, headers = error.status_code, error.detail, dict(error.headers or {})
     path = request.scope["path"]
     if status == HTTP_404_NOT_FOUND:
-        there_is = "/schema says what there is" if request.app.openapi_config else "this port has /healthz and /metrics"
-        sentence = f"{path}: there is nothing here; {there_is}"
+        advice = "see /schema for the routes" if request.app.openapi_config else "this port has /healthz and /metrics"
+        sentence = f"{path}: no such path; {advice}"
     elif status == HTTP_405_METHOD_NOT_ALLOWED and "allow" in headers:
         taken = headers["allow"].split(", ")
         if "GET" in taken:
-            headers["allow"] = ", ".join([*taken, "HEAD"])  # which the intake makes a GET of
+            headers["allow"] = ", ".join([*taken, "HEAD"])  # the intake turns HEAD into GET
         instead = " or ".join(method for method in taken if method != "OPTIONS")
-        sentence = f"{path}: {request.method} is not taken here; send {instead}"
+        sentence = f"{path}: {request.method} is not allowed; send {instead}"
     elif isinstance(error, ValidationException) and isinstance(error.extra, list):
         sentence = "; ".join(f"{each['key']}: {each['message']}" for each in error.extra) or sentence
     return Response(HttpError(sentence, CODES.get(status, BAD_REQUEST)), status_code=status, headers=headers)
 
 
 def failed(request: Request[Any, Any, Any], error: Exception) -> Response[HttpError]:
-    """A fault of ours: the daemon's log has it, with the route and nothing the client wrote, which may be a key."""
+    """Log an internal error and return its response. The log names only the route: the request may hold a key."""
     logger.error("http request failed", method=request.method, route=request.scope["path_template"], exc_info=error)
     body = HttpError("the server failed on this request; its log says why", CODES[HTTP_500_INTERNAL_SERVER_ERROR])
     return Response(body, status_code=HTTP_500_INTERNAL_SERVER_ERROR)

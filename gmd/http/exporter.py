@@ -1,4 +1,4 @@
-"""The daemon's counts as Prometheus' metrics, made when they are asked for."""
+"""The daemon's counters as Prometheus metrics, built when they are scraped."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gmd.version import VERSION
 
 from .backend import Vitals
 
-#: The code of requests that were answered without an error.
+#: The code of requests answered without an error.
 OK = "ok"
 
 
 def make_registry(backend: Vitals) -> CollectorRegistry:
-    """A registry of one daemon's metrics, and of its process'."""
+    """Return a registry with the metrics of one daemon and of its process."""
     registry = CollectorRegistry()
     registry.register(DaemonCollector(backend))
     ProcessCollector(namespace="gmd", registry=registry)
@@ -29,7 +29,7 @@ def make_registry(backend: Vitals) -> CollectorRegistry:
 
 
 class DaemonCollector(Collector):
-    """Every metric of the daemon's own. The README has a table of them."""
+    """Every metric of the daemon itself. The README lists them in a table."""
 
     def __init__(self, backend: Vitals) -> None:
         self._backend = backend
@@ -42,12 +42,12 @@ class DaemonCollector(Collector):
         yield from self._event_log()
         yield _histogram(
             "gmd_event_loop_lag_seconds",
-            "How late the event loop woke a task that slept, looked at once a second.",
+            "How late the event loop woke a sleeping task, sampled once a second.",
             self._backend.services.metrics.loop_lag,
         )
         yield InfoMetricFamily(
             "gmd_build",
-            "What this is.",
+            "Version of gmd and of Python.",
             {"version": VERSION, "python": platform.python_version()},
         )
 
@@ -72,13 +72,13 @@ class DaemonCollector(Collector):
     def _connections(self) -> Iterator[Metric]:
         counts = self._backend.services.metrics
         connections = GaugeMetricFamily(
-            "gmd_connections", "Connections open, those about to be closed among them.", labels=("port",)
+            "gmd_connections", "Open connections, including those about to be closed.", labels=("port",)
         )
         turned_away = CounterMetricFamily(
             "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
         )
         evicted = CounterMetricFamily(
-            "gmd_connections_evicted", "Connections that have given up their places to others.", labels=("port",)
+            "gmd_connections_evicted", "Connections evicted to make room for others.", labels=("port",)
         )
         game, operator = self._backend.game_port, self._backend.operator_port
         for name, port in (("game", game), ("operator", operator), *self._backend.http_ports.items()):
@@ -90,7 +90,7 @@ class DaemonCollector(Collector):
         yield turned_away
         yield evicted
         sessions = game.sessions + (0 if operator is None else operator.sessions)
-        yield GaugeMetricFamily("gmd_sessions", "Game sessions open, the operator's among them.", sessions)
+        yield GaugeMetricFamily("gmd_sessions", "Open game sessions, including the operator's.", sessions)
         ended = CounterMetricFamily(
             "gmd_sessions_ended", "Game sessions ended, by protocol version and reason.", labels=("protocol", "reason")
         )
@@ -108,13 +108,13 @@ class DaemonCollector(Collector):
     def _memory(self) -> Iterator[Metric]:
         services = self._backend.services
         held = GaugeMetricFamily(
-            "gmd_memory_bytes", "Bytes of games in memory, and of what connections hold.", labels=("what",)
+            "gmd_memory_bytes", "Memory held by games and by connections, in bytes.", labels=("what",)
         )
         held.add_metric(("games",), services.arbiter.games_bytes)
         held.add_metric(("connections",), services.memory.held)
         yield held
         yield CounterMetricFamily(
-            "gmd_connections_cut_off", "Connections closed because they held most memory.", services.memory.cut_off
+            "gmd_connections_cut_off", "Connections closed because they held the most memory.", services.memory.cut_off
         )
 
     def _event_log(self) -> Iterator[Metric]:

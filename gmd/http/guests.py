@@ -1,4 +1,4 @@
-"""Who sends a request: Basic authorization, and the way from there to the handlers that TCP's requests go to."""
+"""The sender of a request: HTTP Basic authorization, and the way to the handlers that also serve TCP."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .intake import ARRIVED
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who has sent a request over HTTP, and what they may ask of the daemon."""
+    """The sender of an HTTP request, and the requests it may make to the daemon."""
 
     in_process: InProcessClient
     peer: str
@@ -37,27 +37,27 @@ class Guest:
 
     @property
     def player(self) -> Account:
-        """The registered player that it is, on a route that admits no others."""
+        """The registered player that sent the request, on a route for registered players only."""
         assert self.account is not None
         return self.account
 
     def check(self) -> None:
-        """See to it that the player is still who it has proved to be, before something is done without :meth:`ask`.
+        """Check that the player's key is still valid, before an action that does not go through :meth:`ask`.
 
-        :raises Unauthorized: its key has been taken away, or replaced, since the request came.
+        :raises Unauthorized: its key has been revoked or replaced since the request arrived.
         """
         self.authenticator.admit(self.player.player, None, _authenticated(self.player), self.peer)
 
     async def ask(self, kind: str, *, shows_presence: bool = False, **fields: Any) -> Json:
-        """Send a request of the protocol's, as a session of this player's would; the reply.
+        """Send a protocol request, as a session of this player would, and return the reply.
 
-        :param shows_presence: whether the player counts as being there by this, which starts the game's clock.
+        :param shows_presence: whether the request counts as the player's presence, which starts the game's clock.
         :raises Refused: the reply is an error.
         """
         return await self.in_process.ask(Authority.CLIENT, kind, fields, self._sender(shows_presence))
 
     async def ask_encoded(self, kind: str, **fields: Any) -> bytes:
-        """The same without counting as being there, as JSON: for whoever wants only a part of a large reply.
+        """Return the reply as JSON, without showing presence; for callers that need only a part of a large reply.
 
         :raises Refused: the reply is an error.
         """
@@ -72,30 +72,30 @@ FromGuest = NamedDependency[SkipValidation[Guest]]
 
 
 def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
-    """Who sends a request; :func:`registered` has found out before."""
+    """Return the sender of a request, whom :func:`registered` has authenticated before."""
     account, authenticator = request.scope.get("user"), backend.services.authenticator
     return Guest(backend.in_process, _peer(request, backend), _arrived(request), account, backend.claims, authenticator)
 
 
 async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Let nobody in but registered players, before anything else of their request is looked at.
+    """Admit registered players only, before any other part of their request is examined.
 
-    :raises ShuttingDown: nobody is let in any more.
-    :raises Unauthorized: whoever it is has not proved to be one.
-    :raises TooMany: there have been too many attempts, or there are now.
+    :raises ShuttingDown: the daemon is stopping.
+    :raises Unauthorized: the sender has not authenticated as a player.
+    :raises TooMany: too many attempts have failed, or too many are in progress.
     """
     backend: Backend = connection.app.state.backend
     connection.scope["user"] = await admit(backend, connection.headers.get("authorization"), _peer(connection, backend))
 
 
 async def admit(backend: Backend, authorization: str | None, peer: str) -> Account:
-    """The registered player who sends a request, and is seen to be there by that.
+    """Authenticate the registered player who sends a request, and record its presence.
 
-    :param authorization: the request's header of that name.
+    :param authorization: the value of the request's Authorization header.
     :param peer: where it comes from, as host:port.
-    :raises ShuttingDown: nobody is let in any more.
-    :raises Unauthorized: whoever it is has not proved to be one.
-    :raises TooMany: there have been too many attempts, or there are now.
+    :raises ShuttingDown: the daemon is stopping.
+    :raises Unauthorized: the sender has not authenticated as a player.
+    :raises TooMany: too many attempts have failed, or too many are in progress.
     """
     _check_serving(backend)
     name, secret = _basic(authorization)
@@ -105,14 +105,14 @@ async def admit(backend: Backend, authorization: str | None, peer: str) -> Accou
 
 
 def _authenticated(account: Account | None) -> Authenticated | None:
-    """What a session of that player's would keep."""
+    """Return the proof of identity that a session of this player would hold."""
     return None if account is None or account.key is None else Authenticated(account.player, account.key)
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
-    """Let nobody in while the daemon stops: they are to come again.
+    """Admit nobody while the daemon is stopping; clients are to retry.
 
-    :raises ShuttingDown: it does.
+    :raises ShuttingDown: the daemon is stopping.
     """
     _check_serving(connection.app.state.backend)
 
@@ -123,17 +123,17 @@ def _check_serving(backend: Backend) -> None:
 
 
 def _basic(header: str | None) -> tuple[str, str]:
-    """Name and secret of an Authorization header.
+    """Return the name and the secret of an Authorization header.
 
-    reconchess's client sends what it can in Latin-1; others are told to use UTF-8.
+    reconchess's client sends Latin-1 where it can; our challenge asks other clients for UTF-8.
     """
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
-        raise Unauthorized("authorization: missing; send a player's name and its password, or its key, by Basic")
+        raise Unauthorized("authorization: missing; send the player's name and its password or key with Basic")
     try:
         pair = b64decode(encoded.strip(), validate=True)
     except (binascii.Error, ValueError):
-        raise Unauthorized("authorization: what follows Basic is not base64") from None
+        raise Unauthorized("authorization: the text after Basic is not base64; send base64 of name:password") from None
     try:
         text = pair.decode()
     except UnicodeDecodeError:
@@ -148,7 +148,7 @@ def _peer(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> s
 
 
 def connection_of(request: Request[Any, Any, Any]) -> str:
-    """The other end of the connection that a request came on: no two that are open have the same."""
+    """Return the other end of a request's connection, which is unique among open connections."""
     return "{}:{}".format(*request.scope.get("client") or ("", 0))
 
 

@@ -1,4 +1,4 @@
-"""Takes requests in whole before the application sees them, within the limits that the game port has too."""
+"""Intake of requests: each is read whole before the application sees it, within the game port's limits."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .errors import encoded
 
 logger = get_logger(__name__)
 
-#: The ASGI extension that says when a request's last byte was read, in the loop's time: clocks are charged to then.
+#: The ASGI extension with the time, on the loop's clock, when a request's last byte was read: game clocks use it.
 ARRIVED = "gmd.arrived"
 
-#: Takes an application's events; None says that it has come to its end.
+#: Takes an application's events; None says that it has ended.
 Send = Callable[[ASGISendEvent | None], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Arriving:
-    """A request whose head has been read, and as much as there is of its body."""
+    """A request whose head has been read, and the part of its body that has arrived."""
 
     scope: HTTPScope | WebsocketScope
     send: Send
@@ -35,10 +35,10 @@ class _Arriving:
 
 
 class Intake:
-    """Gathers a connection's requests one by one, and runs the application on each in the task that reads.
+    """A connection's requests, gathered one by one; the task that reads also runs the application on each.
 
-    It takes the place of hypercorn's task group, which has a task for each request, a queue between the two, and four
-    switches from one to the other. Nothing more is taken from the network while a request is answered.
+    It replaces hypercorn's task group, which has a task for each request, a queue between the two, and four switches
+    from one to the other. Nothing more is read from the network while a request is answered.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Intake:
         gone: Callable[[], Awaitable[None]],
         begin: Callable[[], None],
     ) -> None:
-        """:param max_body: largest body, in bytes.
+        """:param max_body: the size of the largest body, in bytes.
         :param seconds: how long a body may take to arrive.
-        :param reading: what is cut off when it has not; the reader then calls :meth:`give_up`.
+        :param reading: the scope cancelled when it has not; the reader then calls :meth:`give_up`.
         :param gone: returns when the client has closed the connection.
-        :param begin: is called when a request is whole, and is to be answered.
+        :param begin: called when a request is whole, before it is answered.
         """
         self._app = app
         self._max_body = max_body
@@ -67,17 +67,17 @@ class Intake:
     async def spawn_app(
         self, app: AppWrapper, config: Config, scope: HTTPScope | WebsocketScope, send: Send
     ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
-        """Begin a request; what is returned takes its events."""
+        """Begin a request; return the function that takes its events."""
         self._arriving = _Arriving(scope, send)
         self._reading.deadline = loop_time.now() + self._seconds
         return self._take
 
     def spawn(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Run something in the background: hypercorn does so for websockets that are accepted, and here none is."""
+        """Raise: hypercorn runs background tasks only for accepted websockets, and none is accepted here."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Let go of the request that has not arrived, if there is one; it is answered by somebody else."""
+        """Drop the request that has arrived in part, if any; another part of the server answers it."""
         if self._arriving is not None:
             self._arriving.body.clear()
             self._arriving = None
@@ -90,11 +90,11 @@ class Intake:
     async def _take(self, event: ASGIReceiveEvent) -> None:
         request = self._arriving
         if request is None:
-            return  # it is answered, and this comes behind it
+            return  # the request is answered already, and this follows it
         if event["type"] == "websocket.connect":
             await self._refuse_websocket(request)
         elif event["type"] != "http.request":
-            self._arriving = None  # the client has gone
+            self._arriving = None  # the client has closed
         elif len(request.body) + len(event["body"]) > self._max_body:
             await self._refuse(request, 413, f"the body is larger than {self._max_body} bytes")
         else:
@@ -107,7 +107,7 @@ class Intake:
         self._begin()
         scope = request.scope
         scope["extensions"][ARRIVED] = {"time": loop_time.arrival()}
-        if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn, which knows better, leaves the body out
+        if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn then leaves out the body
             scope = {**scope, "method": "GET"}
         receive = self._receiver(bytes(request.body))
         request.body.clear()
@@ -118,7 +118,7 @@ class Intake:
         await request.send(None)
 
     def _receiver(self, body: bytes) -> Callable[[], Awaitable[ASGIReceiveEvent]]:
-        """What gives the body, and then waits for the client to go."""
+        """Return an ASGI receive function that gives the body, and then waits for the client to close."""
         events: list[ASGIReceiveEvent] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> ASGIReceiveEvent:
@@ -143,7 +143,7 @@ class Intake:
 
     async def _refuse_websocket(self, request: _Arriving) -> None:
         self._end_arrival()
-        await request.send({"type": "websocket.close", "code": 1000, "reason": None})  # which refuses the handshake
+        await request.send({"type": "websocket.close", "code": 1000, "reason": None})  # this refuses the handshake
         await request.send(None)
 
     def _end_arrival(self) -> None:

@@ -1,4 +1,4 @@
-"""How late the event loop is."""
+"""The event loop's lag."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import trio
 
 from gmd.metrics import Histogram
 
-#: Seconds between two looks: seldom enough to cost nothing, often enough for a rate over a minute.
+#: Seconds between two samples: rare enough to cost nothing, frequent enough for a rate over a minute.
 LOOK_SECONDS = 1.0
 
 
 async def watch_lag(lag: Histogram) -> NoReturn:
-    """Sleep again and again, and note by how many seconds each waking was late."""
+    """Sleep repeatedly, and record by how many seconds each wake-up was late."""
     while True:
         due = trio.current_time() + LOOK_SECONDS
         await trio.sleep_until(due)

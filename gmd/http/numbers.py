@@ -1,7 +1,7 @@
-"""Numbers in paths: digits, as everything that stands before this server reads them.
+"""Numbers in paths: only ASCII digits, as every proxy in front of this server reads them.
 
-litestar takes what Python's ``int`` takes, and that is also ``1_0``, ``+1``, `` 1`` and the digits of other scripts:
-names of one game that a proxy or a log may not know for the same.
+litestar takes whatever Python's ``int`` takes: also ``1_0``, ``+1``, `` 1`` and the digits of other scripts. A proxy or
+a log might not recognise these as names of the same game.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 def digits_alone(app: ASGIApp) -> ASGIApp:
-    """Let no request by whose path has a number that is written otherwise.
+    """Refuse requests whose path has a number in any other notation.
 
-    :raises NotFoundException: it has.
+    :raises NotFoundException: the path has one.
     """
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Where a request comes from: the other end of the connection, or, where that is a known proxy, what it says."""
+"""The origin of a request: the connection's other end or, behind a trusted proxy, the address that it forwards."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _Address = IPv4Address | IPv6Address
 
 
 class Proxies:
-    """The proxies that are believed. Anybody can write ``X-Forwarded-For``; what they add to its end is true."""
+    """The trusted proxies. Anybody can send ``X-Forwarded-For``, but the last entries, added by these, are true."""
 
     def __init__(self, networks: Sequence[_Network] = ()) -> None:
         self._networks = networks
 
     @classmethod
     def parse(cls, setting: str | None) -> Proxies:
-        """Those of the setting ``trusted_proxies``: addresses and networks, with commas between them.
+        """Parse the setting ``trusted_proxies``: addresses and networks, separated by commas.
 
-        :raises ConfigError: something in it is neither.
+        :raises ConfigError: a part is neither.
         """
         networks = []
         for part in (setting or "").split(","):
@@ -31,14 +31,14 @@ class Proxies:
             try:
                 networks.append(ip_network(text))
             except ValueError as error:
-                raise ConfigError(f"trusted_proxies: {text!r} is no address or network: {error}") from None
+                raise ConfigError(f"trusted_proxies: {text!r} is not an address or a network: {error}") from None
         return cls(networks)
 
     def peer(self, client: tuple[str, int] | None, forwarded: Iterable[str]) -> str:
-        """Who counts as the sender, as host:port; the port is 0 where a proxy has said who it is.
+        """Return the sender as host:port; the port is 0 where a proxy forwarded the address.
 
         :param client: the other end of the connection.
-        :param forwarded: the values of its ``X-Forwarded-For`` headers, in their order.
+        :param forwarded: the values of its ``X-Forwarded-For`` headers, in order.
         """
         if client is None:
             return ""
@@ -50,18 +50,18 @@ class Proxies:
         for hop in reversed(hops):
             address = _address(hop)
             if address is None:
-                break  # whoever wrote this is not to be understood, and the one before has let it in
+                break  # this entry is unreadable; the last hop accepted it, so that hop counts
             found = address
             if not self._trusted(address):
                 break
         return f"{found}:0"
 
     def trusts(self, host: str) -> bool:
-        """Whether a connection from a host is a proxy's."""
+        """Return whether a connection from a host is a trusted proxy's."""
         return bool(self._networks) and self._trusted(_address(host))
 
     def client_of(self, client: tuple[str, int] | None) -> str:
-        """Whose a connection is, as host:port; empty where it is a proxy's, and so many clients'.
+        """Return the client of a connection as host:port; empty for a proxy, which carries many clients' requests.
 
         :param client: the other end of the connection.
         """
@@ -71,12 +71,12 @@ class Proxies:
         return address is not None and any(address in network for network in self._networks)
 
 
-#: An address with its port, as in 192.0.2.1:4711 and [2001:db8::1]:4711, whose port may be missing.
+#: An address with an optional port, as in 192.0.2.1:4711 and [2001:db8::1]:4711.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([^\]]+)\](?::[0-9]{1,5})?")
 
 
 def _address(text: str) -> _Address | None:
-    """An address as a header or a socket has it; an IPv4 one that IPv6 carries is that."""
+    """Parse an address from a header or a socket; an IPv4-mapped IPv6 address becomes IPv4."""
     text = text.strip(" \t")
     if found := _WITH_PORT.fullmatch(text):
         text = found[1] or found[2]

@@ -1,7 +1,7 @@
 """Plain requests for a game's routes as bytes, and responses: what reconchess's client sends nine times a turn.
 
-h11 and hypercorn, which read whatever else comes, take many times as long over one of these as to recognise it here.
-What is plain is a part of what h11 takes for a request, and is read as h11 reads it; anything else is left to them.
+h11 and hypercorn, which read all other requests, take many times as long over one of these as it takes to recognise it
+here. Plain requests are a subset of what h11 accepts, and are read as h11 reads them; h11 gets all others.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from time import time
 from wsgiref.handlers import format_date_time
 
-#: A head in the spelling of HTTP libraries. What repeats takes all that it can: no head is looked at twice.
+#: A head as HTTP libraries write it. The repetitions are possessive, so that no head is scanned twice.
 _HEAD = re.compile(
     rb"(GET|POST) /api/games/([0-9]{1,16})/([a-z_]{1,40}) HTTP/1\.1\r\n((?:[A-Za-z0-9-]++: [!-~][ -~]*+\r\n)++)\r\n"
 )
-#: A host that litestar has nothing against.
+#: A host that litestar accepts.
 _HOST = re.compile(rb"[A-Za-z0-9.-]{1,255}(?::[0-9]{1,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,9}")
-#: Headers of requests that are more than a head and as many bytes as it says.
+#: Headers of requests that are more than a head and a body of a stated length.
 _MORE = frozenset([b"transfer-encoding", b"upgrade", b"expect"])
 
 
@@ -28,8 +28,8 @@ class Plain:
     """The head of a plain request.
 
     :ivar what: the last part of its path.
-    :ivar headers: their values, by names in small letters.
-    :ivar start: how many bytes it has itself: the body begins there.
+    :ivar headers: their values, by lower-case names.
+    :ivar start: the length of the head, where the body begins.
     :ivar end: where the body ends.
     """
 
@@ -42,12 +42,12 @@ class Plain:
 
     @property
     def path(self) -> str:
-        """Where it goes; zeros before the game's number aside."""
+        """The path, without leading zeros in the game's number."""
         return f"/api/games/{self.game_id}/{self.what}"
 
 
 def read_plain(data: bytes) -> Plain | None:
-    """The head that some bytes begin with; None where it is not whole, or not plain."""
+    """Return the head at the beginning of some bytes; None where it is not whole, or not plain."""
     if (found := _HEAD.match(data)) is None:
         return None
     method, game_id, what, lines = found.groups()
@@ -55,7 +55,7 @@ def read_plain(data: bytes) -> Plain | None:
     headers = {name.lower(): value.rstrip() for name, value in fields}
     length = headers.get(b"content-length", b"0")
     if (
-        len(headers) < len(fields)  # one of them repeats
+        len(headers) < len(fields)  # a header repeats
         or not _MORE.isdisjoint(headers)
         or headers.get(b"connection", b"keep-alive").lower() != b"keep-alive"
         or _HOST.fullmatch(headers.get(b"host", b"")) is None
@@ -67,14 +67,14 @@ def read_plain(data: bytes) -> Plain | None:
 
 
 class _Date:
-    """The date of responses, which is made once a second."""
+    """The date of responses, formatted once a second."""
 
     def __init__(self) -> None:
         self._second = 0
         self._line = b""
 
     def line(self) -> bytes:
-        """Its header, and the end of the head."""
+        """Return the date header and the end of the head."""
         if (now := int(time())) != self._second:
             self._second, self._line = now, b"date: %s\r\n\r\n" % format_date_time(now).encode()
         return self._line
@@ -84,9 +84,9 @@ _date = _Date()
 
 
 def response(status: int, body: bytes, headers: Iterable[tuple[str, str]] = ()) -> bytes:
-    """A response that is JSON.
+    """Return a JSON response as bytes.
 
-    :param headers: what its head has besides; names in small letters.
+    :param headers: further headers, with lower-case names.
     """
     more = "".join(f"{name}: {value}\r\n" for name, value in headers).encode()
     return b"HTTP/1.1 %d \r\n%scontent-type: application/json\r\ncontent-length: %d\r\n%s%s" % (

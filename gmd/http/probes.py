@@ -1,4 +1,4 @@
-"""``/healthz`` and ``/metrics`` on a port of their own, for probes that must be answered whatever others do."""
+"""``/healthz`` and ``/metrics`` on a port of their own, which answers probes even when the other ports are full."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .server import HttpServer
 
 logger = get_logger(__name__)
 
-#: Connections at once: a few probes, and some that have not been closed.
+#: The most connections at once: a few probes, and some not closed yet.
 MAX_CONNECTIONS = 32
 
 
 class HealthService:
-    """The health port of a daemon: plaintext, and nothing but these two paths.
+    """The health port of a daemon: plaintext, with only these two paths.
 
     :ivar addresses: the (host, port) pairs it listens on.
     """
@@ -39,7 +39,7 @@ class HealthService:
             )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
-        #: Where HTTP is on, that looks at the lag.
+        #: None where the HTTP service is on, since that one measures the lag.
         self._lag = None if config.http else vitals.services.metrics.loop_lag
         services, name = vitals.services, "the health port's connections"
         self.server = HttpServer(
@@ -56,5 +56,5 @@ class HealthService:
             nursery.start_soon(self.server.run, self._app, self._listeners, connections)
 
     async def stop(self, patience: float) -> None:
-        """Finish the requests in hand, for ``patience`` seconds at most."""
+        """Finish the requests in progress, within ``patience`` seconds."""
         await self.server.stop(patience)

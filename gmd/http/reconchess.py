@@ -1,4 +1,4 @@
-"""What reconchess's encoders make of squares, moves, pieces and ends, and the way between that and the protocol's."""
+"""The JSON forms that reconchess uses for squares, moves, pieces and endings, and conversions from the protocol's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gm_protocol.endings import Ending
 from gm_protocol.state import SenseResult
 from gmd.games.win_reasons import reason_of
 
-#: The version of reconchess that this speaks as; its ``rc-connect`` goes on only where its own is the same.
+#: The version of reconchess that this server reports; ``rc-connect`` refuses to play if its own differs.
 COMPATIBLE = "1.6.9"
 
 #: a1 is 0, b1 is 1, h8 is 63. (litestar leaves a minimum of 0 out of the OpenAPI document.)
@@ -49,32 +49,32 @@ class WinReason(Struct, frozen=True):
     type: Literal["WinReason"] = "WinReason"
 
 
-#: A square, and what stands there.
+#: A square, and the piece on it.
 Sensed = tuple[int, Piece | None]
 
 
 def sensed(result: SenseResult) -> list[Sensed]:
-    """What a sense showed."""
+    """Return a sense result in reconchess's form."""
     return [(chess.parse_square(name), _PIECES[code]) for name, code in result]
 
 
 def move(uci: str | None) -> Move | None:
-    """A move, or none."""
+    """Return a move in reconchess's form, or None."""
     return None if uci is None else Move(uci)
 
 
 def square(name: str | None) -> int | None:
-    """A square's number."""
+    """Return a square's number, or None."""
     return None if name is None else chess.parse_square(name)
 
 
-#: The protocol's words for pieces.
+#: Pieces by the protocol's codes for them.
 _PIECES: dict[str | None, Piece | None] = {None: None}
 for _symbol in cast(tuple[PieceSymbol, ...], get_args(PieceSymbol)):
     _PIECES[f"{'w' if _symbol.isupper() else 'b'}{_symbol.upper().replace('P', 'p')}"] = Piece(_symbol)
 
 
 def win_reason(ending: Ending | None) -> WinReason | None:
-    """Why a game of reconnaissance blind chess ended; None where it was called off before it began."""
+    """Return why a game of RBC ended; None where it was called off before it began."""
     reason = None if ending is None else reason_of(ending.cause)
     return None if reason is None else WinReason(cast(WinReasonName, reason.name))

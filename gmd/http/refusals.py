@@ -1,4 +1,4 @@
-"""What the daemon refuses, as HTTP has it: a status for each code, in the shape that all errors have."""
+"""The daemon's refusals over HTTP: a status for each error code, in the shape that all errors have."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gmd.in_process import Refused
 
 from .errors import HttpError
 
-#: What a client is to send in place of nothing, or of what was wrong.
+#: Asks a client without valid authorization for HTTP Basic.
 CHALLENGE = 'Basic realm="gmd", charset="UTF-8"'
-#: Seconds after which to try again where nothing is known; reconchess's clients try twice a second whatever we say.
+#: Seconds until a retry where the error names no time; reconchess's clients retry twice a second in any case.
 RETRY_SECONDS = 1
 
-#: The statuses that reconchess's manual gives. What may be tried again is 503, for its client tries that again, and
-#: takes any other refusal for the end of its game.
+#: The statuses in reconchess's manual. An error that may be retried gets 503, because reconchess's client retries
+#: only that, and takes any other refusal for the end of its game.
 _STATUSES = {
     "unauthorized": HTTP_401_UNAUTHORIZED,
     "not_a_player": HTTP_401_UNAUTHORIZED,
@@ -39,7 +39,7 @@ _STATUSES = {
 
 
 class Unusual(Exception):
-    """A refusal whose status is not its code's usual one."""
+    """A refusal with another status than is usual for its code."""
 
     def __init__(self, refusal: GmError | Refused, status: int) -> None:
         super().__init__(str(refusal))
@@ -48,7 +48,7 @@ class Unusual(Exception):
 
 
 def refusal(_: Request[Any, Any, Any], refused: GmError | Refused | Unusual) -> Response[HttpError]:
-    """The response to a request that was refused."""
+    """Return the response to a refused request."""
     status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
     headers, retry_after = {}, _retry_after(refused)
     if status == HTTP_401_UNAUTHORIZED:
@@ -65,12 +65,15 @@ def _retry_after(refused: GmError | Refused | Unusual) -> int | None:
 
 
 def documented_with_body(**sentences: str) -> dict[int, ResponseSpec]:
-    """The same as :func:`documented`, for a route that takes a body."""
+    """Return the same as :func:`documented`, for a route that takes a body."""
     return documented(**BODY, **sentences)
 
 
 def documented(**sentences: str) -> dict[int, ResponseSpec]:
-    """Refusals for the OpenAPI document, by name: ``bad_request="Game is finished."``; and those of any route."""
+    """Return refusals for the OpenAPI document, by name, as in ``bad_request="Game is finished."``.
+
+    Those that any route may give are added.
+    """
     sentences = {"failed": FAILED, "unavailable": UNAVAILABLE, **sentences}
     return {
         _BY_NAME[name]: ResponseSpec(HttpError, description=sentence, generate_examples=False)
@@ -90,13 +93,13 @@ _BY_NAME = {
     "unavailable": 503,
 }
 
-#: What the manual says of requests without a player.
+#: The manual's description of requests without a player.
 UNAUTHORIZED = "Invalid or empty authentication information."
-#: Why a route that takes a body may refuse.
+#: Why a route that takes a body may refuse it.
 BODY = {
     "too_slow": "The body did not arrive in time.",
     "too_large": "The body is larger than max_message, which is a mebibyte unless the operator says otherwise.",
 }
-#: What may become of a request on any route: reconchess's client then sends it again.
+#: What may happen to a request on any route; reconchess's client then retries.
 FAILED = "The server failed, and its log says why; nothing was done."
 UNAVAILABLE = "The server is stopping, or busy with too many attempts; Retry-After says when to try again."

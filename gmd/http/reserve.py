@@ -1,4 +1,4 @@
-"""What is answered beyond the limit of connections: how the daemon is, and nothing else."""
+"""Answers beyond the limit of connections: health and metrics only."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 
 from .errors import encoded
 
-#: The paths of the routes that answer whatever others do.
+#: The paths that are answered even beyond the limit.
 HEALTH_PATHS = frozenset(["/healthz", "/metrics"])
-#: Seconds after which a client turned away may find room.
+#: Seconds after which a refused client may retry.
 RETRY_AFTER = 5
 
 
 def health_alone(app: ASGIFramework, sentence: str, refused: Callable[[], None]) -> ASGIFramework:
-    """An application's health and metrics; anything else is refused, and every connection closed.
+    """Return an application that serves health and metrics, refuses anything else, and closes each connection.
 
-    :param sentence: why.
-    :param refused: is called for each refusal.
+    :param sentence: the reason for refusals.
+    :param refused: called for each refusal.
     """
 
     async def application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

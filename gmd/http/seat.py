@@ -1,8 +1,8 @@
-"""A game as one of its players is shown it, and what its next request is in the protocol's terms.
+"""A game as one of its players sees it, and the translation of the player's requests into the protocol's.
 
-reconchess's requests name no ply, and its client posts again what it has had no reply to, for ever. So what is posted
-is taken for a repetition where the seat's latest turn has the same in its place, and goes to the game with the ply of
-that, which answers it as it did before.
+reconchess's requests name no ply, and its client retries without end whatever has had no reply. So a request that
+equals the seat's latest turn is taken for a retry: it goes to the game with that turn's ply, and the game answers as it
+did before.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ GameId = Annotated[int, PathParameter(description="The game's number.")]
 
 
 async def look(guest: Guest, game_id: int) -> GameState:
-    """A game of reconnaissance blind chess as a guest may see it.
+    """Return the state of an RBC game as a guest may see it.
 
-    :raises Refused: there is none of that id.
-    :raises NoSuchGame: it is a game of another kind.
+    :raises Refused: there is no game with that id.
+    :raises NoSuchGame: the game is of another variant.
     """
     check_id(game_id)
     reply = await guest.ask("state", game_id=game_id, brief=True)
     state = convert(reply["state"], GameState)
     if state.variant != "rbc":
-        raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API has reconnaissance blind chess alone")
+        raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API serves only rbc games")
     return state
 
 
 def check_id(game_id: int) -> None:
-    """See to it that a number may be a game's.
+    """Check that a number is in the range of game ids.
 
     :raises NoSuchGame: it is not.
     """
@@ -51,9 +51,9 @@ def check_id(game_id: int) -> None:
 
 
 async def look_at_ended(guest: Guest, game_id: int) -> GameState:
-    """A game that is over.
+    """Return the state of a game that is over.
 
-    :raises NotAvailable: it is on.
+    :raises NotAvailable: it is still being played.
     """
     state = await look(guest, game_id)
     if state.phase != "over":
@@ -62,15 +62,15 @@ async def look_at_ended(guest: Guest, game_id: int) -> GameState:
 
 
 async def take_seat(guest: Guest, game_id: int) -> Seat:
-    """A game as one who plays in it sees it.
+    """Return a game as one of its players sees it.
 
-    :raises NotAPlayer: the guest has no seat, or has not taken the one it is invited to.
+    :raises NotAPlayer: the guest has no seat, or has not accepted the invitation to it.
     """
     state = await look(guest, game_id)
     player = guest.player.player
     if player not in (state.player_white, state.player_black):
         raise NotAPlayer(f"game_id: {guest.player.name} is not a player in game {game_id}")
-    if state.phase == "open":  # a seat is named before it is taken: this refuses those who have not
+    if state.phase == "open":  # an invited player has not taken its seat yet: this refuses such a one
         await guest.ask("actions", game_id=game_id)
     guest.claims.act(player, game_id)
     return Seat(guest, state, color=state.player_white == player)
@@ -78,7 +78,7 @@ async def take_seat(guest: Guest, game_id: int) -> Seat:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat, its player, and the game at the moment that was looked at."""
+    """A seat, its player, and the game's state at one moment."""
 
     guest: Guest
     state: GameState
@@ -86,12 +86,12 @@ class Seat:
 
     @property
     def opponent(self) -> int | None:
-        """Who the other seat is for; None where that is open."""
+        """The player for the other seat; None where that is open."""
         return self.state.player_black if self.color else self.state.player_white
 
     @property
     def over(self) -> bool:
-        """Whether the game is."""
+        """Whether the game is over."""
         return self.state.phase == "over"
 
     @property
@@ -101,52 +101,52 @@ class Seat:
 
     @property
     def to_move(self) -> bool:
-        """Whether the turn is this seat's, or was when the game ended."""
+        """Whether this seat is to move, or was when the game ended."""
         return side_of(self.state.turn) == self.color
 
     @property
     def has_sensed(self) -> bool:
-        """Whether it has sensed in the turn that is on, or was when the game ended."""
+        """Whether the seat has sensed in the current turn, or had when the game ended."""
         return self._last_sense is not None and self._last_sense.ply == self.state.ply_index
 
     @property
     def has_moved(self) -> bool:
-        """Whether it has completed a turn."""
+        """Whether the seat has completed a turn."""
         return self._last_result is not None
 
     @property
     def seconds_left(self) -> float | None:
-        """Its time; None where the game has no clocks."""
+        """The seat's remaining time; None where the game has no clocks."""
         clock = self.state.clock
         return None if clock is None else clock.white if self.color else clock.black
 
     def ply_of_sense(self, square: str | None) -> int:
-        """The ply that a sense posted now is meant for: that of the latest turn, where it is the same again."""
+        """Return the ply that a sense posted now is meant for: the latest turn's, where it is a retry of that."""
         last, now = self._last_sense, self.state.ply_index
         latest = now if self.to_move else now - 1
         return latest if last is not None and (last.ply, last.square) == (latest, square) else now
 
     def ply_of_move(self, requested: str | None) -> int:
-        """The ply that a move posted now is meant for: that of the latest turn, where it is the same again."""
+        """Return the ply that a move posted now is meant for: the latest turn's, where it is a retry of that."""
         last, now = self._last_result, self.state.ply_index
         completed = now - 2 if self.to_move else now - 1
         again = not self.has_sensed and last is not None and (last.ply, last.requested_move) == (completed, requested)
         return completed if again else now
 
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Send a request for this seat in its game."""
+        """Send a request for this seat in its game, and return the reply."""
         return await self.guest.ask(kind, shows_presence=True, game_id=self.state.game_id, brief=True, **fields)
 
     async def resign(self) -> None:
-        """Give the game up.
+        """Resign the game.
 
-        :raises Refused: it is over, and not because this seat has given it up.
+        :raises Refused: it is over, and not by this seat's resignation.
         """
         ending = Ending(Cause.RESIGNATION, winner=not self.color)
         await self.ask("end_game", termination=ending.termination, ply=self.state.ply_index)
 
     async def run_out(self, arbiter: Arbiter) -> None:
-        """Lose on time, whoever's turn it is; where there is no time to lose, give the game up.
+        """Lose on time, whoever is to move; without a clock to run out, resign.
 
         A game that is over stays as it ended.
         """
@@ -167,7 +167,7 @@ class Seat:
 
     @property
     def _last_sense(self) -> LastSense | None:
-        return cast(LastSense | None, self.state.last_sense)  # it is there in this variant
+        return cast(LastSense | None, self.state.last_sense)  # always set in this variant
 
     @property
     def _last_result(self) -> LastResult | None:
@@ -175,10 +175,10 @@ class Seat:
 
 
 def ending_of(state: GameState) -> Ending | None:
-    """How a game of reconnaissance blind chess ended; None while it is on."""
+    """Return how an RBC game ended; None while it is being played."""
     return read_ending(state.termination, Cause.KING_CAPTURE)
 
 
 def winner_of(state: GameState) -> chess.Color | None:
-    """The side that won a game; None for a draw, and for a game that never began."""
+    """Return the winner; None for a draw, and for a game that never began."""
     return None if (ending := ending_of(state)) is None else ending.winner

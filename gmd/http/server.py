@@ -1,4 +1,4 @@
-"""The HTTP port: takes connections, keeps count of them, and brings them to their ends."""
+"""The HTTP port: it accepts connections, counts and limits them, and closes them."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
-#: Seconds that a client has to take a refusal, or the last words on its connection.
+#: Seconds that a client has to read a refusal, or the last response on its connection.
 REFUSAL_SECONDS = 1.0
-#: Seconds after a response when a connection may give up its place to another of the same address: twice as long as
+#: Seconds after a response when a connection may be evicted for another from the same address: twice as long as
 #: reconchess's client and browsers leave one idle in a game.
 IDLE_SECONDS = 5.0
-#: Connections beyond the limit that are read, so that health and metrics are answered, and for how many seconds.
+#: Connections read beyond the limit, so that health and metrics are still answered; and for how many seconds.
 RESERVE = 64
 RESERVE_SECONDS = 2.0
-#: Connections that have given up their places and still have their last words to send; beyond that they are cut off.
+#: The most evicted connections that may still have a last response to send; beyond that they are cut off.
 MAX_LEAVING = 1_024
-#: How many clients under TLS may be turned away at a time: each costs a handshake.
+#: The most TLS clients refused at a time: each costs a handshake.
 MAX_TLS_REFUSALS = 64
 
 
 class _Guest:
-    """A connection from its acceptance to its end, and how it is told to go."""
+    """A connection from its acceptance to its end, and the means to evict it."""
 
     def __init__(self, transport: trio.SocketStream, scope: trio.CancelScope) -> None:
         self.transport = transport
         self.scope = scope
-        #: The connection, once TLS is agreed on where there is any.
+        #: The connection; None until the TLS handshake is complete, where there is one.
         self.connection: Connection | None = None
 
     def evict(self, response: bytes) -> None:
-        """Have half a request answered with this; cut off one that is being answered; close what is idle."""
+        """Answer a partial request with this response; cut off one that is being answered; close an idle connection."""
         if self.connection is None or not response or not self.connection.evict(response):
             self.scope.cancel()
         else:
@@ -67,9 +67,9 @@ class _Guest:
 
 
 class HttpServer:
-    """Runs a :class:`Connection` for every client that gets a place; nothing that goes wrong in one escapes.
+    """Runs a :class:`Connection` for every client that gets a place; no error in one reaches the others.
 
-    hypercorn's own server does neither, and it waits without end for a client that takes nothing.
+    hypercorn's own server does neither, and waits without end for a client that reads nothing.
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class HttpServer:
         name: str = "http_max_connections",
         scheduler: FairScheduler | None = None,
     ) -> None:
-        """:param memory: where connections account for what they hold.
-        :param patience: how long a client may take over a response.
-        :param proxies: connections of theirs are for many clients, and count for no address.
+        """:param memory: the accounts of what connections hold.
+        :param patience: how long a client may take to read a response.
+        :param proxies: their connections carry requests of many clients, and count for no address.
         :param certificate: puts TLS on every connection.
-        :param share: how many connections one address may have; without this, as many as all may.
-        :param name: of the setting that the limit is.
-        :param scheduler: whose connections are read next while the loop is loaded; without one, all that can be.
+        :param share: the most connections from one address; without it, as many as from all.
+        :param name: the name of the setting with the limit.
+        :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
         """
         self._limits = limits
         self._memory = memory
@@ -105,21 +105,21 @@ class HttpServer:
         self._connections: set[Connection] = set()
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
-        self._farewells = LingeringCloser(min(max_connections, MAX_LINGERING))
+        self._lingering = LingeringCloser(min(max_connections, MAX_LINGERING))
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
         self._empty = trio.Event()
-        #: How many connections were refused because there were too many.
+        #: The number of connections refused because there were too many.
         self.turned_away = 0
 
     @property
     def connections(self) -> int:
-        """How many connections are open, those that are about to be closed among them."""
-        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
+        """The number of open connections, including those about to be closed."""
+        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._lingering)
 
     @property
     def evicted(self) -> int:
-        """How many connections have given up their places to others."""
+        """The number of connections evicted to make room for others."""
         return self._places.evicted
 
     async def run(
@@ -131,13 +131,13 @@ class HttpServer:
     ) -> None:
         """Accept until cancelled; the connections live on in their own nursery.
 
-        :param shortcut: what answers plain requests without the application.
+        :param shortcut: answers plain requests without the application.
         """
 
         def begin(stream: trio.SocketStream) -> None:
             connections.start_soon(self._handle, stream, app, shortcut)
 
-        connections.start_soon(self._farewells.run)
+        connections.start_soon(self._lingering.run)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -151,7 +151,7 @@ class HttpServer:
         logger.warning("cannot accept", reason=error.strerror, connections=len(self._connections))
 
     async def stop(self, patience: float) -> None:
-        """Let every connection finish the request in hand, for ``patience`` seconds at most."""
+        """Let every connection finish its request in progress, within ``patience`` seconds."""
         await self._context.terminated.set()
         for connection in self._connections:
             connection.stop()
@@ -161,7 +161,7 @@ class HttpServer:
             while self._connections or self._handshakes or self._refusals:
                 self._empty = trio.Event()
                 await self._empty.wait()
-            await self._farewells.wait_none()
+            await self._lingering.wait_none()
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
@@ -172,7 +172,7 @@ class HttpServer:
                 else:
                     await self._admit(_Guest(stream, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):
-            return  # the client was gone before it was looked at, or is now
+            return  # the client has closed, perhaps before it was accepted
         except Exception:
             logger.exception("http connection failed")
             return
@@ -181,7 +181,7 @@ class HttpServer:
             self._empty.set()
 
     async def _admit(self, guest: _Guest, app: ASGIFramework, shortcut: Shortcut | None) -> None:
-        """Serve a connection in a place, or, where there is none, in the reserve."""
+        """Serve a connection in a place, or in the reserve where none is free."""
         try:
             place = self._enter(self._places, guest)
         except Full as full:
@@ -193,7 +193,7 @@ class HttpServer:
             place.leave()
 
     async def _admit_beyond(self, guest: _Guest, app: ASGIFramework, sentence: str) -> None:
-        """Serve a connection that has no place: health and metrics alone."""
+        """Serve a connection that has no place: health and metrics only."""
         try:
             place = self._enter(self._reserve, guest)
         except Full:
@@ -208,9 +208,9 @@ class HttpServer:
             place.leave()
 
     def _enter(self, places: Places, guest: _Guest) -> Place:
-        """A place for a connection, which may be another's.
+        """Return a place for a connection, which may evict another.
 
-        :raises Full: there is none.
+        :raises Full: no place is free, and no connection can be evicted.
         """
 
         def evict(full: Full) -> None:
@@ -269,9 +269,9 @@ class HttpServer:
         seconds: float,
         reader: FairReader | None = None,
     ) -> trio.abc.Stream | None:
-        """The connection with TLS on it, where this port has it; None where there is no agreement in time.
+        """Return the connection with TLS on it, where this port has it; None if the handshake fails or takes too long.
 
-        :param under_way: where to count the handshake for as long as it lasts.
+        :param under_way: the set that holds the handshake while it lasts.
         :param reader: reads the transport.
         """
         if self._certificate is None:
@@ -289,7 +289,7 @@ class HttpServer:
                 await secured.do_handshake()
                 return secured
             except NotTls:
-                await self._tell(transport, transport, _NOT_TLS)
+                await self._send_and_close(transport, transport, _NOT_TLS)
             except HandshakeFailed as error:
                 logger.debug("no TLS", reason=str(error))
             finally:
@@ -304,10 +304,10 @@ class HttpServer:
         elif len(self._refusals) < MAX_TLS_REFUSALS:
             secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
             if secured is not None:
-                await self._tell(secured, transport, _turned_away(sentence))
+                await self._send_and_close(secured, transport, _turned_away(sentence))
 
-    async def _tell(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
-        """Send a response that belongs to no request, and part."""
+    async def _send_and_close(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
+        """Send a response that belongs to no request, and close."""
         with trio.move_on_after(REFUSAL_SECONDS):
             await stream.send_all(response)
         await self._part(stream, transport)
@@ -317,16 +317,16 @@ class HttpServer:
         if isinstance(stream, TlsStream):
             with trio.move_on_after(REFUSAL_SECONDS):
                 await stream.end()
-        self._farewells.take(transport)
+        self._lingering.take(transport)
 
 
 def _turned_away(sentence: str) -> bytes:
-    """The response to a connection that finds no room, or has given it up."""
+    """Return the response to a connection that is refused or evicted."""
     return whole_response(503, sentence, RETRY_AFTER)
 
 
-#: The response to what is sent without TLS where this port has it.
-_NOT_TLS = whole_response(400, "this port speaks TLS, and what came is not: the address begins with https://")
+#: The response to plaintext on a port with TLS.
+_NOT_TLS = whole_response(400, "this port requires TLS; use an https:// address")
 
 
 def _hypercorn_config() -> HypercornConfig:
@@ -337,7 +337,7 @@ def _hypercorn_config() -> HypercornConfig:
 
 
 class _HypercornLog(Logger):
-    """hypercorn's log, which is part of ours; it says nothing but what went wrong."""
+    """hypercorn's log as a part of ours; it logs errors only."""
 
     def __init__(self, config: HypercornConfig) -> None:
         self.access_logger = self.error_logger = None

@@ -1,4 +1,4 @@
-"""HTTP as the daemon has it: served and stopped with the rest."""
+"""The HTTP service of the daemon, which starts and stops with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HttpService:
     """The HTTP side of a daemon.
 
     :ivar addresses: the (host, port) pairs it listens on.
-    :ivar shortcut: what answers plain requests for games.
+    :ivar shortcut: answers plain requests for games.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class HttpService:
         certificate: Certificate | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
-        :param door: where requests of the protocol's go that routes make of HTTP's.
-        :raises ConfigError: the proxies to be trusted cannot be read.
+        :param in_process: handles the protocol requests that routes make.
+        :raises ConfigError: the setting ``trusted_proxies`` cannot be parsed.
         """
         if config.metrics_token is None and not all(map(is_local, listeners)):
             logger.warning(
@@ -61,7 +61,7 @@ class HttpService:
             )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
-        #: Its TLS, if it has any.
+        #: Its TLS certificate, or None.
         self.certificate = certificate
         services = vitals.services
         self._lag = services.metrics.loop_lag
@@ -95,17 +95,17 @@ class HttpService:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return self._server.connections
 
     @property
     def turned_away(self) -> int:
-        """How many were refused because there were too many."""
+        """The number of connections refused because there were too many."""
         return self._server.turned_away
 
     @property
     def evicted(self) -> int:
-        """How many have given up their places to others."""
+        """The number of connections evicted to make room for others."""
         return self._server.evicted
 
     async def run(self, connections: trio.Nursery) -> None:
@@ -115,5 +115,5 @@ class HttpService:
             nursery.start_soon(self._server.run, self._app, self._listeners, connections, self.shortcut)
 
     async def stop(self, patience: float) -> None:
-        """Finish the requests in hand, for ``patience`` seconds at most."""
+        """Finish the requests in progress, within ``patience`` seconds."""
         await self._server.stop(patience)

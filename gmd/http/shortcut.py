@@ -1,8 +1,8 @@
-"""The short way to the routes of a game: from a request's bytes to litestar's handler, and from its answer to bytes.
+"""A shortcut to the routes of a game: from a request's bytes to litestar's handler, and from its result to bytes.
 
-litestar finds the handler, who is let in, and what the handler takes, for each request anew, in a hundred calls. For
-these routes, which a client asks nine times a turn, that is found out once, when the daemon starts. The handlers, what
-they take, and what becomes of errors are the application's own; a route that asks for anything else is left to it.
+For every request litestar looks up the handler, the guards and the parameters again, in a hundred calls. For these
+routes, which a client requests nine times a turn, the shortcut looks them up once, when the daemon starts. It uses the
+application's own handlers, parameters and error handlers. It leaves a route with any other parameters to litestar.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .bodies import read_body
 from .guests import Guest, admit, registered
 from .plain import Plain, read_plain, response
 
-#: Whose path a route has that may be reached this way.
+#: The path of the routes that the shortcut may serve.
 _GAME = "/api/games/{game_id}/"
-#: What a handler may take, beside query parameters that may be left out: a plain request has none.
+#: The parameters that a handler may have, apart from optional query parameters: a plain request has no query.
 _TAKES = frozenset(["game_id", "guest", "backend", "data"])
 
 
@@ -38,7 +38,7 @@ class _Route:
 
     handler: Callable[..., Awaitable[Any]]
     takes: frozenset[str]
-    #: What its body is read as.
+    #: The type that the body is decoded as.
     body: Any
     status: int
     template: str
@@ -60,14 +60,14 @@ class Shortcut:
         }
 
     def find(self, data: bytes) -> Plain | None:
-        """The head of the request that some bytes begin with; None where that is not to be answered here."""
+        """Return the head at the beginning of some bytes; None where the shortcut does not serve the request."""
         found = read_plain(data)
         if found is None or (found.method, found.what) not in self._routes:
             return None
         return found if found.end - found.start <= self._max_body else None
 
     async def answer(self, request: Plain, body: bytes, client: tuple[str, int] | None) -> bytes:
-        """The response to a request that has been found here, and is whole now.
+        """Return the response to a request that :meth:`find` has returned, and whose body is whole.
 
         :param client: the other end of the connection.
         """
@@ -94,7 +94,7 @@ class Shortcut:
         return await route.handler(**given)
 
     def _refusal(self, error: Exception, request: Plain, route: _Route) -> bytes:
-        """What the application answers to an error."""
+        """Return the application's response to an error."""
         kind = next((each for each in type(error).__mro__ if each in self._errors), HTTP_500_INTERNAL_SERVER_ERROR)
         scope: Any = {
             "type": "http",
@@ -113,7 +113,7 @@ def _is_optional_query(parameter: FieldDefinition) -> bool:
 
 
 def _route(handler: HTTPRouteHandler, template: str) -> _Route | None:
-    """How a handler is called; None where it asks for more than there is here."""
+    """Return a handler and how to call it; None where it needs more than the shortcut has."""
     parameters = handler.parsed_fn_signature.parameters
     takes = frozenset(name for name, parameter in parameters.items() if not _is_optional_query(parameter))
     if not takes <= _TAKES or tuple(handler.resolve_guards()) != (registered,):

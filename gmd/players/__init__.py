@@ -1,1 +1,1 @@
-"""Registered players: who they are, what they prove it with, and how often they may try."""
+"""Registered players: their accounts, their authentication, and the limits on attempts."""

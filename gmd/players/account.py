@@ -1,4 +1,4 @@
-"""What is kept of a registered player."""
+"""The account of a registered player."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from msgspec import Struct
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 
-#: The id of the first player who registers.
+#: The id of the first registered player.
 FIRST_PLAYER = FIRST_REGISTERED + 1
-#: Games that a player takes at a time who has not said how many: as many as reconchess's client does.
+#: Games that a player takes at a time unless it sets a number; reconchess's client has the same default.
 MAX_GAMES = 4
 
 
 def is_registered(player: int) -> bool:
-    """Whether an id is one of registered players, be there one of that id or not."""
+    """Return whether an id is in the range of registered players, whether or not that player exists."""
     return FIRST_REGISTERED <= player <= LAST_REGISTERED
 
 
 def folded(name: str) -> str:
-    """What is unique of a name."""
+    """Return the form of a name that must be unique."""
     return name.lower()
 
 
 class Account(Struct, frozen=True, kw_only=True, gc=False):
-    """A registered player. Nothing in it lets anybody act as that player.
+    """A registered player. Nothing in it is enough to act as that player.
 
-    A key that was made under a client's token can be made again while it is unused, for a client whose reply was lost:
-    out of ``nonce`` and that token. Its first use erases the nonce.
+    A key made under a client's token can be made again from ``nonce`` and that token as long as it is unused, for a
+    client whose reply was lost. The first use of the key erases the nonce.
     """
 
     player: int
     name: str
     created: str
-    #: The digest of its key; None where it has been revoked.
+    #: The digest of the player's key; None where it has been revoked.
     key: bytes | None
-    #: The argon2 hash of its password, if it has one.
+    #: The argon2 hash of the player's password; None without one.
     password: str | None = None
-    #: What its key was derived from, together with the token; None once it has been used, or where there is no token.
+    #: The nonce that the key was derived from, together with a token; None once the key was used, or without a token.
     nonce: bytes | None = None
-    #: The digest of the key before this one, which its owner may repeat the rekeying with while there is a nonce.
+    #: The digest of the key before this one; while there is a nonce, its owner may repeat the rekeying with it.
     previous: bytes | None = None
-    #: Digests of the tokens it was registered under and last rekeyed under.
+    #: Digests of the tokens of the registration and of the last rekeying.
     register_token: bytes | None = None
     rekey_token: bytes | None = None
-    #: How many games it takes at a time, whether it wants ranked ones, and the version of the bot: 0 before the first.
+    #: The most games at a time, whether the player wants ranked games, and the bot's version: 0 before the first.
     max_games: int = MAX_GAMES
     ranked: bool = False
     version: int = 0

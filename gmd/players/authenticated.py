@@ -1,4 +1,4 @@
-"""What somebody has shown of who they are."""
+"""The identity that a session has proved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Authenticated(NamedTuple):
-    """What a session has shown once and is taken to know from then on: a player's key, by its digest."""
+    """A player and the digest of its key, which a session has proved once and need not send again."""
 
     player: int
     key: bytes

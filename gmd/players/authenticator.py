@@ -1,8 +1,8 @@
-"""Who may act as a registered player: the one place where keys and passwords count.
+"""Authentication of registered players: the only place that checks keys and passwords.
 
-Every refusal costs the same work and has the same words, be there such a player or not: one digest and one comparison
-for a key, one run of argon2 for a password. The words say which of these was sent, and nothing of what it was compared
-with.
+Every refusal costs the same work and uses the same sentence, whether or not the player exists: one digest and one
+comparison for a key, one run of argon2 for a password. The sentence names which of these was sent, and nothing of the
+value it was compared with.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .presence import Presence
 from .registry import Registry
 
 MINUTE, HOUR = 60.0, 3_600.0
-#: What to do about a wrong key, in the words of gmcat and of all the clients.
+#: The advice for a wrong key, in the terms of gmcat and of all the clients.
 CHECK_KEY = "check the key (GM_KEY, or --key @FILE)"
 
 
 class Authenticator:
-    """Admits those who prove who they are.
+    """Authenticates registered players.
 
     :ivar registry: the players.
-    :ivar passwords: what compares passwords.
-    :ivar failures: the attempts that failed.
-    :ivar guesses: how often a password may be compared.
-    :ivar registrations: the players registered.
-    :ivar presence: who is here.
+    :ivar passwords: compares passwords.
+    :ivar failures: counts failed attempts.
+    :ivar guesses: limits how often a password may be compared.
+    :ivar registrations: counts registrations.
+    :ivar presence: tracks which players are present.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Authenticator:
         digest: Digest = keys.digest,
         presence_seconds: float = MINUTE,
     ) -> None:
-        """:param max_failures: attempts that may fail, from one address in a minute.
-        :param max_registrations: players that one address may register in an hour.
-        :param presence_seconds: how long a player is taken to be here after a request that came without a session.
+        """:param max_failures: failed attempts allowed from one address in a minute.
+        :param max_registrations: registrations allowed from one address in an hour.
+        :param presence_seconds: how long a player counts as present after a request without a session.
         """
         self.registry = registry
         self.passwords = passwords or Passwords()
@@ -61,17 +61,17 @@ class Authenticator:
         self.registrations = RateLimiter("max_registrations_per_hour", max(1, max_registrations), HOUR)
         self.presence = Presence(registry, presence_seconds)
         self._digest = digest
-        #: What stands for the digest of a key that nobody has.
-        self._nobodys = secrets.token_bytes(keys.SIZE)
+        #: Compared with where there is no digest; no key has this one.
+        self._decoy = secrets.token_bytes(keys.SIZE)
 
     def close(self) -> None:
-        """Let go of its threads, when nobody comes any more."""
+        """End the threads for passwords; no further request may come."""
         self.passwords.close()
 
     def admit(self, player: int, key: str | None, authenticated: Authenticated | None, peer: str) -> None:
-        """Let a request act as a registered player.
+        """Check that a request may act as a registered player.
 
-        :param proof: its session's; where a key comes with the request, that one counts.
+        :param authenticated: the identity that its session has proved; a key in the request takes precedence.
         :raises Unauthorized: the key does not belong to this player.
         :raises TooMany: too many failed attempts have come from this address.
         """
@@ -82,10 +82,10 @@ class Authenticator:
             raise self._failed(refused_id(player, has_key=key is not None), peer)
 
     def admit_named(self, name: str, key: str | None, peer: str) -> Account:
-        """The player of a name, for whoever has its key.
+        """Return the player of a name, if the key is the player's.
 
-        :raises Unauthorized: whoever asks does not.
-        :raises TooMany: nor did they lately.
+        :raises Unauthorized: the name and the key do not belong together.
+        :raises TooMany: too many failed attempts have come from this address.
         """
         account = self.registry.named(name)
         if not self._opens(account, key, peer) or account is None:
@@ -93,12 +93,12 @@ class Authenticator:
         return self.registry.get(account.player) or account
 
     async def admit_with_password(self, name: str, password: str, peer: str) -> Account:
-        """The player of a name, for whoever has its password.
+        """Return the player of a name, if the password is the player's.
 
-        A password can be guessed, so it is not compared where all attempts are used up (:class:`Guesses`).
+        A password can be guessed, so it is not compared once all attempts are used up (:class:`Guesses`).
 
-        :raises Unauthorized: whoever asks does not.
-        :raises TooMany: there have been too many attempts, or there are now.
+        :raises Unauthorized: the name and the password do not belong together.
+        :raises TooMany: too many attempts have failed, or too many are in progress.
         """
         account = await self._with_password(name, password, peer)
         if account is None:
@@ -108,14 +108,14 @@ class Authenticator:
     async def _with_password(self, name: str, password: str, peer: str, *, counted: bool = True) -> Account | None:
         """Return the player of a name if the password is the player's.
 
-        :param counted: whether it uses up an attempt where it is wrong.
-        :raises TooMany: there have been too many attempts, or there are now; it was not compared, and counts for none.
+        :param counted: whether a wrong password uses up an attempt.
+        :raises TooMany: too many attempts have failed, or too many are in progress; nothing was compared or counted.
         """
         account = self.registry.named(name)
         give_back = self.guesses.take(name, peer if counted else "")
         stored = None if account is None else account.password
         if await self._verify(stored, password, name, peer, give_back):
-            account = self.registry.named(name)  # which may have lost it meanwhile
+            account = self.registry.named(name)  # the password may have been revoked meanwhile
             if account is not None and account.password == stored and account.key is not None:
                 give_back()
                 self.guesses.know(name, peer)
@@ -125,10 +125,10 @@ class Authenticator:
     async def _verify(
         self, stored: str | None, password: str, name: str, peer: str, give_back: Callable[[], None]
     ) -> bool:
-        """Compare a password, in the turn of its address.
+        """Compare a password when its address has its turn.
 
-        :param give_back: gives the attempt back, which is done where nothing was compared.
-        :raises TooMany: too many wait already.
+        :param give_back: gives the attempt back; called where nothing was compared.
+        :raises TooMany: too many are waiting already.
         """
         try:
             return await self.passwords.verify(stored, password, self.guesses.client(name, peer))
@@ -137,9 +137,9 @@ class Authenticator:
             raise
 
     async def verify_again(self, account: Account, password: str | None, peer: str) -> bool:
-        """Whether a password is the one that a player was registered with; a wrong one uses up an attempt.
+        """Return whether a password is the one of the player's registration; a wrong one uses up an attempt.
 
-        :raises TooMany: there have been too many attempts, or there are now.
+        :raises TooMany: too many attempts have failed, or too many are in progress.
         """
         self.failures.take(peer)
         give_back = partial(self.failures.give_back, peer)
@@ -149,34 +149,36 @@ class Authenticator:
         return True
 
     async def admit_with_secret(self, name: str, secret: str, peer: str, *, counted: bool = True) -> Account:
-        """The player of a name, for whoever has its key or its password, and does not say which it is.
+        """Return the player of a name, if the secret is the player's key or password.
 
-        :param counted: whether a wrong one uses up an attempt.
+        :param counted: whether a wrong secret uses up an attempt.
         :raises Unauthorized: it is neither.
-        :raises TooMany: there have been too many attempts, or there are now.
+        :raises TooMany: too many attempts have failed, or too many are in progress.
         """
         account = self.registry.named(name)
         if self._opens(account, secret, peer) and account is not None:
             return self.registry.get(account.player) or account
         account = await self._with_password(name, secret, peer, counted=counted)
         if account is None:
-            raise Unauthorized(f"authorization: {wrong_password(name)}; without a password, a player sends its key")
+            raise Unauthorized(f"authorization: {wrong_password(name)}; a player without a password sends its key")
         return account
 
     def is_key(self, name: str, secret: str, peer: str) -> bool:
-        """Whether a secret is the key of the player of a name, which nobody guesses. It notes that it has been used."""
+        """Return whether a secret is the named player's key, which cannot be guessed. A right one is noted as used."""
         return self._opens(self.registry.named(name), secret, peer)
 
     def admit_again(
         self, player: int, key: str | None, token: str | None, authenticated: Authenticated | None, peer: str
     ) -> None:
-        """Let a request give a player another key: one with its key, or one that did so before and has lost the reply.
+        """Check that a request may give a player another key.
+
+        It needs the player's key, or the key before that with the token of a rekeying whose reply was lost.
 
         :raises Unauthorized: it is neither.
         :raises TooMany: too many failed attempts have come from this address.
         """
         account = self.registry.get(player)
-        before, named = self._nobodys, self._nobodys
+        before, named = self._decoy, self._decoy
         if account is not None and account.nonce is not None:
             before, named = account.previous or before, account.rekey_token or named
         is_before = hmac.compare_digest(before, self._digest(key or ""))
@@ -185,15 +187,15 @@ class Authenticator:
             self.admit(player, key, authenticated, peer)
 
     def authenticated(self, account: Account) -> Authenticated:
-        """What a session of that player's keeps."""
+        """Return the identity that a session of this player holds."""
         assert account.key is not None
         return Authenticated(account.player, account.key)
 
     def _opens(self, account: Account | None, key: str | None, peer: str) -> bool:
-        """Whether a key is a player's. It notes that it has been used, and from where."""
+        """Return whether a key is a player's. If so, record its use and the address."""
         expected = None if account is None else account.key
         given = self._digest(key or "")
-        if not hmac.compare_digest(given, expected or self._nobodys) or account is None or expected is None:
+        if not hmac.compare_digest(given, expected or self._decoy) or account is None or expected is None:
             return False
         self.registry.note_use(account)
         self.guesses.know(account.name, peer)
@@ -205,12 +207,12 @@ class Authenticator:
         self.guesses.forget(account.name)
 
     def _failed(self, words: str, peer: str) -> GmError:
-        """The refusal of an attempt with a key.
+        """Return the refusal of an attempt with a key.
 
-        A right key is admitted however many wrong ones came from its address: nobody guesses one, and a bot that goes
-        on sending a wrong key is not to shut out its neighbours.
+        A right key is admitted however many wrong ones came from its address: keys cannot be guessed, and a bot that
+        keeps sending a wrong key must not shut out its neighbours.
 
-        :raises TooMany: in place of it.
+        :raises TooMany: too many failed attempts have come from this address.
         """
         self.failures.take(peer)
         return Unauthorized(words)
@@ -223,7 +225,7 @@ def refused_id(player: int, *, has_key: bool) -> str:
     """
     if has_key:
         return f"player: the key does not belong to player {player}; {CHECK_KEY}"
-    return f"player: {player} is a registered player's id, and acts with its key alone"
+    return f"player: {player} is a registered player's id; send the player's key with it"
 
 
 def refused_key(name: str) -> str:
@@ -233,7 +235,7 @@ def refused_key(name: str) -> str:
 
 def without_secret(name: str) -> str:
     """Return the sentence for a name that comes with neither a key nor a password."""
-    return f"name: {quote(name)} acts with its key or its password alone; give one (GM_KEY, or --key @FILE)"
+    return f"name: {quote(name)} needs its key or its password; give one (GM_KEY, or --key @FILE)"
 
 
 def wrong_password(name: str) -> str:

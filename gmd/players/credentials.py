@@ -1,4 +1,4 @@
-"""Names and secrets that come with every request: verified once, and taken for verified for a while."""
+"""Names and secrets sent with every request: verified once, then cached for a while."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from . import keys
 from .account import Account, folded
 from .authenticator import Authenticator
 
-#: Seconds until a password is verified anew: a bot that polls costs one argon2 in ten minutes, and not one a request.
+#: Seconds until a password is verified again: a polling bot costs one argon2 in ten minutes, not one per request.
 REMEMBERED_SECONDS = 600.0
-#: Pairs remembered, some 300 bytes each. Beyond that the one that was verified first is forgotten.
+#: The most pairs cached, some 300 bytes each. Beyond that the one verified first is evicted.
 MAX_REMEMBERED = 10_000
 
 
 class _Verified(NamedTuple):
-    """What a pair was verified against, and until when that counts."""
+    """The state that a pair was verified against, and the end of its validity."""
 
     key: bytes | None
     password: str | None
@@ -32,24 +32,24 @@ class _Verified(NamedTuple):
 
 
 class Credentials:
-    """Admits those who show a name and a secret, which is the player's password or its key, with each request.
+    """Admits players by a name and a secret, the password or the key, sent with each request.
 
-    What is remembered of a pair is a digest under a key that nobody has and that ends with the process. It counts only
-    while the player has the password and the key that it had: a new key or a revocation is effective at once.
+    The cache holds a digest of each pair, keyed with a random secret that ends with the process. An entry is valid
+    only while the player's password and key are unchanged: a new key or a revocation takes effect at once.
     """
 
     def __init__(
         self, authenticator: Authenticator, seconds: float = REMEMBERED_SECONDS, size: int = MAX_REMEMBERED
     ) -> None:
-        """:param seconds: how long a pair that was verified is taken for verified.
-        :param size: how many are remembered.
+        """:param seconds: how long a verified pair stays valid.
+        :param size: the most pairs cached.
         """
         self._authenticator = authenticator
         self._seconds = seconds
         self._size = size
         self._secret = secrets.token_bytes(keys.SIZE)
         self._verified: OrderedDict[bytes, _Verified] = OrderedDict()
-        #: For each connection, by its other end, the pair that it has shown last, if that was right.
+        #: For each connection, by its other end, the pair that it sent last, if that was right.
         self._shown: OrderedDict[str, bytes] = OrderedDict()
         self._verifying = KeyedLocks()
 
@@ -57,15 +57,15 @@ class Credentials:
         return len(self._verified)
 
     async def admit(self, name: str, secret: str, peer: str) -> Account:
-        """The player of a name, for whoever has its password or its key.
+        """Return the player of a name, if the secret is its password or its key.
 
-        A connection that has shown a pair before is admitted with it whatever its address has used up: a neighbour's
-        wrong password is not to end a bot's game. On any other a remembered pair is compared only where an attempt is
-        left: else it could be guessed without end.
+        A connection that has sent a pair before is admitted with it even if its address has no attempts left: a
+        neighbour's wrong password must not end a bot's game. On other connections a cached pair is compared only while
+        an attempt is left; otherwise it could be guessed without limit.
 
-        :param peer: whose attempt it is, as host:port.
+        :param peer: the sender, as host:port.
         :raises Unauthorized: it is neither.
-        :raises TooMany: there have been too many attempts, or there are now.
+        :raises TooMany: too many attempts have failed, or too many are in progress.
         """
         pair = self._digest(name, secret)
         was_shown = self._shown.pop(peer, None) == pair
@@ -75,7 +75,7 @@ class Credentials:
             account = await self._admit(pair, name, secret, peer, counted=not was_shown)
         except TooMany:
             if was_shown:
-                self._note_shown(pair, peer)  # it was not compared
+                self._note_shown(pair, peer)  # the pair was not compared
             raise
         self._note_shown(pair, peer)
         return account
@@ -83,7 +83,7 @@ class Credentials:
     async def _admit(self, pair: bytes, name: str, secret: str, peer: str, *, counted: bool) -> Account:
         if (account := self._remembered(pair, name)) is not None:
             return account
-        # A bot's processes all begin at once, and with the same pair. Those elsewhere have turns of their own.
+        # All processes of a bot begin at once, with the same pair. Processes at other addresses do not wait for these.
         async with self._verifying.hold((pair, source_of(peer))):
             if (account := self._remembered(pair, name)) is not None:
                 return account
@@ -92,7 +92,7 @@ class Credentials:
         return account
 
     def _check_attempts(self, name: str, secret: str, peer: str) -> None:
-        """See to it that a pair may be compared; a key may always be.
+        """Check that a pair may be compared; a right key always may.
 
         :raises TooMany: there is no attempt left.
         """
@@ -100,7 +100,7 @@ class Credentials:
             self._authenticator.guesses.check(name, peer)
 
     def _note_shown(self, pair: bytes, peer: str) -> None:
-        """A connection has shown a pair that is right. What a proxy has forwarded has no port of its own."""
+        """Record a right pair of a connection. Port 0 means a proxy's client, whose connection is unknown."""
         if not peer or peer.endswith(":0"):
             return
         self._shown[peer] = pair
@@ -111,7 +111,7 @@ class Credentials:
         return hmac.digest(self._secret, f"{folded(name)}\0{secret}".encode(), "sha256")
 
     def _remembered(self, pair: bytes, name: str) -> Account | None:
-        """The player, if the pair was verified lately and nothing has changed since."""
+        """Return the player, if the pair was verified a while ago and nothing has changed since."""
         verified = self._verified.get(pair)
         account = self._authenticator.registry.named(name)
         if verified is None or account is None or account.key is None:

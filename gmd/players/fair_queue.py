@@ -1,4 +1,4 @@
-"""A queue that one address cannot fill: known clients first, and within each kind the addresses in rounds."""
+"""A queue that one address cannot fill: known clients first, and among equals round-robin by address."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import trio
 
 from gm_protocol.errors import TooMany
 
-#: Turns of known clients in a row, after which one of the others has its turn: a stranger who has the right password
-#: gets in, too, however many accounts an attacker has of its own.
+#: Turns of known clients in a row before an unknown client gets one: a new client with the right password gets in,
+#: however many accounts an attacker has.
 KNOWN_IN_A_ROW = 3
-#: Seconds after which a client that was refused may find a place.
+#: Seconds after which a refused client may retry.
 RETRY_AFTER = 5.0
 
 
 class QueuedClient(NamedTuple):
-    """Who waits for a turn.
+    """A client waiting for a turn.
 
-    :ivar source: what stands for its address (:func:`gmd.addresses.source_of`); empty for this process and the
-        operator, who wait behind nobody's limit.
-    :ivar known: whether its player was let in from there lately.
+    :ivar source: stands for its address (:func:`gmd.addresses.source_of`); empty for this process and the operator,
+        who have no limit.
+    :ivar known: whether its player was admitted from that address before.
     """
 
     source: str
     known: bool
 
 
-#: This process, and the operator.
+#: This process and the operator.
 OURSELVES = QueuedClient("", known=True)
 
 
 class _Waiter:
-    """Somebody in the queue.
+    """A client in the queue.
 
-    :ivar called: set when its turn has come, or it is refused.
+    :ivar called: set when its turn has come, or when it is refused.
     """
 
     __slots__ = ("called", "client", "refusal")
@@ -49,7 +49,7 @@ class _Waiter:
 
 
 class _Rounds:
-    """Waiters, taken in rounds: the first one of every source, then the second one of every source."""
+    """Waiters in round-robin order: the first of every source, then the second of every source."""
 
     def __init__(self) -> None:
         self._by_source: OrderedDict[str, deque[_Waiter]] = OrderedDict()
@@ -64,7 +64,7 @@ class _Rounds:
         self._by_source.setdefault(waiter.client.source, deque()).append(waiter)
 
     def pop(self) -> _Waiter:
-        """Take the next one."""
+        """Remove and return the next waiter."""
         source, waiters = self._by_source.popitem(last=False)
         waiter = waiters.popleft()
         if waiters:
@@ -72,7 +72,7 @@ class _Rounds:
         return waiter
 
     def remove(self, waiter: _Waiter) -> bool:
-        """Take one out; return whether it was there."""
+        """Remove a waiter; return whether it was there."""
         waiters = self._by_source.get(waiter.client.source, deque())
         if waiter not in waiters:
             return False
@@ -82,27 +82,27 @@ class _Rounds:
         return True
 
     def newest(self, source: str) -> _Waiter:
-        """Return the one of a source that would have its turn last."""
+        """Return the waiter of a source that would have its turn last."""
         return self._by_source[source][-1]
 
     def longest(self) -> str:
-        """Return the source that has the most waiters."""
+        """Return the source with the most waiters."""
         return max(self._by_source, key=lambda source: len(self._by_source[source]))
 
 
 class FairQueue:
-    """Gives turns, so many at a time; whoever finds none free waits.
+    """Gives out a limited number of turns at a time; other clients wait.
 
-    Where the queue is full, a newcomer takes the place of the newest waiter of the address that has the most, if that
-    has more than the newcomer's own would have then; so an address is refused only by its own doing, or where there are
-    more addresses than places. A known client takes the place of an unknown one even then.
+    When the queue is full, a newcomer replaces the newest waiter of the address with the most waiters, if that address
+    has more than the newcomer's own would then have. So an address is refused only because of its own waiters, or when
+    there are more addresses than places. Even then a known client replaces an unknown one.
     """
 
     def __init__(self, what: str, at_a_time: int, max_waiting: int, max_of_one: int) -> None:
-        """:param what: the name of the limit, for refusals; that of one address has ``_per_address`` behind it.
-        :param at_a_time: turns at a time.
-        :param max_waiting: how many may wait.
-        :param max_of_one: how many of one address may.
+        """:param what: the name of the limit, for refusals; the limit of one address adds ``_per_address``.
+        :param at_a_time: the number of turns at a time.
+        :param max_waiting: the most clients waiting.
+        :param max_of_one: the most clients waiting from one address.
         """
         self._what = what
         self._at_a_time = at_a_time
@@ -111,7 +111,7 @@ class FairQueue:
         self._running = 0
         self._known, self._others = _Rounds(), _Rounds()
         self._known_in_a_row = 0
-        #: How many wait, by source; those without an address, who have no limit, are not among them.
+        #: The number of waiters by source, without clients that have no address and no limit.
         self._waiting: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -119,9 +119,9 @@ class FairQueue:
 
     @asynccontextmanager
     async def turn(self, client: QueuedClient) -> AsyncIterator[None]:
-        """Wait for a turn, and have it for as long as the block lasts.
+        """Wait for a turn, and hold it during the block.
 
-        :raises TooMany: too many wait; or one who had more right to the place has taken it.
+        :raises TooMany: too many are waiting, or another client with precedence has taken the place.
         """
         if self._running < self._at_a_time:
             self._running += 1
@@ -138,7 +138,7 @@ class FairQueue:
             await waiter.called.wait()
         except BaseException:
             if not self._take_out(waiter) and waiter.refusal is None:
-                self._pass_on()  # its turn had come in this very moment
+                self._pass_on()  # its turn had just come
             raise
         if waiter.refusal is not None:
             raise waiter.refusal
@@ -155,9 +155,9 @@ class FairQueue:
         return waiter
 
     def _make_room(self, client: QueuedClient) -> None:
-        """Refuse somebody who waits, so that this one may.
+        """Refuse a waiter to make room for this client.
 
-        :raises TooMany: nobody has less right to a place.
+        :raises TooMany: no waiter ranks below this client.
         """
         source, most = self._waiting.most_common(1)[0]
         if most <= self._waiting[client.source] + 1:
@@ -176,7 +176,7 @@ class FairQueue:
         return found
 
     def _forget(self, waiter: _Waiter) -> None:
-        """Count somebody no more who waits no longer."""
+        """Remove a former waiter from the counts."""
         source = waiter.client.source
         if source:
             self._waiting[source] -= 1
@@ -184,7 +184,7 @@ class FairQueue:
                 del self._waiting[source]
 
     def _pass_on(self) -> None:
-        """Give a turn that has ended to the next one, if anybody waits."""
+        """Pass a turn that has ended to the next waiter, if there is one."""
         if not self._known and not self._others:
             self._running -= 1
             return

@@ -1,6 +1,6 @@
-"""How often passwords may be guessed: by address, and beside that by player, where the player is known there.
+"""Limits on guessing passwords: by address, and also by player, where the player is known at the address.
 
-A player is known at an address where it was let in from there, or registered: by key or password, since the start.
+A player is known at an address from which it was admitted, by key or password, or registered, since the start.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from gmd.rate_limiter import RateLimiter
 from .account import folded
 from .fair_queue import OURSELVES, QueuedClient
 
-#: Attempts in a minute that a player has to itself at an address where it is known, when all others are used up there:
-#: enough for its programs to come in one after the other, and too few to guess a password by.
+#: Attempts in a minute reserved for a player at an address where it is known, once the address has used up its own:
+#: enough for the player's programs to log in one after the other, and too few to guess a password.
 OWN_PER_MINUTE = 10
-#: Pairs of a player and an address remembered, some 200 bytes each. Beyond that the address that has the most forgets
-#: the one used longest ago: an attacker with many players of its own makes no others unknown.
+#: The most pairs of player and address kept, some 200 bytes each. Beyond that the address with the most pairs loses
+#: the one used longest ago, so that an attacker with many players cannot evict those of others.
 MAX_KNOWN = 10_000
 
-#: What a refusal says behind the limit, for somebody whose password may be right.
-WHY = "too many wrong keys and passwords have come from there, so this password was not compared"
+#: The end of a refusal after the limit, for a client whose password may be right.
+WHY = "too many wrong keys and passwords have come from this address, so this password was not checked"
 
 _Key = tuple[str, str]
 
 
 class Guesses:
-    """Lets passwords be compared as often as that is no way to guess one.
+    """Limits password comparisons to a rate at which passwords cannot be guessed.
 
-    Attempts are counted by address (:class:`RateLimiter`), and a class or a lab has one. So a player who was let
-    in from an address before has some attempts there of its own, which its neighbours cannot use up by other names.
+    Attempts are counted by address (:class:`RateLimiter`), but a class or a lab may share one. So a player admitted
+    from an address before has attempts of its own there, which its neighbours cannot use up with other names.
     """
 
     def __init__(self, failures: RateLimiter, own: int = OWN_PER_MINUTE) -> None:
-        """:param failures: what is counted by address, wrong keys among it.
-        :param own: how many attempts a known player has to itself in a minute.
+        """:param failures: counts attempts by address, including wrong keys.
+        :param own: attempts in a minute for a known player.
         """
         self._failures = failures
         self._own = RateLimiter("max_failures_per_minute", own, 60.0, whose="player at this address", key=str)
-        #: The players known at each address, those seen last at the end; and how many there are in all.
+        #: The players known at each address, the one seen last at the end; and their number over all addresses.
         self._known: dict[str, OrderedDict[str, None]] = {}
         self._known_count = 0
 
     def know(self, name: str, peer: str) -> None:
-        """Note that a player was let in, or has registered, from somewhere."""
+        """Record that a player was admitted or has registered from an address."""
         if not peer:
             return
         source, name = _key(name, peer)
@@ -62,7 +62,7 @@ class Guesses:
             self._drop(most, next(iter(self._known[most])))
 
     def forget(self, name: str) -> None:
-        """A player is known nowhere any more."""
+        """Forget a player at all addresses."""
         name = folded(name)
         for source in [source for source, here in self._known.items() if name in here]:
             self._drop(source, name)
@@ -74,7 +74,7 @@ class Guesses:
             del self._known[source]
 
     def client(self, name: str, peer: str) -> QueuedClient:
-        """Whoever waits for a password of that name to be compared."""
+        """Return the client that waits for a password of this name to be compared."""
         return QueuedClient(source_of(peer), self._is_known(name, peer)) if peer else OURSELVES
 
     def _is_known(self, name: str, peer: str) -> bool:
@@ -82,24 +82,24 @@ class Guesses:
         return name in self._known.get(source, ())
 
     def take(self, name: str, peer: str) -> Callable[[], None]:
-        """Use up one attempt at a player's password; what is returned gives it back, where it was right.
+        """Use up one attempt at a player's password; return a function that gives it back, for a right one.
 
-        :param peer: whose attempt it is, as host:port.
-        :raises TooMany: there is none left.
+        :param peer: the client, as host:port.
+        :raises TooMany: no attempt is left.
         """
         counter, source = self._counter(name, peer)
         counter.take(source)
         return partial(counter.give_back, source)
 
     def check(self, name: str, peer: str) -> None:
-        """See to it that there is an attempt left, and leave it there.
+        """Check that an attempt is left, without using it up.
 
-        :raises TooMany: there is none.
+        :raises TooMany: none is left.
         """
         self._counter(name, peer)
 
     def _counter(self, name: str, peer: str) -> tuple[RateLimiter, str]:
-        """Where an attempt is counted, and as whose."""
+        """Return the counter for an attempt, and the key to count it under."""
         try:
             self._failures.check(peer)
             return self._failures, peer

@@ -1,6 +1,6 @@
-"""Keys: 256 random bits, shown once and kept as a digest.
+"""Keys: 256 random bits, shown once and stored as a digest.
 
-A digest without salt and without delay is right for them, and wrong for passwords: nobody guesses one of 2**256.
+A fast digest without salt is right for keys and would be wrong for passwords: nobody can guess one of 2**256 keys.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
-#: Bytes of a key, of a nonce and of a digest.
+#: The size of a key, a nonce and a digest, in bytes.
 SIZE = 32
 
-#: Makes of a text what is kept of it.
+#: Computes the stored form of a text.
 Digest = Callable[[str], bytes]
 
 
 def new_key() -> str:
-    """A key as its owner is shown it: 43 characters of A-Z, a-z, 0-9, - and _, the first of them no -.
+    """Return a key as its owner sees it: 43 characters of A-Z, a-z, 0-9, - and _, of which the first is not -.
 
-    One that began so would be taken for an option where it is typed behind one: ``gmcat --key -x...``.
+    A leading - would be taken for an option on the command line: ``gmcat --key -x...``.
     """
     while (key := _text(secrets.token_bytes(SIZE))).startswith("-"):
         pass
@@ -29,22 +29,22 @@ def new_key() -> str:
 
 
 def new_nonce(token: str) -> bytes:
-    """What a key is derived from that is to belong to a client's token; the key does not begin with -, either."""
+    """Return a nonce that, with a client's token, derives a key that does not begin with -."""
     while derived_key(nonce := secrets.token_bytes(SIZE), token).startswith("-"):
         pass
     return nonce
 
 
 def derived_key(nonce: bytes, token: str) -> str:
-    """The key that belongs to a client's token and a nonce of the server's: always the same.
+    """Return the key derived from a server's nonce and a client's token: always the same.
 
-    It is as good as a random one to whoever does not know the nonce, however poor the token.
+    Without the nonce it is as hard to guess as a random key, however poor the token.
     """
     return _text(hmac.digest(nonce, token.encode(), "sha256"))
 
 
 def digest(text: str) -> bytes:
-    """What is kept of a key, or of a token."""
+    """Return the stored form of a key or a token."""
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Players that end with the process."""
+"""Players stored in memory, which end with the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .store import PlayersNotWritten
 
 
 class MemoryPlayers:
-    """A dictionary."""
+    """A store of players in a dictionary."""
 
     def __init__(self) -> None:
         self._accounts: dict[int, Account] = {}
@@ -21,7 +21,7 @@ class MemoryPlayers:
     async def add(self, account: Account) -> None:
         names = {folded(other.name) for other in self._accounts.values()}
         if account.player in self._accounts or folded(account.name) in names:
-            raise PlayersNotWritten(f"name: {account.name!r}, or the id {account.player}, is there already")
+            raise PlayersNotWritten(f"name: {account.name!r}, or the id {account.player}, exists already")
         self._accounts[account.player] = account
 
     async def change(self, account: Account) -> None:

@@ -1,4 +1,4 @@
-"""From a log to where its players are kept."""
+"""The store of players that belongs to an event log."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .store import PlayerStore
 
 
 def players_beside(log: EventLog) -> PlayerStore:
-    """Players who are kept where a log keeps its games."""
+    """Return the store for the players of a log's games."""
     if log.database is None:
         return MemoryPlayers()
-    from .sql import SqlPlayers  # SQLAlchemy, which takes longer to import than all else
+    from .sql import SqlPlayers  # it imports SQLAlchemy, which takes longer than all else
 
     return SqlPlayers(log.database)

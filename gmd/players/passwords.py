@@ -19,19 +19,19 @@ _T = TypeVar("_T")
 #: RFC 9106's second recommendation: three passes over 64 MiB, some 150 ms of one core here.
 PASSES, MEMORY_KIB, LANES = 3, 65_536, 4
 SALT_SIZE, HASH_SIZE = 16, 32
-#: At a time, for the memory's sake: 128 MiB.
+#: Comparisons at a time, limited by their memory: 128 MiB.
 AT_A_TIME = 2
 
 
 def load_argon2() -> None:
-    """Import what passwords need, while there are descriptors and patience for it: some 50 ms."""
+    """Import argon2 early, at a moment when file descriptors and the some 50 ms it takes are available."""
     import argon2  # noqa: F401 - its modules stay loaded
 
 
 class Passwords:
-    """Makes hashes of passwords and compares with them; whoever finds the threads busy waits in a fair queue.
+    """Hashes passwords and compares them with hashes; requests wait in a fair queue while the threads are busy.
 
-    :ivar verified: how many comparisons there have been.
+    :ivar verified: the number of comparisons so far.
     """
 
     def __init__(
@@ -41,36 +41,36 @@ class Passwords:
         max_waiting: int = 1_024,
         max_waiting_of_one: int = 64,
     ) -> None:
-        """:param passes: together with the memory, what every comparison costs.
-        :param max_waiting: how many may wait; by default as in :class:`gmd.config.Config`, as is the next one.
-        :param max_waiting_of_one: how many of one address may.
+        """:param passes: with the memory, determines the cost of a comparison.
+        :param max_waiting: the most requests waiting; this default and the next are as in :class:`gmd.config.Config`.
+        :param max_waiting_of_one: the most requests waiting from one address.
         """
         self._passes = passes
         self._memory_kib = memory_kib
         self._workers = Workers(AT_A_TIME, "gmd passwords")
         self._queue = FairQueue("max_waiting_passwords", AT_A_TIME, max_waiting, max_waiting_of_one)
-        #: A hash of nothing that anybody knows; comparing with it takes as long as with any other.
-        self._nobodys = self._random_hash()
+        #: A hash that no password has; a comparison with it takes as long as with any other.
+        self._decoy = self._random_hash()
         self.verified = 0
 
     async def hash(self, password: str, client: QueuedClient = OURSELVES) -> str:
-        """What is kept of a password.
+        """Return the hash of a password.
 
-        :raises TooMany: too many are waiting for this already; it was not hashed.
+        :raises TooMany: too many are waiting already; nothing was hashed.
         """
         return await self._in_thread(client, self._hash, password)
 
     async def verify(self, stored: str | None, password: str, client: QueuedClient = OURSELVES) -> bool:
-        """Whether it is the password of a hash; where there is none, it takes as long to say no.
+        """Return whether a password has this hash; without a hash, False after the same time.
 
-        :raises TooMany: too many are waiting for this already; it was not compared.
+        :raises TooMany: too many are waiting already; nothing was compared.
         """
-        matches = await self._in_thread(client, self._matches, stored or self._nobodys, password)
+        matches = await self._in_thread(client, self._matches, stored or self._decoy, password)
         self.verified += 1
         return matches and stored is not None
 
     def close(self) -> None:
-        """End the threads, when nobody asks any more."""
+        """End the threads; no further request may come."""
         self._workers.close()
 
     async def _in_thread(self, client: QueuedClient, function: Callable[..., _T], *arguments: str) -> _T:
@@ -94,6 +94,6 @@ class Passwords:
             return False
 
     def _random_hash(self) -> str:
-        """A hash as argon2 writes them, made without the work."""
+        """Return a random hash in argon2's format, made without running argon2."""
         salt, value = (b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (SALT_SIZE, HASH_SIZE))
         return f"$argon2id$v=19$m={self._memory_kib},t={self._passes},p={LANES}${salt}${value}"

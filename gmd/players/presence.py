@@ -1,4 +1,4 @@
-"""Who is here: the registered players that have a session open, or have sent a request of late."""
+"""Presence: which registered players have a session open, or have sent a request recently."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from .registry import Registry
 
 
 class Presence:
-    """A player is here while a session is open whose ``hello`` proved to be it, and for some time after any request
-    that came without a session, such as one over HTTP. Whoever's key has been taken away or replaced is not, unless it
-    has come again since.
+    """Tracks which players are present.
+
+    A player is present while a session is open that its ``hello`` authenticated, and for some time after any request
+    without a session, such as one over HTTP. A player whose key was revoked or replaced is absent until it
+    authenticates again.
     """
 
     def __init__(self, registry: Registry, seconds: float) -> None:
-        """:param seconds: for how long a request counts."""
+        """:param seconds: how long a request counts."""
         self._registry = registry
         self._seconds = seconds
         self._sessions: Counter[Authenticated] = Counter()
-        #: When each was last seen, in trio's time; who was seen last is last.
+        #: When each was last seen, in trio's time, in that order.
         self._seen: OrderedDict[Authenticated, float] = OrderedDict()
         self._on_come: list[Callable[[int], None]] = []
 
     def when_come(self, callback: Callable[[int], None]) -> None:
-        """Call back with every player who is here and was not."""
+        """Call ``callback`` with every player who becomes present."""
         self._on_come.append(callback)
 
     def seen(self, player: int) -> None:
-        """A request that needs no session has come from a player, who has proved to be that."""
+        """Record an authenticated player's request that needs no session."""
         account = self._registry.get(player)
         if account is not None and account.key is not None:
             authenticated = Authenticated(player, account.key)
@@ -45,14 +47,14 @@ class Presence:
                 self._come(player)
 
     def is_here(self, player: int) -> bool:
-        """Whether the player may be expected to answer."""
+        """Return whether the player may be expected to answer."""
         account = self._registry.get(player)
         if account is None or account.key is None:
             return False
         return self._is_here(Authenticated(player, account.key))
 
     def is_current(self, authenticated: Authenticated) -> bool:
-        """Whether a proof is of the key that its player has."""
+        """Return whether a proof is of the player's current key."""
         account = self._registry.get(authenticated.player)
         return account is not None and account.key == authenticated.key
 
@@ -60,14 +62,14 @@ class Presence:
         return authenticated in self._sessions or self._seen.get(authenticated, -inf) > loop_time.now() - self._seconds
 
     def here(self) -> list[Account]:
-        """Everybody who is, in the order of their ids."""
+        """Return all present players, in the order of their ids."""
         self._forget_old()
         players = {authenticated.player for authenticated in (*self._sessions, *self._seen)}
         accounts = (self._registry.get(player) for player in sorted(players) if self.is_here(player))
         return [account for account in accounts if account is not None]
 
     def enter(self, authenticated: Authenticated) -> None:
-        """A session has begun to be this player's: from now on its end says when the player has gone."""
+        """Record that a session is this player's from now on; its end shows when the player has gone."""
         was_here = self._is_here(authenticated)
         self._sessions[authenticated] += 1
         self._seen.pop(authenticated, None)
@@ -79,7 +81,7 @@ class Presence:
             callback(player)
 
     def leave(self, authenticated: Authenticated) -> None:
-        """It is so no more."""
+        """Record that a session is no longer this player's."""
         self._sessions[authenticated] -= 1
         if not self._sessions[authenticated]:
             del self._sessions[authenticated]
@@ -91,7 +93,7 @@ class Presence:
 
 
 class Visit:
-    """What one session has to do with presence: it is nobody's, or one player's at a time."""
+    """One session's part in presence: it belongs to nobody, or to one player at a time."""
 
     __slots__ = ("_authenticated", "_presence")
 
@@ -101,22 +103,22 @@ class Visit:
 
     @property
     def player(self) -> int | None:
-        """The registered player whose session it is."""
+        """The registered player whose session it is, or None."""
         return None if self._authenticated is None else self._authenticated.player
 
     @property
     def stands(self) -> bool:
-        """Whether the player still has the key that it had when the session became its."""
+        """Whether the player still has the key that it authenticated the session with."""
         return self._authenticated is not None and self._presence.is_current(self._authenticated)
 
     def enter(self, authenticated: Authenticated) -> None:
-        """Be this player's, and no other's."""
+        """Make the session this player's, and no other's."""
         self.leave()
         self._authenticated = authenticated
         self._presence.enter(authenticated)
 
     def leave(self) -> None:
-        """Be nobody's; also at the end."""
+        """Detach the session from its player; called at its end, too."""
         if self._authenticated is not None:
             self._presence.leave(self._authenticated)
             self._authenticated = None

@@ -1,6 +1,6 @@
-"""All registered players, in memory, and every change of one.
+"""All registered players, held in memory, and all changes to them.
 
-They are all here so that looking for one takes the same time whether or not there is one.
+All are in memory so that a look-up takes the same time whether or not the player exists.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .account import FIRST_PLAYER, Account, folded
 from .keys import Digest
 from .store import PlayersNotWritten, PlayerStore
 
-#: Seconds after which a client may ask again whether there is room for another player.
+#: Seconds after which a client may ask again whether another player can register.
 FULL_RETRY_AFTER = 3_600.0
 
-#: Judges again, when the turn of a change has come, whether whoever asked for it still may; raises where not.
+#: Checks again, when a change has its turn, that the client that requested it still may; raises if not.
 Permit = Callable[[], object]
 
 
 def anybody() -> None:
-    """Permit a change to whoever asks: the caller has nobody to judge."""
+    """Permit a change by anybody, for callers that have checked already or need no check."""
 
 
 class Registry:
-    """Every player by id and by name. A change is durable before anybody sees it.
+    """All players by id and by name. A change is durable before anybody sees it.
 
-    Changes are made one after the other, and each is permitted when its turn has come: a request that was let in may
-    have waited behind a revocation, or behind another key.
+    Changes are made one at a time, and permission is checked again when a change has its turn: a request admitted
+    earlier may have waited behind a revocation or a new key.
     """
 
     def __init__(self, store: PlayerStore, max_players: int, digest: Digest = keys.digest) -> None:
@@ -44,7 +44,7 @@ class Registry:
         self._digest = digest
         self._by_id: dict[int, Account] = {}
         self._by_name: dict[str, Account] = {}
-        #: The highest id that a row had at the start, also a damaged one: nobody else is given it.
+        #: The highest id of any stored row, even a damaged one: it is not assigned again.
         self._newest_stored = 0
         self._writing = trio.Lock()
         self._used: list[int] = []
@@ -59,7 +59,7 @@ class Registry:
         self._newest_stored = await self._store.newest_id()
 
     async def run(self) -> None:
-        """Note by and by which keys have been used, until cancelled."""
+        """Store which keys have been used, until cancelled."""
         try:
             while True:
                 await self._some_used.wait()
@@ -70,33 +70,33 @@ class Registry:
                 await self._note_used()
 
     def when_revoked(self, callback: Callable[[int], None]) -> None:
-        """Call back with every player who is revoked."""
+        """Call ``callback`` with every player who is revoked."""
         self._on_revoked.append(callback)
 
     def when_set(self, callback: Callable[[Account], None]) -> None:
-        """Call back with every player who has set something, be it as it was before."""
+        """Call ``callback`` with every player who has set something, even to the value it had."""
         self._on_set.append(callback)
 
     def __len__(self) -> int:
         return len(self._by_id)
 
     def get(self, player: int) -> Account | None:
-        """The player of an id."""
+        """Return the player with an id."""
         return self._by_id.get(player)
 
     def named(self, name: str) -> Account | None:
-        """The player of a name, whatever its case."""
+        """Return the player with a name, in any case."""
         return self._by_name.get(folded(name))
 
     def newest_first(self, before: int | None) -> Iterator[Account]:
-        """All players, or those whose ids are below one."""
+        """Return all players, or those with ids below ``before``."""
         newest = self._newest if before is None else min(self._newest, before - 1)
         return (self._by_id[player] for player in range(newest, FIRST_PLAYER - 1, -1) if player in self._by_id)
 
     def registered_under(self, name: str, token: str | None) -> Account | None:
-        """The player that was registered under this name and token.
+        """Return the player that was registered with this name and token.
 
-        :raises NotAvailable: the name is another's.
+        :raises NotAvailable: the name is another player's.
         """
         account = self.named(name)
         if account is None:
@@ -106,25 +106,25 @@ class Registry:
         return account
 
     def key_of_registration(self, account: Account, token: str) -> str | None:
-        """The key that a registration gave, while nobody has used it; None after that."""
+        """Return the key of a registration, as long as it is unused; None after that."""
         if account.nonce is None or account.rekey_token is not None:
             return None
         return keys.derived_key(account.nonce, token)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Change something while nobody else does, to the end: else it might be kept, and not known of."""
+        """Make a change alone and to its end: a cancelled one might be stored without being known here."""
         with trio.CancelScope(shield=True):
             async with self._writing:
                 yield
 
     async def register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
-        """Make a player, or find it again; and its key, unless that has been used.
+        """Register a player, or find the one of a repeated request; return it and its key, unless that has been used.
 
         :param password: its hash.
-        :raises NotAvailable: the name is another's.
-        :raises TooMany: there are as many players as there may be.
-        :raises PlayersNotWritten: it failed; there is no such player.
+        :raises NotAvailable: the name is another player's.
+        :raises TooMany: the limit of players is reached.
+        :raises PlayersNotWritten: storing it failed; there is no such player.
         """
         async with self._alone():
             if (made := self.registered_under(name, token)) is not None:
@@ -145,10 +145,10 @@ class Registry:
             return account, key
 
     async def rekey(self, player: int, token: str | None, permit: Permit = anybody) -> tuple[Account, str | None]:
-        """Give a player another key; or, under the same token, the same again, unless that has been used.
+        """Give a player another key; or, with the same token again, the same key, unless that has been used.
 
-        :param permit: raises where whoever asks may not, which is raised here; nothing has changed then.
-        :raises PlayersNotWritten: it failed; the old key is as good as it was.
+        :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
+        :raises PlayersNotWritten: storing it failed; the old key stays valid.
         """
         async with self._alone():
             permit()
@@ -167,9 +167,9 @@ class Registry:
             return await self._change(account), key
 
     async def revoke(self, player: int) -> Account:
-        """Take key and password away.
+        """Revoke a player's key and password.
 
-        :raises PlayersNotWritten: it failed; both are as good as they were.
+        :raises PlayersNotWritten: storing it failed; both stay valid.
         """
         async with self._alone():
             account = structs.replace(
@@ -181,26 +181,26 @@ class Registry:
         return account
 
     async def set_max_games(self, player: int, max_games: int, permit: Permit = anybody) -> Account:
-        """Note how many games a player takes at a time.
+        """Set the most games that a player takes at a time.
 
-        :param permit: raises where whoever asks may not, which is raised here; nothing has changed then.
-        :raises PlayersNotWritten: it failed; nothing has changed.
+        :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
+        :raises PlayersNotWritten: storing it failed; nothing has changed.
         """
         return await self._set(player, permit, max_games=max_games)
 
     async def set_ranked(self, player: int, *, ranked: bool, permit: Permit = anybody) -> Account:
-        """Note whether a player wants ranked games.
+        """Set whether a player wants ranked games.
 
         :param permit: as for :meth:`set_max_games`.
-        :raises PlayersNotWritten: it failed; nothing has changed.
+        :raises PlayersNotWritten: storing it failed; nothing has changed.
         """
         return await self._set(player, permit, ranked=ranked)
 
     async def next_version(self, player: int, permit: Permit = anybody) -> Account:
-        """Note that a player's bot is another from now on: version 1, or the one after the last.
+        """Begin a new version of a player's bot: version 1, or the one after the last.
 
         :param permit: as for :meth:`set_max_games`.
-        :raises PlayersNotWritten: it failed; nothing has changed.
+        :raises PlayersNotWritten: storing it failed; nothing has changed.
         """
         async with self._alone():
             permit()
@@ -208,11 +208,11 @@ class Registry:
             return await self._change(structs.replace(account, version=account.version + 1))
 
     async def set_version(self, player: int, version: int, permit: Permit = anybody) -> Account:
-        """Note which version a player's bot is: the one that it is, or the next.
+        """Set the version of a player's bot to its present version, or to the next.
 
         :param permit: as for :meth:`set_max_games`.
         :raises BadRequest: it is neither.
-        :raises PlayersNotWritten: it failed; nothing has changed.
+        :raises PlayersNotWritten: storing it failed; nothing has changed.
         """
         now = self._by_id[player].version
         if version not in (now, now + 1):
@@ -232,7 +232,7 @@ class Registry:
         return account
 
     def note_use(self, account: Account) -> None:
-        """A key has been used: whoever asked for it has it, and nobody gets it again."""
+        """Record that a key was used: its owner has it, so it is not shown again."""
         if account.nonce is not None:
             self._keep(structs.replace(account, nonce=None, previous=None))
             self._used.append(account.player)
@@ -242,11 +242,11 @@ class Registry:
         used, self._used = self._used, []
         for player in used:
             async with self._alone():
-                with suppress(PlayersNotWritten):  # it has been logged; at worst the key is shown again after a restart
+                with suppress(PlayersNotWritten):  # logged already; at worst the key is shown again after a restart
                     await self._store.change(self._by_id[player])
 
     async def _change(self, account: Account) -> Account:
-        """Make a change durable, then visible. If the key was used meanwhile, that stays known (:meth:`note_use`)."""
+        """Make a change durable, then visible. A use of the key in between is not lost (:meth:`note_use`)."""
         before = self._by_id[account.player]
         await self._store.change(account)
         if self._by_id[account.player] is not before and account.nonce == before.nonce:
@@ -259,9 +259,12 @@ class Registry:
         self._by_name[folded(account.name)] = account
 
     def check_room(self) -> None:
-        """:raises TooMany: there are as many players as there may be."""
+        """Check that another player may register.
+
+        :raises TooMany: the limit of players is reached.
+        """
         if len(self._by_id) >= self._max_players:
-            raise TooMany(f"max_players: there are {self._max_players}, and no more may register", FULL_RETRY_AFTER)
+            raise TooMany(f"max_players: the limit of {self._max_players} players is reached", FULL_RETRY_AFTER)
 
     def _next_id(self) -> int:
         self.check_room()
@@ -271,11 +274,11 @@ class Registry:
 
     @property
     def _newest(self) -> int:
-        return next(reversed(self._by_id), 0)  # ids only grow, and a changed account stays in its place
+        return next(reversed(self._by_id), 0)  # ids only grow, and a changed account keeps its place
 
 
 def _make_key(token: str | None) -> tuple[bytes | None, str]:
-    """A new key; with a token, also what it can be made from again."""
+    """Return a new key; with a token, also the nonce to derive it from again."""
     if token is None:
         return None, keys.new_key()
     nonce = keys.new_nonce(token)

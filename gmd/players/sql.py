@@ -1,4 +1,4 @@
-"""Players in a database, beside the games."""
+"""Players stored in the database of the games."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UPDATE = update(players).where(players.c.player == bindparam("id")).values({nam
 
 
 class SqlPlayers:
-    """A row for each."""
+    """A store of players with a table row for each."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,7 +56,7 @@ class SqlPlayers:
 
 
 def load_players(connection: Connection) -> list[Account]:
-    """Every player whose row is whole, in the order of their ids; the others are said."""
+    """Return the players of all intact rows, in the order of their ids; log the others."""
     found = []
     for row, player in stored_players(connection):
         if isinstance(player, Account):
@@ -67,7 +67,7 @@ def load_players(connection: Connection) -> list[Account]:
 
 
 def stored_players(connection: Connection) -> Iterator[tuple[object, Account | DamagedPlayer]]:
-    """Every row's number with its player, or with what is wrong with it, in the order of their ids."""
+    """Yield every row's number with its player, or with the damage found, in the order of the ids."""
     for columns in stored_rows(connection, players):
         try:
             yield columns["player"], account_of(columns)
@@ -76,7 +76,7 @@ def stored_players(connection: Connection) -> Iterator[tuple[object, Account | D
 
 
 def _newest_id(connection: Connection) -> int:
-    """The highest id that a row has, damaged or not; 0 where there is none."""
+    """Return the highest id of any row, damaged or not; 0 without rows."""
     possible = players.c.player.between(FIRST_REGISTERED, LAST_REGISTERED)
     newest: int | None = connection.execute(select(func.max(players.c.player)).where(possible)).scalar()
     return newest or 0

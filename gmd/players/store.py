@@ -1,4 +1,4 @@
-"""Where players are kept."""
+"""The interface of a store of players."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from .account import Account
 
 
 class PlayersNotWritten(Internal):
-    """A change could not be made durable, and was not made. The daemon's own log says why."""
+    """Raised when a change could not be made durable, and was not made. The daemon's own log says why."""
 
 
 class PlayerStore(Protocol):
-    """All registered players. What returns is durable; one call is made at a time."""
+    """A store of all registered players. A call returns once its change is durable; calls are made one at a time."""
 
     async def load(self) -> list[Account]:
-        """Every player, in the order of their ids; those whose rows are damaged are said, and left out."""
+        """Return every player, in the order of their ids; damaged rows are logged and left out."""
 
     async def newest_id(self) -> int:
-        """The highest id that any player has, also one whose row is damaged; 0 where there is none."""
+        """Return the highest id of any player, even one with a damaged row; 0 without players."""
 
     async def add(self, account: Account) -> None:
-        """Keep a new player, whose id and name nobody has.
+        """Store a new player, whose id and name are unused.
 
         :raises PlayersNotWritten: it failed; nothing was written.
         """
 
     async def change(self, account: Account) -> None:
-        """Keep a player as it is now.
+        """Store a changed player.
 
         :raises PlayersNotWritten: it failed; nothing was written.
         """

@@ -1,4 +1,4 @@
-"""A player out of the columns of a database, of which none is trusted: a damaged one is named, with its value."""
+"""Decodes players from database rows, none of which is trusted: damage is reported with the column and its value."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _SETTINGS = ("max_games", "ranked", "version")
 
 
 class DamagedPlayer(Exception):
-    """Columns that are no player's; the message names the first, with its value."""
+    """Raised for columns that are not a player's; the message names the first such column, with its value."""
 
 
 def account_of(columns: Mapping[str, Any]) -> Account:
     """Return the player of a row.
 
-    :param columns: all of the table's, by their names, as the database stores them.
-    :raises DamagedPlayer: a column has a value that none was given.
+    :param columns: all columns of the table by their names, as the database stores them.
+    :raises DamagedPlayer: a column has a value that was never written to it.
     """
     if not isinstance(player := columns["player"], int) or not is_registered(player):
-        raise DamagedPlayer(f"player is {player!r}, which is no player's id")
+        raise DamagedPlayer(f"player is {player!r}, which is not a player's id")
     for name, kind in _KINDS.items():
         _convert(name, columns[name], kind)
     for name in _DIGESTS:
         if (value := columns[name]) is not None and not (isinstance(value, bytes) and len(value) == _DIGEST_SIZE):
-            raise DamagedPlayer(f"{name} is no digest of {_DIGEST_SIZE} bytes")
+            raise DamagedPlayer(f"{name} is not a digest of {_DIGEST_SIZE} bytes")
     if columns["folded"] != folded(columns["name"]):
         raise DamagedPlayer(f"folded is {columns['folded']!r}, and name is {columns['name']!r}")
     return Account(**{name: columns[name] for name in Account.__struct_fields__} | {"ranked": bool(columns["ranked"])})
@@ -42,7 +42,7 @@ def account_of(columns: Mapping[str, Any]) -> Account:
 def without_damage(columns: Mapping[str, Any]) -> Account | None:
     """Return what can be kept of a damaged row, so that its id and its name stay that player's; None for nothing.
 
-    A player whose key is damaged can do nothing until it is given another; settings that are damaged are the defaults.
+    A player with a damaged key can do nothing until it gets a new one; damaged settings become the defaults.
     """
     player, name = columns["player"], columns["name"]
     if not isinstance(player, int) or not is_registered(player):

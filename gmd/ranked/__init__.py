@@ -1,7 +1,7 @@
-"""Ranked play: who plays whom next, and how strong everybody is.
+"""Ranked play: matchmaking and ratings.
 
-The log of games is the one truth: :mod:`~gmd.ranked.record` counts its finished ranked games,
-:mod:`~gmd.ranked.strengths` makes ratings of the counts, and :mod:`~gmd.ranked.ratings` keeps both while games end.
-:mod:`~gmd.ranked.pairing` decides who is to play whom, and :mod:`~gmd.ranked.matchmaker` has it decide when somebody
-has room, and invites the two.
+The event log is the only source: :mod:`~gmd.ranked.record` counts its finished ranked games,
+:mod:`~gmd.ranked.strengths` computes ratings from the counts, and :mod:`~gmd.ranked.ratings` keeps both up to date as
+games end. :mod:`~gmd.ranked.pairing` decides who plays whom; :mod:`~gmd.ranked.matchmaker` calls it when players have
+room for games, and invites each pair.
 """

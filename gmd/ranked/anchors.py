@@ -1,20 +1,20 @@
-"""Anchors: players whose ratings are given, so that others' have a place on a scale that means something."""
+"""Anchors: players with fixed ratings, which give the scale of all other ratings a meaning."""
 
 from __future__ import annotations
 
-#: How far from 0 a rating may be given: beyond every player there is, and within what can be computed with.
+#: The largest distance of an anchor's rating from 0: beyond every real player, and small enough to compute with.
 FURTHEST = 10_000
 
 
 class BadAnchors(ValueError):
-    """A setting that names no anchors; the message says what is wrong."""
+    """Raised for a setting that cannot be read as anchors; the message says why."""
 
 
 def read_anchors(text: str | None) -> dict[str, float]:
-    """The ratings of players by their names in lower case.
+    """Parse the ratings of anchors, by their names in lower case.
 
     :param text: as in ``random-bot=1000,trout=1600``.
-    :raises BadAnchors: it is none.
+    :raises BadAnchors: it cannot be parsed.
     """
     anchors: dict[str, float] = {}
     for part in (text or "").split(","):

@@ -1,4 +1,4 @@
-"""The leaderboard, as it is shown; and as a log comes to, without a daemon."""
+"""The leaderboard as it is shown, and its computation from a log without a daemon."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class Board(Struct, frozen=True):
-    """All rows, the strongest first; and how many games they are of."""
+    """All rows, the strongest first, and the number of games behind them."""
 
     leaderboard: list[LeaderboardRow]
     games: int
 
 
 def row_of(place: int, entry: LeaderboardEntry, name: str | None) -> LeaderboardRow:
-    """A row.
+    """Return a row of the leaderboard.
 
-    :param name: of the player; None where nobody is registered by that id: games may have been imported alone.
+    :param name: the player's; None where that id is not registered: games may have been imported without players.
     """
     (player, version), rating, score = entry.entrant, entry.rating, entry.score
     return LeaderboardRow(
@@ -46,9 +46,9 @@ def row_of(place: int, entry: LeaderboardEntry, name: str | None) -> Leaderboard
 
 
 def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
-    """The leaderboard that the games of a log come to. Blocks.
+    """Return the leaderboard computed from the games of a log. Blocks.
 
-    :param anchors: the ratings of players that are given, by their names in lower case.
+    :param anchors: fixed ratings of players, by their names in lower case.
     """
     from gmd.event_log.ranking import ranked
     from gmd.players.sql import load_players

@@ -1,12 +1,12 @@
-"""The diagonal of the inverse of a sparse matrix, by elimination: what the deviations of ratings are made of.
+"""The diagonal of the inverse of a sparse matrix, by elimination: the variances of the ratings.
 
-One row after the other is solved for its unknown, and what it says goes to its neighbours, who are each other's from
-then on. That takes the square of how many they are, so whoever has fewest is next. Backwards, everybody's covariances
-follow from its neighbours' (Takahashi's equations). What is left when everybody has many neighbours is the core, which
-is factored as a full matrix. So a thousand versions that were given up after some games each cost little, and nobody
-makes ratings dear by beginning new ones.
+One row after the other is solved for its unknown and substituted into its neighbours, which become neighbours of each
+other. That takes the square of their number, so the row with the fewest neighbours is next. In reverse order, each
+row's covariances follow from its neighbours' (Takahashi's equations). The rows left when all have many neighbours are
+the core, which is factored as a full matrix. So a thousand versions abandoned after some games each cost little, and
+players cannot make ratings expensive by beginning new versions.
 
-Everything is a generator that yields every millisecond or so, so that whoever runs it can let others run.
+All functions here are generators that yield every millisecond or so, so that the caller can run other tasks.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from typing import NamedTuple
 
 from .linear import Sparse, dot, inverse_factor
 
-#: A core is full when everybody in it has this part of the others for neighbours: an entry of a dictionary takes a
-#: dozen times as long as one of a list.
+#: The core counts as full when each of its rows has this part of the others as neighbours: access to an entry of a
+#: dictionary takes a dozen times as long as to one of a list.
 FULL = 0.25
-#: The most rows of a core: eight seconds of a processor, and 30 MB.
+#: The most rows of a core: eight seconds of processor time, and 30 MB.
 MOST_IN_CORE = 1_000
-#: The most neighbours of a row that is eliminated while more than that are left: half a millisecond, and 5 KB.
+#: The most neighbours of a row eliminated while more rows than a core's are left: half a millisecond, and 5 KB.
 MOST_NEIGHBOURS = 32
-#: Entries of rows between two yields.
+#: Entries processed between two yields.
 ENTRIES_A_STEP = 2_048
 
 
 def inverse_diagonal(matrix: Sparse, most_in_core: int = MOST_IN_CORE) -> Generator[None, None, list[float]]:
-    """The diagonal of the inverse of a matrix.
+    """Return the diagonal of the inverse of a matrix.
 
-    :param matrix: its entries beside the diagonal are not positive, and less in each row than the diagonal.
-    :param most_in_core: of more rows that all have many neighbours the result is near the diagonal: what it would be if
-        a row's neighbours were known, and the variance of what all have in common.
+    :param matrix: its off-diagonal entries are not positive, and sum to less in each row than the diagonal.
+    :param most_in_core: with more rows than this that all have many neighbours, the result is approximate: each row's
+        variance as if its neighbours were known, plus the variance that all have in common.
     """
     elimination = _Elimination(most_in_core)
     yield from elimination.begin(matrix)
@@ -53,7 +53,7 @@ def inverse_diagonal(matrix: Sparse, most_in_core: int = MOST_IN_CORE) -> Genera
 
 
 class _Eliminated(NamedTuple):
-    """A row that is solved: its unknown is its neighbours', each times its share, and an error of this variance."""
+    """An eliminated row: its unknown is the sum of its neighbours' by these shares, plus an error of this variance."""
 
     number: int
     variance: float
@@ -61,19 +61,22 @@ class _Eliminated(NamedTuple):
 
 
 class _Elimination:
-    """:ivar done: the rows that have been eliminated, in order."""
+    """The elimination of a matrix.
+
+    :ivar done: the eliminated rows, in order.
+    """
 
     def __init__(self, most_in_core: int) -> None:
         self.done: list[_Eliminated] = []
         self._most_in_core = most_in_core
         self._diagonal: list[float] = []
-        #: Those that are left, without the diagonal.
+        #: The remaining rows, without the diagonal.
         self._rows: dict[int, dict[int, float]] = {}
-        #: Rows by their numbers of neighbours; some as they were before.
+        #: Rows by their number of neighbours; some entries are outdated.
         self._heap: list[tuple[int, int]] = []
 
     def begin(self, matrix: Sparse) -> Generator[None, None, None]:
-        """Take a matrix in, which stays as it is."""
+        """Copy a matrix, which stays unchanged."""
         diagonal, rows = matrix
         self._diagonal = list(diagonal)
         for number, row in enumerate(rows):
@@ -83,12 +86,12 @@ class _Elimination:
         heapify(self._heap)
 
     def run(self) -> Generator[None, None, None]:
-        """Eliminate until the core is left."""
+        """Eliminate rows until the core is left."""
         while (number := self._next()) is not None:
             yield from self._eliminate(number)
 
     def _next(self) -> int | None:
-        """Whoever has fewest neighbours, unless what is left is the core."""
+        """Return the row with the fewest neighbours; None once the core is left."""
         left = len(self._rows)
         few = FULL * left if left <= self._most_in_core else MOST_NEIGHBOURS
         while self._heap:
@@ -119,7 +122,7 @@ class _Elimination:
         yield
 
     def core(self) -> Generator[None, None, dict[int, dict[int, float]]]:
-        """The covariances of what is left."""
+        """Return the covariances of the core's rows."""
         left = sorted(self._rows)
         place = {number: place for place, number in enumerate(left)}
         diagonal = [self._diagonal[number] for number in left]
@@ -135,13 +138,13 @@ class _Elimination:
             columns = yield from inverse_factor((diagonal, rows))
         covariances: dict[int, dict[int, float]] = {number: _OfCore(place, number, columns, common) for number in left}
         for number in left:
-            covariances[number][number]  # which computes it: here, and not all at once at the end
+            covariances[number][number]  # computes the entry now, not all of them at the end
             yield
         return covariances
 
 
 class _OfCore(dict[int, float]):
-    """The covariances of one of the core; those with others of it are computed when they are asked for."""
+    """The covariances of one row of the core; those with other rows of it are computed on access."""
 
     def __init__(self, place: dict[int, int], number: int, columns: Sequence[Sequence[float]], common: float) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""The linear algebra that ratings need, on lists of floats: sparse systems solved, full matrices factored.
+"""The linear algebra behind ratings, on lists of floats: sparse systems are solved, full matrices factored.
 
-Everything is a generator that yields every millisecond or so, so that whoever runs it can let others run.
+All functions here are generators that yield every millisecond or so, so that the caller can run other tasks.
 """
 
 from __future__ import annotations
@@ -9,25 +9,27 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from math import sqrt
 from operator import mul
 
-#: A symmetric positive definite matrix: the diagonal, and for each row the other entries that are not 0.
+#: A symmetric positive definite matrix: its diagonal, and for each row the other entries that are not 0.
 Sparse = tuple[Sequence[float], Sequence[Mapping[int, float]]]
 
-#: Multiplications between two yields: half a millisecond's, or a single one's more.
+#: Multiplications between two yields: half a millisecond, or longer for a single long row.
 WORK_A_STEP = 16_384
-#: Entries of a sparse matrix between two: each takes several times as long.
+#: Entries of a sparse matrix between two yields: each takes several times as long as a multiplication.
 LOOKUPS_A_STEP = 4_096
-#: How much of the right side a solution may leave, squared and relative: beyond this floats do not get better.
+#: The residual at which a solution is accepted, squared and relative: floats allow no smaller one.
 RESIDUE = 1e-24
 
 
 def dot(one: Iterable[float], other: Iterable[float]) -> float:
-    """The sum of the products, as far as both go."""
+    """Return the sum of the products, up to the length of the shorter."""
     return sum(map(mul, one, other), 0.0)
 
 
 def solve(matrix: Sparse, right: Sequence[float]) -> Generator[None, None, list[float]]:
-    """The x for which ``matrix`` times x is ``right``, by conjugate gradients; each step takes as long as the matrix
-    has entries, and there are few steps where everybody has met several others.
+    """Solve ``matrix`` times x = ``right`` by conjugate gradients.
+
+    Each step takes time in proportion to the matrix's entries; few steps are needed where everybody has several
+    opponents.
     """
     diagonal, _ = matrix
     solution, rest = [0.0] * len(right), list(right)
@@ -59,9 +61,9 @@ def _multiply(matrix: Sparse, vector: Sequence[float]) -> Generator[None, None, 
 
 
 def inverse_factor(matrix: Sparse) -> Generator[None, None, list[list[float]]]:
-    """The columns, each from the diagonal down, of the lower triangle whose transpose times itself is the inverse.
+    """Return the inverse of the Cholesky factor, as columns from the diagonal down.
 
-    Of Cholesky's factor it is the inverse: n³/3 multiplications for n rows.
+    It is the lower triangle whose transpose times itself is the matrix's inverse: n³/3 multiplications for n rows.
     """
     factor = yield from _cholesky(matrix)
     columns: list[list[float]] = []
@@ -78,7 +80,7 @@ def inverse_factor(matrix: Sparse) -> Generator[None, None, list[list[float]]]:
 
 
 def _cholesky(matrix: Sparse) -> Generator[None, None, list[list[float]]]:
-    """The rows of the lower triangle whose product with its transpose is the matrix."""
+    """Return the rows of the lower triangle whose product with its transpose is the matrix."""
     factor: list[list[float]] = []
     work = 0
     for number, (scale, entries) in enumerate(zip(*matrix, strict=True)):

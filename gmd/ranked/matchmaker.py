@@ -1,9 +1,9 @@
-"""Keeps the players busy that want ranked games and are here: as many games as each takes, and never more.
+"""The matchmaker: it pairs the players who are present and want ranked games, up to each player's number of games.
 
-It looks when something has happened: somebody has come, has changed its settings, or has a game less. Nothing else
-makes it look but time: players who have not answered are tried again, and those who have just met may meet again. Who
-wants no more ranked games is sent none, and those that it was sent and has not taken are called off, so that nobody
-waits for it; what it has in hand stays.
+It runs when something has happened: a player has come, has changed its settings, or has a game less. Otherwise only
+time makes it run: a pause of a player who did not answer ends, or two players who have just met may meet again. A
+player who wants no more ranked games is invited to none. Invitations that it has not accepted are called off, so that
+nobody waits for it; its games in progress go on.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ logger = get_logger(__name__)
 
 _EXPIRED = Ending(Cause.EXPIRED)
 
-#: Seconds between something's happening and a look: what happens at about the same time, as at a start, is one choice.
-#: reconchess's client asks every five seconds.
+#: Seconds between an event and a run, so that events at about the same time, as after a start, are decided together.
+#: reconchess's client sends requests every five seconds.
 GATHER_SECONDS = 0.5
-#: Seconds for which two who have just met are kept apart, if there are others. Both have room the moment their game
-#: ends, and nobody else may have: without this they would meet for ever.
+#: Seconds for which two players who have just met are kept apart, if there are others. When their game ends both have
+#: room, and perhaps nobody else: without this pause they would meet for ever.
 APART_SECONDS = 15.0
 
-#: Seconds after which it is tried again what has failed, as games do that cannot be written.
+#: Seconds until a retry of something that failed, such as a game that could not be written.
 RETRY_SECONDS = 60.0
 
 
@@ -53,18 +53,18 @@ class Matchmaker:
     def __init__(
         self, arbiter: Arbiter, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
     ) -> None:
-        """:param random: decides where it is all the same."""
+        """:param random: breaks ties."""
         self._registry, self._lobby, self._ratings = registry, lobby, ratings
         self._random = random or SystemRandom()
         self._pair_history, self._backoff = PairHistory(), Backoff()
         self._happened = trio.Event()
-        #: When to look again because something failed, in trio's time.
+        #: When to run again because something failed, in trio's time.
         self._retry: float | None = None
-        #: The games it has made that may not have begun; those of before a restart lapse by themselves.
+        #: Games made here that may not have begun; those made before a restart expire by themselves.
         self._made: set[int] = set()
-        #: Who wants no more, and may have been sent some.
+        #: Players who want no more ranked games and may still have invitations.
         self._leaving: set[int] = set()
-        #: When each was last given a game, in games.
+        #: The number of the last game given to each player.
         self._last: dict[int, int] = {}
         self._given = 0
         arbiter.when_seats_change(self._on_seats)
@@ -73,11 +73,11 @@ class Matchmaker:
         lobby.when_called_off(self._on_called_off)
 
     def start(self, playing: Iterable[Playing]) -> None:
-        """Begin with the ranked games that are not over; the ratings have begun."""
+        """Begin with the ranked games that are not over, once the ratings have been started."""
         self._pair_history.start(playing, self._ratings.record)
 
     async def run(self) -> None:
-        """Pair whoever has room, until cancelled."""
+        """Pair players who have room, until cancelled."""
         again = inf
         while True:
             with trio.move_on_at(again):
@@ -90,12 +90,12 @@ class Matchmaker:
                 logger.exception("the matchmaker failed")
                 again = trio.current_time() + RETRY_SECONDS
 
-    # --- What happens -------------------------------------------------------------------------------------------
+    # --- Events -------------------------------------------------------------------------------------------------
 
     def _on_seats(self, game: Game) -> None:
         if not is_ranked(game.created):
             if game.over and any(map(self._wants, game.named)):
-                self._happened.set()  # there is more room
+                self._happened.set()  # a player has more room
             return
         now = trio.current_time()
         self._pair_history.note(game, now + APART_SECONDS)
@@ -105,7 +105,7 @@ class Matchmaker:
             assert player is not None
             if seated is not None and not game.over:
                 self._backoff.restored(player)
-                self._happened.set()  # it may be sent another
+                self._happened.set()  # the player may be invited to another game
             elif seated is None and game.now.ending == _EXPIRED:
                 self._backoff.tried(player, now)
         if game.over:
@@ -135,12 +135,12 @@ class Matchmaker:
         account = None if player is None else self._registry.get(player)
         return account is not None and account.ranked
 
-    # --- What is done -------------------------------------------------------------------------------------------
+    # --- Actions ------------------------------------------------------------------------------------------------
 
     async def _look(self) -> float:
-        """Pair whoever has room; when to look again, if nothing happens, in trio's time."""
+        """Pair players who have room; return when to run again if nothing happens, in trio's time."""
         while self._leaving:
-            await self._let_go(self._leaving.pop())
+            await self._call_off(self._leaving.pop())
         now = trio.current_time()
         here = [account for account in self._lobby.presence.here() if account.ranked]
         apart = self._pair_history.look(now, apart=len(here) > 2)
@@ -153,14 +153,14 @@ class Matchmaker:
         return min((time for time in times if time is not None), default=inf)
 
     def _untaken(self, player: int) -> list[int]:
-        """The games to which it has invited a player who has not answered."""
+        """Return the games to which a player was invited here and that it has not answered."""
         return [each.game_id for each in self._lobby.book.received(player) if each.game_id in self._made]
 
-    async def _let_go(self, player: int) -> None:
+    async def _call_off(self, player: int) -> None:
         for game_id in self._untaken(player):
             try:
                 await self._lobby.decline(game_id, player, loop_time.now())
-            except GmError as error:  # it has begun, or ended; or cannot be written, and lapses
+            except GmError as error:  # it has begun or ended; or it cannot be written, and expires
                 logger.info("a ranked game was not called off", game_id=game_id, reason=str(error))
 
     def _candidate(self, account: Account) -> Candidate:
@@ -169,13 +169,13 @@ class Matchmaker:
         return Candidate(account.player, room, rating.rating, rating.deviation, last)
 
     def _room(self, player: int) -> int:
-        """How many games to invite a player to: no more wait for its answer at a time than it may have sent itself."""
+        """Return the number of games to invite a player to: not more than it could itself have sent unanswered."""
         unanswered = self._lobby.book.inbox(player).count(None)
         room = self._lobby.room(player) or int(self._lobby.could_have_room(player))
         return max(0, min(room, self._lobby.limits.out - unanswered))
 
     async def _invite(self, pairing: Pairing) -> None:
-        """Invite the two, unless one of them has been invited elsewhere since it was looked at."""
+        """Invite a pair, unless one of them has been invited elsewhere since the pairing."""
         try:
             for player in pairing:
                 await self._lobby.make_room("player", str(player), player)
@@ -194,4 +194,4 @@ class Matchmaker:
         if not (game.begun or game.over):
             self._made.add(game.id)
         for account in filter(None, map(self._registry.get, pairing)):
-            self._on_left(account)  # it may have, while the game was on its way to the log
+            self._on_left(account)  # the setting may have changed while the game was written to the log

@@ -1,4 +1,4 @@
-"""The ranked games that are on, or wait for their players; and who has just met whom."""
+"""Ranked games in progress or not yet accepted, and the pairs of players who have just met."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .record import Record
 
 
 class PairHistory:
-    """What the matchmaker knows of pairs of players (:class:`~gmd.ranked.pairing.Meetings`)."""
+    """The matchmaker's knowledge of pairs of players (:class:`~gmd.ranked.pairing.Meetings`)."""
 
     def __init__(self) -> None:
         #: White and Black of each game.
         self._games: dict[int, tuple[int, int]] = {}
         self._whites: Counter[tuple[int, int]] = Counter()
-        #: Until when two are not to meet again, in trio's time; who met first is first.
+        #: Until when each pair is kept apart, in trio's time; those who met first come first.
         self._met: dict[frozenset[int], float] = {}
         self._record = Record()
         self._apart = False
 
     def start(self, playing: Iterable[Playing], record: Record) -> None:
-        """Begin with what the log has; ``record`` goes on to count what ends."""
+        """Begin with the games of the log; ``record`` goes on to count games that end."""
         self._record = record
         for game_id, white, black in playing:
             assert white is not None
@@ -32,7 +32,7 @@ class PairHistory:
             self._put(game_id, (white, black))
 
     def note(self, game: Game, apart_until: float) -> None:
-        """A ranked game was made or has ended."""
+        """Record that a ranked game was made or has ended."""
         black, white = game.named  # False is Black
         if not game.over and game.id not in self._games:
             assert white is not None
@@ -46,9 +46,9 @@ class PairHistory:
             self._met[frozenset(pair)] = apart_until
 
     def look(self, now: float, *, apart: bool) -> float | None:
-        """Answer as of a time; when somebody may meet again who may not then.
+        """Set the time of the following answers; return when the next pair may meet again.
 
-        :param apart: whether those who have just met are kept apart at all.
+        :param apart: whether pairs who have just met are kept apart at all.
         """
         self._met = {pair: until for pair, until in self._met.items() if until > now}
         self._apart = apart

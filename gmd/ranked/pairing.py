@@ -1,16 +1,17 @@
-"""Who is to play whom: a decision, and nothing else.
+"""The pairing rule: which players play each other.
 
-The rule. Whoever has waited longest chooses first, and then stands at the end of the line as long as it takes more
-games. It looks for somebody of its strength, as far as that is known: for each round every player's strength is drawn
-from what its rating and deviation allow (Thompson's sampling), and never more narrowly than :data:`SPREAD`. So one of
-whom little is known meets very different players, and all meet several. Of the :data:`WINDOW` nearest on either side it
-takes the nearest, where each game that the two have in hand with each other counts as :data:`IN_HAND_COST` points. One
-choice in :data:`EXPLORES` is of anybody, however strong: without such games ratings at the two ends of a long ladder
-would know little of each other. Those who have just met are not paired anew as long as the caller says so.
+The player who has waited longest chooses first, and then goes to the end of the line as long as it takes more games.
+It looks for an opponent of its own strength, as far as that is known. For each round every player's strength is drawn
+at random from its rating and deviation (Thompson sampling), with a deviation of at least :data:`SPREAD`. So a player
+of whom little is known meets very different players, and all players meet several. Of the :data:`WINDOW` nearest
+players on either side it takes the nearest, where each game in progress between the two counts as
+:data:`IN_HAND_COST` points. One choice in :data:`EXPLORES` is of any player, however strong: without such games the
+ratings at the two ends of a long ladder would hardly be related. Players who have just met are not paired again for
+as long as the caller says so.
 
-Colours alternate in every pair of players: White is who has had it less often in this pair.
+Colours alternate in every pair of players: White goes to the one who has had it less often in this pair.
 
-With n players and g games this takes time as n log n + g log n, and moving g pointers in a list of n.
+For n players and g games this takes time in proportion to n log n + g log n, and moves g pointers in a list of n.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from math import hypot
 from random import Random
 from typing import NamedTuple, Protocol
 
-#: The least standard deviation that strengths are drawn with: a quarter of what a class is wide in Elo's chess.
+#: The least standard deviation of drawn strengths: a quarter of the width of a class in Elo's system.
 SPREAD = 50.0
-#: How many neighbours are looked at on either side.
+#: How many neighbours are considered on either side.
 WINDOW = 8
-#: Points of rating that a game in hand with each other is worth in distance.
+#: Points of rating that each game in progress between two players adds to their distance.
 IN_HAND_COST = 200.0
-#: One choice in so many is of anybody.
+#: One choice in this many is of any player.
 EXPLORES = 8
 
 
 class Candidate(NamedTuple):
-    """A player that takes ranked games.
+    """A player who takes ranked games.
 
-    :ivar room: how many more it takes.
-    :ivar last: when it was last given a game, as a number that grows; who has waited longest has the lowest.
+    :ivar room: how many more games it takes.
+    :ivar last: the number of its last game; numbers grow, so the player who has waited longest has the lowest.
     """
 
     player: int
@@ -48,38 +49,38 @@ class Candidate(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """Two who are to play each other."""
+    """Two players who are to play each other."""
 
     white: int
     black: int
 
 
 class Meetings(Protocol):
-    """What two players have had to do with each other."""
+    """The history of pairs of players."""
 
     def in_hand(self, one: int, other: int) -> int:
-        """How many games they are playing, or are invited to."""
+        """Return how many games the two are playing or are invited to."""
 
     def whites(self, one: int, other: int) -> int:
-        """How often the one had White against the other, those games among them."""
+        """Return how often the first had White against the second, including games in progress."""
 
     def just_met(self, one: int, other: int) -> bool:
-        """Whether they are not to be paired now."""
+        """Return whether the two are not to be paired now."""
 
 
 def pair(candidates: Iterable[Candidate], meetings: Meetings, random: Random) -> list[Pairing]:
-    """Games for all who have room, until no two who have are left that may be paired."""
+    """Return games for all players with room, until no two such players are left that may be paired."""
     return list(_Round(candidates, meetings, random).pairings())
 
 
 class _Round:
     def __init__(self, candidates: Iterable[Candidate], meetings: Meetings, random: Random) -> None:
-        shuffled = sorted(candidates)  # whatever order they come in, the same choices come of the same numbers
+        shuffled = sorted(candidates)  # so that the result depends only on the random numbers
         random.shuffle(shuffled)
         self._line = deque(sorted((each for each in shuffled if each.room > 0), key=lambda each: each.last))
         self._room = {each.player: each.room for each in self._line}
         self._strength = {each.player: random.gauss(each.rating, hypot(each.deviation, SPREAD)) for each in self._line}
-        #: All who have room, by their strengths.
+        #: All players with room, by strength.
         self._ladder: list[tuple[float, int]] = []
         for player, strength in self._strength.items():
             insort(self._ladder, (strength, player))
@@ -93,7 +94,7 @@ class _Round:
                 continue
             opponent = self._choose(chooser.player)
             if opponent is None:
-                continue  # nobody that is left may play it, and there will not be more
+                continue  # no remaining player may play it, and none will be added
             yield self._seat(chooser.player, opponent)
             for player in (chooser.player, opponent):
                 self._take_place(player)
@@ -107,7 +108,7 @@ class _Round:
         return min(self._near(player), key=lambda other: self._distance(player, other), default=None)
 
     def _near(self, player: int) -> Iterator[int]:
-        """The nearest that the player may be paired with, on both sides."""
+        """Yield the nearest players that the player may be paired with, on both sides."""
         place = bisect_left(self._ladder, (self._strength[player], player))
         above = (self._ladder[i][1] for i in range(place + 1, len(self._ladder)))
         below = (self._ladder[i][1] for i in range(place - 1, -1, -1))
@@ -123,7 +124,7 @@ class _Round:
         return one != other and not self._meetings.just_met(one, other)
 
     def _seat(self, one: int, other: int) -> Pairing:
-        """Who plays White."""
+        """Decide who plays White."""
         more = self._whites(one, other) - self._whites(other, one)
         pairing = Pairing(one, other) if more < 0 or (more == 0 and _begins(one, other)) else Pairing(other, one)
         self._made[pairing] += 1
@@ -139,8 +140,8 @@ class _Round:
 
 
 def _begins(one: int, other: int) -> bool:
-    """Whether the one has White the first time, and whenever they have had it equally often: so it alternates.
+    """Return whether the first player has White when the two have had it equally often, so that it alternates.
 
-    Of neighbours in the order of ids it is the lower, of the next ones the higher, and so on, as in a round robin.
+    Of players with neighbouring ids the lower one does, of the next the higher one, and so on, as in a round robin.
     """
     return (one < other) is bool((one + other) % 2)

@@ -1,4 +1,4 @@
-"""Ranked play in one daemon: its ratings and its matchmaker, begun and run together."""
+"""Ranked play in one daemon: its ratings and its matchmaker, started and run together."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from .record import Record
 
 
 class RankedPlay:
-    """:ivar ratings: everybody's."""
+    """Ranked play.
+
+    :ivar ratings: all players' ratings.
+    """
 
     def __init__(
         self, arbiter: Arbiter, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
     ) -> None:
-        """:param anchors: as :func:`~gmd.ranked.anchors.read_anchors` gives them."""
+        """:param anchors: in the form that :func:`~gmd.ranked.anchors.read_anchors` returns."""
         self.ratings = Ratings(arbiter, registry, anchors)
         self._matchmaker = Matchmaker(arbiter, registry, lobby, self.ratings)
         self._log = arbiter.log
 
     async def start(self) -> None:
-        """Read from the log what has been played, and what is on.
+        """Read the finished ranked games and those in progress from the log.
 
         :raises GmError: the log cannot be read.
         """

@@ -1,6 +1,6 @@
-"""The ratings of a log's players, kept while games end.
+"""The ratings of a log's players, updated as games end.
 
-What has become durable counts. Nothing is kept of the ratings themselves: at the start they are computed from the log.
+Only durable games count. The ratings themselves are not stored: they are computed from the log at the start.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .strengths import Rating, estimate
 
 logger = get_logger(__name__)
 
-#: How long the rest is after the ratings were computed, in times of what it took: they have a tenth of a processor.
+#: The pause after a computation, in multiples of its duration: ratings take a tenth of a processor.
 REST = 9.0
-#: The longest slice that others wait for, in seconds: a known move takes a tenth of it, a commit several times as long.
+#: The longest time without a checkpoint, in seconds: ten times as long as a known move, and shorter than a commit.
 SLICE_SECONDS = 0.001
 
 
@@ -38,10 +38,10 @@ class LeaderboardEntry(Struct, frozen=True):
 
 
 class Ladder(Struct, frozen=True):
-    """Everybody's rating at one time.
+    """All ratings at one time.
 
-    :ivar games: how many games it is computed from.
-    :ivar standings: the strongest first; of equals, who came first.
+    :ivar games: the number of games they are computed from.
+    :ivar entries: the strongest first; among equals, the one who registered first.
     """
 
     games: int = 0
@@ -49,9 +49,9 @@ class Ladder(Struct, frozen=True):
 
 
 async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
-    """The ladder that a record comes to, computed in slices that leave room for others.
+    """Compute the ladder of a record, in slices that let other tasks run.
 
-    :param anchors: the ratings of players that are given.
+    :param anchors: fixed ratings of players.
     """
     games, totals = record.games, record.totals()
     computing = estimate(record.opponents(), anchors)
@@ -70,13 +70,13 @@ async def climb(record: Record, anchors: Mapping[int, float]) -> Ladder:
 
 
 class Ratings:
-    """Everybody's ratings, some moments after the games that they are of.
+    """All players' ratings, which follow the end of a game by some moments.
 
     :ivar ladder: as last computed.
     """
 
     def __init__(self, arbiter: Arbiter, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
-        """:param anchors: the ratings of players that are given, by their names in any case."""
+        """:param anchors: fixed ratings of players, by their names in any case."""
         self._log, self._registry, self._anchors = arbiter.log, registry, anchors or {}
         self.record = Record()
         self.ladder = Ladder()
@@ -86,11 +86,13 @@ class Ratings:
         arbiter.when_pruned(self._note_pruned)
 
     def start(self, record: Record) -> None:
-        """Begin with what the log has. The ratings are computed by :meth:`run`."""
+        """Begin with the games of the log. :meth:`run` computes the ratings."""
         self.record = record
         for name in self._anchors:
-            if self._registry.named(name) is None:  # misspelt, or free for anybody to take
-                logger.warning("an anchor is nobody's name: whoever registers it has that rating", anchor=name)
+            if self._registry.named(name) is None:  # misspelt, or free for any player to register
+                logger.warning(
+                    "an anchor is not registered: the player who registers its name gets that rating", anchor=name
+                )
         self._changed.set()
 
     async def run(self) -> None:
@@ -102,12 +104,12 @@ class Ratings:
             try:
                 self.ladder = await climb(self.record, self._pinned())
             except Exception:
-                logger.exception("the ratings could not be computed")  # games go on, and the next one's end tries again
+                logger.exception("the ratings could not be computed")  # games go on; the next end of a game retries
             self._by_entrant = {entry.entrant: entry.rating for entry in self.ladder.entries}
             await trio.sleep(REST * (perf_counter() - began))
 
     def of(self, player: int, version: int) -> Rating:
-        """The rating of a version of a player's bot."""
+        """Return the rating of a version of a player's bot."""
         account = self._registry.get(player)
         if account is not None and (pinned := self._anchors.get(account.name.lower())) is not None:
             return Rating(pinned, 0.0)
@@ -123,7 +125,7 @@ class Ratings:
             self._changed.set()
 
     def _note_pruned(self, pruned: Pruned) -> None:
-        """What is not in the log any more does not count: the ratings are those that the log comes to."""
+        """Remove games that are no longer in the log: the ratings are those computed from the log."""
         if pruned.ranked is not None:
             self.record.add(pruned.ranked._replace(games=-pruned.ranked.games))
             self._changed.set()

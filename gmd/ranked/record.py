@@ -1,4 +1,4 @@
-"""What the finished ranked games come to: who won how often against whom. The order of the games is not in it."""
+"""A count of the finished ranked games by pair and result, without their order."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import chess
 
 from gmd.event_log.interface import RankedResult
 
-#: The winners in the order in which :class:`Score` has them from White's side.
+#: The winners in the order of the fields of White's :class:`Score`.
 _WINNERS = (chess.WHITE, None, chess.BLACK)
 
 
 class Entrant(NamedTuple):
-    """A version of a player's bot, which is what has a rating. Version 0: the player has never begun one."""
+    """A version of a player's bot, which has a rating of its own. Version 0: the player has never begun a version."""
 
     player: int
     version: int
 
 
 class Score(NamedTuple):
-    """How some games ended, as one side has it."""
+    """The results of some games from one side's view."""
 
     wins: int = 0
     draws: int = 0
@@ -33,22 +33,22 @@ class Score(NamedTuple):
 
     @property
     def points(self) -> float:
-        """A win is one, a draw half of one."""
+        """The points: one for a win, a half for a draw."""
         return self.wins + self.draws / 2
 
     def plus(self, other: Score) -> Score:
-        """Both together."""
+        """Return the sum of both."""
         return Score(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
 
     def turned(self) -> Score:
-        """The same games as the other side has them."""
+        """Return the same games from the other side's view."""
         return Score(self.losses, self.draws, self.wins)
 
 
 class Record:
-    """How often everybody did what against everybody, with either colour, and who had White how often.
+    """The scores of all entrants against each other, with either colour, and how often each player had White.
 
-    :ivar games: how many games it counts.
+    :ivar games: the number of games counted.
     """
 
     def __init__(self, results: Iterable[RankedResult] = ()) -> None:
@@ -60,11 +60,11 @@ class Record:
             self.add(result)
 
     def add(self, result: RankedResult) -> None:
-        """Count games; with a negative number of them, count them no more."""
+        """Add games; remove them if their number is negative."""
         white, black = Entrant(result.white, result.white_version), Entrant(result.black, result.black_version)
         new = Score(*(result.games if result.winner == each else 0 for each in _WINNERS))
         if white == black or not new.games:
-            return  # it says nothing about anybody
+            return  # such games say nothing about ratings
         self.games += new.games
         self._count(white, black, new)
         self._count(black, white, new.turned())
@@ -81,13 +81,13 @@ class Record:
             del self._scores[one], self._totals[one]
 
     def whites(self, player: int, opponent: int) -> int:
-        """How many games a player has had White in against another, whatever their versions."""
+        """Return how many games a player had White in against another, over all versions."""
         return self._whites.get((player, opponent), 0)
 
     def opponents(self) -> dict[Entrant, dict[Entrant, Score]]:
-        """Everybody's score against everybody it has met, as of now, in no order."""
+        """Return a copy of all entrants' scores against each of their opponents, in no order."""
         return {entrant: dict(scores) for entrant, scores in self._scores.items()}
 
     def totals(self) -> dict[Entrant, Score]:
-        """Everybody's score, as of now."""
+        """Return a copy of all entrants' total scores."""
         return dict(self._totals)

@@ -1,15 +1,15 @@
-"""Ratings and their uncertainty out of results: Bradley and Terry's model, all games at once.
+"""Ratings and their uncertainty, computed from all games at once by the Bradley-Terry model.
 
-An entrant of rating r scores 1 / (1 + 10 ** ((s - r) / 400)) points a game against one of rating s, which is what Elo's
-scale says; a draw is half a win. Before its first game an entrant is taken to be one of a population whose ratings are
-spread normally around :data:`MEAN` with a standard deviation of :data:`SPREAD`; with its games this becomes its rating,
-which is the most probable one, and its deviation, the standard deviation of what it may be besides (Laplace's
-approximation: the root of the diagonal of the inverse Hessian). So two deviations either way hold the true rating in 19
-of 20 cases. Bayeselo and Ordo rate chess engines so.
+An entrant of rating r scores 1 / (1 + 10 ** ((s - r) / 400)) points a game against one of rating s, as on the Elo
+scale; a draw is half a win. The prior rating of an entrant is normally distributed around :data:`MEAN` with a standard
+deviation of :data:`SPREAD`. With the games this becomes a posterior distribution: its most probable value is the
+rating, and its standard deviation, by Laplace's approximation the root of the diagonal of the inverse Hessian, is the
+deviation. So the rating lies within two deviations of the true one in 19 of 20 cases. Bayeselo and Ordo rate chess
+engines in this way.
 
-A version of a bot does not change, so an old game says as much of it as a new one, and the order of games says nothing.
-That is why no system is used that goes from game to game (Elo, Glicko, TrueSkill): those keep a deviation for everybody
-as if the others' were independent of it, and say less than there is where all who have met somebody share an error. See
+A version of a bot does not change, so an old game counts as much as a new one, and the order of games does not matter.
+So no system that updates ratings game by game is used (Elo, Glicko, TrueSkill): these treat each player's deviation as
+independent of the others', and lose information where players with a common opponent share an error. See
 docs/explanation/ratings.md for figures.
 
 White's advantage is not in the model: the matchmaker alternates colours in every pair of players.
@@ -26,22 +26,22 @@ from .elimination import inverse_diagonal
 from .linear import Sparse, solve
 from .record import Entrant, Score
 
-#: The rating of one of whom nothing is known, and the deviation of that; Glicko's customary numbers.
+#: The prior rating and its deviation, before any game; the usual numbers of Glicko.
 MEAN, SPREAD = 1500.0, 350.0
-#: Points of rating in one of the model's own units, in which the odds are e to the difference.
+#: Points of rating in one unit of the model; one unit of difference multiplies the odds by e.
 SCALE = 400 / log(10)
-#: The longest step towards the ratings, in the model's units: a longer one could be out of what the slope holds for.
+#: The longest step of the ratings, in the model's units: the slope may not hold beyond it.
 LONGEST_STEP = 1.0
-#: A step that is shorter is the last one, which makes the ratings exact beyond what is shown.
+#: A shorter step than this is the last one: the ratings are then exact beyond the digits shown.
 LAST_STEP = 1e-9
-#: Ten are many; ratings that are given far from all others take more, a unit each.
+#: Ten steps are many already; anchors far from all other ratings take more, one for each unit.
 MOST_STEPS = 200
 
-_PRECISION = (SCALE / SPREAD) ** 2  # of what is assumed before the first game, in the model's units
+_PRECISION = (SCALE / SPREAD) ** 2  # of the prior, in the model's units
 
 
 class Rating(Struct, frozen=True):
-    """A rating, and its standard deviation; 0 where it is pinned."""
+    """A rating and its standard deviation, which is 0 for an anchor."""
 
     rating: float = MEAN
     deviation: float = SPREAD
@@ -54,11 +54,11 @@ class Rating(Struct, frozen=True):
 def estimate(
     opponents: Mapping[Entrant, Mapping[Entrant, Score]], anchors: Mapping[int, float]
 ) -> Generator[None, None, dict[Entrant, Rating]]:
-    """The ratings of all who have played. It yields often, for others to run.
+    """Compute the ratings of all entrants with games. It yields often, so that other tasks can run.
 
-    :param opponents: as :meth:`.record.Record.opponents` has them; the same counts give the same numbers, to the bit,
-        in whatever order they come.
-    :param anchors: players whose ratings are given, all versions of theirs.
+    :param opponents: as :meth:`.record.Record.opponents` returns them; the same counts give the same ratings, to the
+        bit, in whatever order they come.
+    :param anchors: players with fixed ratings, which hold for all their versions.
     """
     network = _Network(sorted(entrant for entrant in opponents if entrant.player not in anchors))
     yield from network.meet(opponents, anchors)
@@ -71,27 +71,27 @@ def estimate(
 
 
 def expected(rating: float, opponent: float) -> float:
-    """Points a game."""
+    """Return the expected points of a game."""
     return 1 / (1 + exp((opponent - rating) / SCALE))
 
 
 class _Network:
-    """Who has met whom, by numbers; strengths in the model's units, from :data:`MEAN`.
+    """The graph of opponents, by number; strengths are in the model's units, relative to :data:`MEAN`.
 
-    :ivar free: those whose ratings are to be found.
+    :ivar free: the entrants whose ratings are to be found.
     """
 
     def __init__(self, free: Sequence[Entrant]) -> None:
         self.free = free
         self.strengths = [0.0] * len(free)
-        #: For each, those it has met whose ratings are to be found, and those whose are given, with its score.
+        #: For each entrant, its scores against free opponents, and against anchors.
         self._met: list[dict[int, Score]] = []
         self._pinned: list[list[tuple[float, Score]]] = []
 
     def meet(
         self, opponents: Mapping[Entrant, Mapping[Entrant, Score]], anchors: Mapping[int, float]
     ) -> Generator[None, None, None]:
-        """Take in who has met whom: in order, since sums of floats depend on it."""
+        """Add all entrants' opponents, in a fixed order, since sums of floats depend on it."""
         number = {entrant: place for place, entrant in enumerate(self.free)}
         for entrant in self.free:
             scores = sorted(opponents[entrant].items())
@@ -101,7 +101,7 @@ class _Network:
             yield
 
     def settle(self) -> Generator[None, None, None]:
-        """Go to the most probable strengths, by Newton's method: what is probable has one peak."""
+        """Find the most probable strengths by Newton's method: the probability has a single peak."""
         for _ in range(MOST_STEPS):
             slope, curvature = yield from self._look()
             steps = yield from solve(curvature, slope)
@@ -112,13 +112,13 @@ class _Network:
                 return
 
     def deviations(self) -> Generator[None, None, list[float]]:
-        """Of the strengths as they are, in the model's units."""
+        """Return the deviations of the present strengths, in the model's units."""
         _, curvature = yield from self._look()
         variances = yield from inverse_diagonal(curvature)
         return [sqrt(variance) for variance in variances]
 
     def _look(self) -> Generator[None, None, tuple[list[float], Sparse]]:
-        """The slope of the probability's logarithm, and its curvature, negated."""
+        """Return the slope of the log-probability, and its curvature, negated."""
         slope: list[float] = []
         diagonal: list[float] = []
         rows: list[dict[int, float]] = []

@@ -1,4 +1,6 @@
-"""Whole games as the rules make them: any variant, clock and ending, forfeits and games out of PGNs among them."""
+"""Hypothesis strategies for whole games as the rules make them: any variant, clock and ending, with forfeits and games
+loaded from PGN.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from gmd.games.variants import make_game
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]
-#: Seats that are open, and seats that are kept for somebody.
+#: Open seats, and seats reserved for invited players.
 KEPT: list[dict[str, Any]] = [
     {"player_white": None},
     {"player_white": None, "player_black": None},
@@ -28,12 +30,12 @@ KEPT: list[dict[str, Any]] = [
     {"invited": ["white", "black"]},
     {"invited": ["black"], "lapses": 60.5, "ranked": True, "versions": (2, 7)},
 ]
-thoughts = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
+elapsed_times = st.sampled_from([0.0, 0.1 + 0.2, 1.5, 30.0, 1000.0])
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
-    """A game and its events."""
+    """Return a game of chess and its events."""
     request: NewGame = draw(options)
     loaded = [] if request.variant == "chess960" else KNIGHTS[: draw(st.integers(0, 6))]
     game, events = _with_seats(*new_game(request, loaded), kept=draw(st.sampled_from([{}, {}, *KEPT])))
@@ -45,18 +47,18 @@ def histories(draw: st.DrawFn) -> tuple[ChessGame, list[AnyEvent]]:
     if request.clock is not None and draw(st.booleans()):
         for seat in (True, False):
             _do(game, events, FirstContact(seat), 0.0)
-    for what, thought in draw(st.lists(st.tuples(asked, thoughts), max_size=30)):
-        _do(game, events, _command(what, game), thought)
+    for what, elapsed in draw(st.lists(st.tuples(asked, elapsed_times), max_size=30)):
+        _do(game, events, _command(what, game), elapsed)
     return game, events
 
 
 def _lapses(game: Game) -> list[CallOff]:
-    """Its time passes, if it is limited."""
+    """Return the command for a passed invitation deadline, if the game has such a deadline."""
     return [CallOff(None)] if game.lapsing else []
 
 
 def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -> tuple[ChessGame, list[AnyEvent]]:
-    """The same, but that its seats are not all taken."""
+    """Return the same game with some of its seats open or reserved."""
     if not kept:
         return game, events
     again = make_game(structs.replace(game.created, **kept))
@@ -65,13 +67,13 @@ def _with_seats(game: ChessGame, events: list[AnyEvent], kept: dict[str, Any]) -
     return again, [again.created, *events[1:]]
 
 
-#: Where a game of reconnaissance blind chess may begin: usually, and a few turns before it is over.
+#: Starting positions of reconnaissance blind chess: the usual one, and two that are a few turns from the end.
 BLIND_STARTS = [None, "4k3/P7/8/8/8/8/p7/4K3 w - - 96 50", "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"]
 
 
 @st.composite
 def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
-    """A game of reconnaissance blind chess and its events."""
+    """Return a game of reconnaissance blind chess and its events."""
     clock = draw(st.sampled_from([None, ClockOption(initial=100.0, increment=1.5)]))
     request = NewGame(
         player_white=1, player_black=2, variant="rbc", clock=clock, fen=draw(st.sampled_from(BLIND_STARTS))
@@ -85,15 +87,15 @@ def blind_histories(draw: st.DrawFn) -> tuple[RbcGame, list[AnyEvent]]:
     if clock is not None:
         for seat in (True, False):
             _do(game, events, FirstContact(seat), 0.0)
-    for number, thought in draw(st.lists(st.tuples(st.integers(0, 10**6), thoughts), max_size=40)):
-        _do(game, events, _blind_command(game, number), thought)
+    for number, elapsed in draw(st.lists(st.tuples(st.integers(0, 10**6), elapsed_times), max_size=40)):
+        _do(game, events, _blind_command(game, number), elapsed)
     if draw(st.booleans()):
         _do(game, events, End(game.turn, Cause.RESIGNATION), 0.0)
     return game, events
 
 
 def _blind_command(game: RbcGame, number: int) -> Command:
-    """Something the side to move may do now, or a moment later."""
+    """Return a command that the side to move may give now or a moment later."""
     if number % 3:
         return Sense(game.turn, chess.SQUARE_NAMES[number % 64] if number % 5 else None)
     moves = [PASS, *(move.uci() for move in game.recon.board.move_actions())]
@@ -101,15 +103,15 @@ def _blind_command(game: RbcGame, number: int) -> Command:
 
 
 def _command(what: Any, game: ChessGame) -> Command:
-    """What is asked; a move, mostly by the side whose turn it is. Some texts are too long to be kept."""
+    """Return the drawn command: mostly a move, mostly by the side to move. Some texts are too long to be stored."""
     command = command_of(what, game)
     if isinstance(command, Play) and command.text == "nonsense":
         return Play(command.seat, "nonsense " * 5, command.ply, command.offer_draw)
     return command
 
 
-def _do(game: Game, events: list[AnyEvent], command: Command, thought: float) -> None:
-    """Let a command happen as an arbiter does: a clock that does not run has nothing to charge."""
-    for event in game.decide(command, thought if game.ticking else 0.0).events:
+def _do(game: Game, events: list[AnyEvent], command: Command, elapsed: float) -> None:
+    """Apply a command as the arbiter does, which charges no time to a stopped clock."""
+    for event in game.decide(command, elapsed if game.ticking else 0.0).events:
         game.apply(event)
         events.append(event)

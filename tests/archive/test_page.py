@@ -1,4 +1,4 @@
-"""``docs/reference/files.md`` tells of everything that is in a file."""
+"""The page ``docs/reference/files.md`` describes everything that an archive file contains."""
 
 from __future__ import annotations
 

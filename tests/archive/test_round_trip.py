@@ -1,4 +1,4 @@
-"""Out of a log, into another and out again: byte for byte the same, and nothing damaged."""
+"""Games exported from one log and imported into another are the same byte for byte, and no game is damaged."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Log:
         return [problem for stored in LogReader(self.engine).everything() if (problem := problem_of(stored))]
 
 
-def played(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
-    """Write a game as a daemon does: append by append, each with how the game stood then."""
+def write_history(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
+    """Write a game as a daemon does: append by append, each with the game's summary at that moment."""
     _, events = history
     again = make_game(events[0])  # type: ignore[arg-type]
     token = TokenUse(1, b"%d" % game_id, b"content") if game_id % 2 else None
@@ -56,7 +56,8 @@ def played(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
     for seq, event in enumerate(events):
         if seq:
             again.apply(event)
-        # Both seats' players may be one, who is heard in both at once: these events are never apart in a log.
+        # One player may hold both seats; its first contact then concerns both at once, and a log never separates these
+        # events.
         if event.__class__ is not events[min(seq + 1, len(events) - 1)].__class__ or seq == len(events) - 1:
             some = events[written : seq + 1]
             append = GameAppend(game_id, written, some, again.summary(), None if written else token)
@@ -66,13 +67,11 @@ def played(store: SqliteStore, game_id: int, history: AnyHistory) -> None:
 
 @settings(max_examples=proof_size(small=15, full=1_000))
 @given(st.lists(histories() | blind_histories(), max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
-def test_what_is_exported_imports_to_the_same_and_nothing_is_damaged(
-    games: Sequence[AnyHistory], ids: set[int]
-) -> None:
+def test_exported_games_import_unchanged_and_undamaged(games: Sequence[AnyHistory], ids: set[int]) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         first, second = Log(Path(one)), Log(Path(other))
         for game_id, history in zip(sorted(ids), games, strict=False):
-            played(first.store, game_id, history)
+            write_history(first.store, game_id, history)
         assert first.problems() == []
         file = Path(one) / "games.jsonl"
         file.write_bytes(first.lines())
@@ -88,7 +87,7 @@ def test_what_is_exported_imports_to_the_same_and_nothing_is_damaged(
 
 
 def imported(store: SqliteStore, file: Path) -> list[object]:
-    """What becomes of each game of a file."""
+    """Return what the importer did with each game of a file."""
     importer = Importer(store, 100)
     found: list[object] = []
     for where, game in read_games(file, "jsonl", Seats(), lambda _: None):
@@ -100,10 +99,10 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
 
 @settings(max_examples=proof_size(small=25, full=2_000))
 @given(histories())
-def test_a_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
+def test_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
     with TemporaryDirectory() as directory:
         log = Log(Path(directory))
-        played(log.store, 1, history)
+        write_history(log.store, 1, history)
         (stored,) = LogReader(log.engine).games(GameFilter())
         file = Path(directory) / "games.pgn"
         file.write_bytes(write_pgn_game(stored, {}) * 2)

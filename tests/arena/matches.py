@@ -12,13 +12,13 @@ from tests.arena.playing import BOTS
 from tests.helpers_proof import proof_size
 from tests.serving import environment
 
-#: Seconds after which a match of these tests is taken to hang.
+#: Seconds after which a match of these tests counts as hung.
 PATIENCE = proof_size(240, 7_200, share=1_800)
 
-#: What differs between two runs of one match: times, dates, and the ids that the server gives.
+#: The fields that differ between two runs of one match: times, dates, and the server's ids.
 OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")
 
-#: Plays what the server draws for it, which the seed decides.
+#: A bot that plays what the server draws for it, which the seed decides.
 AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
 TWO = (f"one={AT_RANDOM}", f"two={AT_RANDOM}")
 SHORT = ("--variant", "standard", "--max-moves", 12)
@@ -29,13 +29,13 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    """Run it to its end: its exit status, what it says, and what it complains of."""
+    """Run the command to its end; return its exit status, its output and its standard error."""
     done = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stdout, done.stderr
 
 
 def played(path: Path, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Run a match into a file: its games, and the summary."""
+    """Run a match into a file; return its games and the summary."""
     status, _, complaints = run(*arguments, "--json-out", path)
     assert status == 0, complaints
     return games(path), summary(path)
@@ -55,10 +55,10 @@ def summary(path: Path) -> dict[str, Any]:
 
 
 def same_whenever(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Games, without what differs between two runs."""
+    """Return games without the fields that differ between two runs."""
     return [{name: value for name, value in record.items() if name not in OF_THE_RUN} for record in records]
 
 
 def nuisance(trouble: str = "nothing") -> str:
-    """A bot that plays the first move by the alphabet, and does something in its second turn."""
+    """Return a bot that plays the alphabetically first move, and causes the trouble in its second turn."""
     return f"{trouble}=codingame:{sys.executable} {BOTS / 'nuisance.py'} {trouble}"

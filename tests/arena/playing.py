@@ -1,4 +1,4 @@
-"""Bridges in this process, for tests; their bots have processes of their own."""
+"""Bridges in this process, for tests; their bots run in separate processes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from gm_client.blocking import Color
 
 BOTS = Path(__file__).parent / "bots"
 
-#: Seconds after which games of these tests are taken to hang.
+#: Seconds after which games of these tests count as hung.
 PATIENCE = 60
 
-#: What a line of ``gmd connect`` begins with.
+#: The beginning of every line of ``gmd connect``.
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
 
 
 def untimed(lines: str) -> str:
-    """Lines without their times. Those that a traceback goes on with have none, nor has a command's last ``Error:``."""
+    """Return lines without their times. The further lines of a traceback have none, nor has a command's last
+    ``Error:``.
+    """
     return "".join(TIME.sub("", line, count=1) for line in lines.splitlines(keepends=True))
 
 
@@ -34,7 +36,7 @@ Plan = Callable[[Bridge], Awaitable[None]]
 
 
 class Witness:
-    """Who is told of what a bridge does."""
+    """A listener that records what a bridge reports."""
 
     def __init__(self) -> None:
         self.begun: list[Place] = []
@@ -79,7 +81,7 @@ class Witness:
 async def bridged(
     port: int, player: int, bots: Bots, plan: Plan, at_once: int = 4, patience: float = PATIENCE
 ) -> Witness:
-    """Carry a plan out, to the end of all its games."""
+    """Carry out a plan, to the end of all its games."""
     witness = Witness()
     with trio.fail_after(patience):
         await Bridge(Server(port=port, hello={"player": player}), bots, witness, at_once=at_once).run(plan)
@@ -87,17 +89,17 @@ async def bridged(
 
 
 def new_games(opponent: int, count: int = 1, colors: Iterable[Color] = ("white", "black"), **options: Any) -> Plan:
-    """Make games against a player."""
+    """Return a plan that makes games against a player."""
     wanted = [color for _ in range(count) for color in colors][:count]
     return lambda bridge: bridge.play_new(opponent, wanted, options)
 
 
 def recon_bot(name: str) -> ReconchessBots:
-    """A bot of these tests."""
+    """Return a bot of these tests."""
     return ReconchessBots(str(BOTS / f"{name}.py"))
 
 
 def script(*lines: str) -> CodinGameBots:
-    """A CodinGame bot that writes these lines, whatever it reads, and then reads on."""
+    """Return a CodinGame bot that writes these lines, whatever it reads, and then reads on."""
     text = "".join(f"{line}\n" for line in lines)
     return CodinGameBots(f"""bash -c 'printf %s "$0"; cat >/dev/null' '{text}'""")

@@ -24,7 +24,7 @@ BEGAN, ENDED = "2026-11-21T04:41:00Z", "2026-11-21T05:41:00Z"
 
 
 def new_game(**options: Any) -> tuple[Game, list[AnyEvent]]:
-    """A game that both players have been heard from in, and its events."""
+    """Return a game in which both players have made contact, and its events."""
     request = NewGame(player_white=1, player_black=2, **options)
     created = Created(1, 2, resolve(request, {}, 518, strict=True), BEGAN)
     game, events = make_game(created), [created]
@@ -34,9 +34,9 @@ def new_game(**options: Any) -> tuple[Game, list[AnyEvent]]:
     return game, events  # type: ignore[return-value]
 
 
-def do(game: Game, events: list[AnyEvent], command: Command, thought: float = 0.0) -> None:
+def do(game: Game, events: list[AnyEvent], command: Command, elapsed: float = 0.0) -> None:
     """Let a command happen, as an arbiter does."""
-    outcome = game.decide(command, thought)
+    outcome = game.decide(command, elapsed)
     assert outcome.refusal is None
     for event in outcome.events:
         game.apply(event)
@@ -44,7 +44,7 @@ def do(game: Game, events: list[AnyEvent], command: Command, thought: float = 0.
 
 
 def line(game_id: int, game: Game, events: list[AnyEvent]) -> str:
-    """A game as a line of JSON."""
+    """Return a game as a line of JSON."""
     ending = game.now.ending
     ended = ENDED if game.over else None
     stored = GameLine(
@@ -54,9 +54,9 @@ def line(game_id: int, game: Game, events: list[AnyEvent]) -> str:
 
 
 def blind_line(seed: int, thoughts: list[tuple[float, float]], game_id: int = 7, *, sensed: bool = False) -> str:
-    """A random game of blind chess with a clock of 60+2, resigned by the side to move after so many turns.
+    """Return a random game of blind chess with a clock of 60+2, resigned by the side to move after so many turns.
 
-    :param thoughts: of each turn, in seconds: about the sense, and about the move.
+    :param thoughts: the seconds of each turn: for the sense, and for the move.
     :param sensed: whether there is a sense in the turn in which it ends.
     """
     rng = random.Random(seed)
@@ -73,7 +73,7 @@ def blind_line(seed: int, thoughts: list[tuple[float, float]], game_id: int = 7,
 
 
 def open_line(moves: list[str], game_id: int = 3, **options: Any) -> str:
-    """A game in which everything is seen."""
+    """Return a game in which everything is visible."""
     game, events = new_game(**options)
     assert isinstance(game, ChessGame)
     for move in moves:
@@ -82,9 +82,9 @@ def open_line(moves: list[str], game_id: int = 3, **options: Any) -> str:
 
 
 def history(*turns: tuple[str | None, str | None], fen: str = chess.STARTING_FEN, last: str | None = None) -> str:
-    """A GameHistory of turns, each a sense and a move, that the side to move then resigns.
+    """Return the GameHistory of turns, each a sense and a move, which ends when the side to move resigns.
 
-    :param last: the sense of a turn in which there was no move.
+    :param last: the sense of a last turn without a move.
     """
     game = ReconGame(fen)
     for sense, move in turns:

@@ -1,4 +1,4 @@
-"""CodinGame's protocol as its statement has it: the codec, and bots that speak it in games of the daemon's."""
+"""CodinGame's protocol as its statement defines it: the codec, and bots that speak it in games on the daemon."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ ME, OTHER = 73_001, 73_002
 # The codec.
 
 
-def test_the_constants_are_counted_and_named() -> None:
+def test_constants_are_counted_and_named() -> None:
     assert constants(crazyhouse=False, max_moves=125) == "2\ncrazyHouse 0\nmaxMoves 125\n"
     assert constants(crazyhouse=True, max_moves=40) == "2\ncrazyHouse 1\nmaxMoves 40\n"
 
 
-def test_a_configuration_names_inputs_in_the_bots_order() -> None:
+def test_configuration_names_inputs_in_the_bots_order() -> None:
     assert read_configuration("score game draw lastmove moves fen") == (list(INPUTS[::-1]), [])
     assert read_configuration("  fen   moves ") == (["fen", "moves"], [])
     assert read_configuration("") == ([], [])
 
 
-def test_what_is_no_input_is_passed_over_as_codingame_s_referee_does() -> None:
+def test_unknown_inputs_are_ignored_as_by_codingame_s_referee() -> None:
     assert read_configuration("clock fen board moves") == (["fen", "moves"], ["clock", "board"])
     assert read_configuration("x" * 1000 + " y" * 1000) == ([], ["x" * 100, *["y"] * 99])
 
@@ -96,12 +96,12 @@ def test_castling_rights_are_the_files_of_rooks(board: chess.Board, expected: st
     assert chess.Board(fen(board), chess960=True).fen(shredder=True) == board.fen(shredder=True)
 
 
-def test_an_en_passant_square_need_not_mean_a_capture() -> None:
+def test_en_passant_square_is_given_even_when_no_capture_is_possible() -> None:
     assert fen(played("e2e4")).split()[3] == "e3"
     assert fen(played("e2e4", "g8f6")).split()[3] == "-"
 
 
-def test_castling_is_a_king_that_goes_to_its_rook() -> None:
+def test_castling_is_written_as_the_king_moving_to_its_rook() -> None:
     board = played("e2e4", "e7e5", "g1f3", "g8f6", "f1c4", "f8c5")
     assert "e1h1" in legal_moves(board)
     assert "e1g1" not in legal_moves(board)
@@ -112,14 +112,14 @@ def test_castling_is_a_king_that_goes_to_its_rook() -> None:
     assert last_move(board) == "e1h1"
 
 
-def test_the_last_move_is_none_in_the_first_turn() -> None:
+def test_last_move_is_none_in_the_first_turn() -> None:
     assert last_move(chess.Board()) == "none"
     assert last_move(played("b1c3")) == "b1c3"
     assert last_move(played("e2e4", "d7d5", "e4d5", "d8d5", "P@e4", board=CrazyhouseBoard())) == "P@e4"
 
 
 @given(st.integers(0, 959), st.integers(0, 2**32), st.integers(0, 80))
-def test_every_move_that_is_listed_is_read_as_itself(number: int, seed: int, plies: int) -> None:
+def test_every_listed_move_is_read_as_itself(number: int, seed: int, plies: int) -> None:
     board, rng = chess.Board.from_chess960_pos(number), random.Random(seed)
     for _ in range(plies):
         moves = list(board.legal_moves)
@@ -148,13 +148,13 @@ def test_answers_are_read(line: str, expected: Answer) -> None:
 
 
 @pytest.mark.parametrize("line", ["", " e2e4", "Nf3", "e2-e4", "e2e4=x", "e7e8Q", "resign=", "e2e4=="])
-def test_what_means_nothing_is_refused(line: str) -> None:
-    with pytest.raises(BadAnswer, match="is no move, and none of 'random', 'resign' and 'draw'"):
+def test_meaningless_answer_is_refused(line: str) -> None:
+    with pytest.raises(BadAnswer, match="is not a move, 'random', 'resign' or 'draw'"):
         read_answer(line, draw_offered=True)
 
 
-def test_no_draw_is_accepted_that_is_not_offered() -> None:
-    with pytest.raises(BadAnswer, match="there is none"):
+def test_draw_cannot_be_accepted_without_an_offer() -> None:
+    with pytest.raises(BadAnswer, match="none was made"):
         read_answer("draw", draw_offered=False)
 
 
@@ -162,7 +162,7 @@ def test_no_draw_is_accepted_that_is_not_offered() -> None:
 
 
 async def play(port: int, white: CodinGameBots, black: CodinGameBots, **options: Any) -> tuple[Witness, Witness]:
-    """A game between two commands."""
+    """Play a game between two commands."""
     witnesses = []
 
     async def plan(bridge: Any) -> None:
@@ -191,10 +191,10 @@ async def moves_of(port: int, witness: Witness) -> list[str]:
         ("1r2k3/8/8/8/8/8/8/RK6 w A - 0 1", "b1a1", "out of check"),
     ],
 )
-def test_castling_that_codingame_s_referee_takes_and_chess_does_not_is_illegal(
+def test_castling_that_codingame_s_referee_allows_and_chess_does_not_is_illegal(
     fen_of_position: str, castling: str, why: str
 ) -> None:
-    """REFEREE.md says so."""
+    """Check a difference that REFEREE.md names."""
     board = chess.Board(fen_of_position, chess960=True)
     assert castling not in legal_moves(board), why
     board.remove_piece_at(chess.D1)
@@ -202,15 +202,15 @@ def test_castling_that_codingame_s_referee_takes_and_chess_does_not_is_illegal(
     assert castling in legal_moves(board)
 
 
-def test_a_drop_ends_en_passant() -> None:
-    """REFEREE.md says so."""
+def test_drop_clears_the_en_passant_square() -> None:
+    """Check a difference that REFEREE.md names."""
     board = CrazyhouseBoard("4k3/3p4/8/4P3/8/8/8/4K3[Nn] b - - 0 1")
     for uci in ("d7d5", "N@a3"):
         board.push_uci(uci)
     assert fen(board).split()[3] == "-"
 
 
-async def test_moves_comments_and_resignations(daemon_process: Served) -> None:
+async def test_moves_comments_and_resignations_are_played(daemon_process: Served) -> None:
     white = script("fen", "e2e4 hello", "g1f3", "f1c4", "e1h1 castles")
     black = script("moves", "e7e5", "b8c6", "g8f6", "resign I am outplayed")
     ends = await play(daemon_process.port, white, black)
@@ -219,14 +219,14 @@ async def test_moves_comments_and_resignations(daemon_process: Served) -> None:
     assert await moves_of(daemon_process.port, ends[0]) == ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1g1"]
 
 
-async def test_a_bot_that_asks_for_what_is_no_input_plays_on(
+async def test_bot_that_asks_for_unknown_inputs_plays_on(
     daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As in a match: `gmd referee` and `gmd connect` take the same bots."""
+    """`gmd referee` and `gmd connect` accept the same bots."""
     ends = await play(daemon_process.port, script("board fen", "e2e4"), script("", "resign"))
     assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
     game_id = ends[0].played[0].place.game_id
-    words = "'board' asked for, which is none of fen, moves, lastmove, draw, game, score"
+    words = "unknown inputs 'board' are ignored; known are fen, moves, lastmove, draw, game, score"
     assert f"bash in game {game_id}: {words}" in caplog.text
 
 
@@ -235,11 +235,11 @@ async def test_draws_are_offered_and_accepted(daemon_process: Served) -> None:
     assert [ending(witness) for witness in ends] == ["draw_agreed"] * 2
 
 
-async def test_an_offer_lasts_one_turn(daemon_process: Served, caplog: pytest.LogCaptureFixture) -> None:
+async def test_draw_offer_lasts_one_turn(daemon_process: Served, caplog: pytest.LogCaptureFixture) -> None:
     white, black = script("fen", "e2e4=", "d2d4"), script("draw", "e7e5", "draw")
     ends = await play(daemon_process.port, white, black)
     assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
-    assert "'draw' accepts an offer, and there is none" in caplog.text
+    assert "'draw' accepts an offer, but none was made" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -247,12 +247,12 @@ async def test_an_offer_lasts_one_turn(daemon_process: Served, caplog: pytest.Lo
     [
         (
             ["fen", "e2e5"],
-            "bash in game {id}: 'e2e5' is no legal move in rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah",
+            "bash in game {id}: 'e2e5' is not a legal move in rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah",
         ),
-        (["fen", "castle!"], "bash in game {id}: 'castle!' is no move, and none of 'random', 'resign' and 'draw'"),
+        (["fen", "castle!"], "bash in game {id}: 'castle!' is not a move, 'random', 'resign' or 'draw'"),
     ],
 )
-async def test_what_it_should_not_say_loses(
+async def test_illegal_or_unreadable_answer_loses(
     lines: list[str], reason: str, daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     plan = new_games(OTHER, colors=["white"], variant="standard")
@@ -273,7 +273,7 @@ async def test_what_it_should_not_say_loses(
         ("bash -c 'cat /dev/zero'", "bash in game {id} wrote a line of more than 1048576 bytes"),
     ],
 )
-async def test_one_that_ends_or_floods_loses(
+async def test_bot_that_ends_or_floods_loses(
     command: str, reason: str, daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     witness = await bridged(daemon_process.port, ME, CodinGameBots(command), new_games(OTHER, colors=["white"]))
@@ -281,7 +281,7 @@ async def test_one_that_ends_or_floods_loses(
     assert reason.format(id=witness.played[0].place.game_id) in caplog.text
 
 
-async def test_one_that_is_silent_loses(
+async def test_bot_without_a_configuration_loses(
     daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codingame_bot, "CONFIGURATION_SECONDS", 0.1)
@@ -291,17 +291,17 @@ async def test_one_that_is_silent_loses(
     assert "wrote no configuration in 0.1 seconds" in caplog.text
 
 
-async def test_what_waits_for_one_that_does_not_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unread_input_of_a_bot_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MAX_UNREAD", 1 << 20)
     async with trio.open_nursery() as nursery:
         bot = await process.BotProcess.start(["sleep", "1000"], "sleep", nursery)
         bot.send("x" * 1_000_000)
-        with pytest.raises(BotFailed, match=r"sleep does not read: 1[0-9]{6} bytes wait for it"):
+        with pytest.raises(BotFailed, match=r"sleep does not read its input: 1[0-9]{6} bytes are waiting"):
             bot.send("x" * 200_000)
         await bot.kill()
 
 
-async def test_a_flood_on_standard_error_is_cut_off(
+async def test_flood_on_standard_error_is_cut_off(
     daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -312,9 +312,7 @@ async def test_a_flood_on_standard_error_is_cut_off(
     assert lines == ["1", "2", "3", "more than 3 lines; the rest is not logged"]
 
 
-async def test_what_it_writes_to_standard_error_is_logged(
-    daemon_process: Served, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_bots_standard_error_is_logged(daemon_process: Served, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     bots = CodinGameBots("bash -c 'echo fen; read; read; read; echo thinking >&2; echo resign'")
     witness = await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"]))
@@ -334,7 +332,7 @@ while True:
 
 
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
-async def test_it_is_told_what_it_asked_for(
+async def test_bot_gets_the_inputs_it_asked_for(
     variant: str, daemon_process: Served, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -358,7 +356,7 @@ async def test_it_is_told_what_it_asked_for(
     assert [line for line in log if line.startswith("told")] == expected
 
 
-async def test_draws_that_can_be_claimed_are_claimed(daemon_process: Served) -> None:
+async def test_claimable_draws_are_claimed(daemon_process: Served) -> None:
     there_and_back = ["g1f3", "f3g1"] * 4
     white = script("fen", *there_and_back)
     black = script("fen", *[move.replace("1", "8").replace("3", "6") for move in there_and_back])
@@ -367,17 +365,17 @@ async def test_draws_that_can_be_claimed_are_claimed(daemon_process: Served) -> 
     assert len(await moves_of(daemon_process.port, ends[0])) == 8
 
 
-async def test_a_bot_may_come_late_to_a_game(daemon_process: Served) -> None:
+async def test_bot_may_join_a_game_in_progress(daemon_process: Served) -> None:
     async with await connect(port=daemon_process.port, player=ME) as client:
         pgn = "1.e4 e5 2.Nf3 Nc6 3.Bc4 Nf6"
         game_id = (await client.game_from_pgn(ME, ME, pgn=pgn))["game_id"]
     witness = await bridged(
         daemon_process.port, ME, script("lastmove", "e1h1", "resign"), lambda bridge: bridge.play_one(game_id)
     )
-    assert {played.failed for played in witness.played} == {False, True}  # e1h1 is Black's, too
+    assert {played.failed for played in witness.played} == {False, True}  # e1h1 is Black's answer, too
 
 
-async def test_games_that_are_over_or_not_for_it_are_refused(daemon_process: Served) -> None:
+async def test_finished_or_unsuitable_game_is_refused(daemon_process: Served) -> None:
     async with await connect(port=daemon_process.port, player=ME) as client:
         over = (await client.new_game(ME, OTHER))["game_id"]
         await client.end_game(over, "resignation_white")
@@ -393,8 +391,8 @@ async def test_games_that_are_over_or_not_for_it_are_refused(daemon_process: Ser
         assert str(refused.value) == reason
 
 
-async def test_connections_that_break_do_not_show(daemon_process: Served) -> None:
-    """The same bots draw the same moves, whatever happens on the way."""
+async def test_broken_connections_do_not_change_the_moves(daemon_process: Served) -> None:
+    """Check that the same bots draw the same moves, whatever happens to the connection."""
 
     async def game(port: int) -> list[str]:
         bots = CodinGameBots("bash -c 'echo fen; yes random'", random.Random(7))
@@ -408,7 +406,7 @@ async def test_connections_that_break_do_not_show(daemon_process: Served) -> Non
     assert proxy.cuts > 10
 
 
-def test_a_command_is_needed() -> None:
+def test_command_is_required() -> None:
     for command, reason in {"": "codingame: needs a command", "'a": "codingame:'a: No closing quotation"}.items():
         with pytest.raises(BotUnusable, match=reason):
             CodinGameBots(command)

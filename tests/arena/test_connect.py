@@ -1,4 +1,4 @@
-"""``gmd connect`` as its users run it: a process, its lines, its exit status, and Ctrl-C."""
+"""``gmd connect`` as its users run it: a process, its output, its exit status, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from tests.tls import Certificates
 ME, OTHER = 75_001, 76_001
 
 RANDOM = "reconchess:reconchess.bots.random_bot"
-#: A CodinGame bot that plays at random as soon as it is asked, and one that says when it is asked and waits.
+#: A CodinGame bot that plays at random as soon as it is asked.
 AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
 
 
 class Connected:
-    """A ``gmd connect`` that runs."""
+    """A running ``gmd connect``."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.said: list[str] = []
 
     def line(self, pattern: str) -> re.Match[str]:
-        """The next line that it says, which is to match."""
+        """Return the next line that it prints, which must match."""
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         timed = self.process.stdout.readline().rstrip("\n")
@@ -49,7 +49,7 @@ class Connected:
         return match
 
     def end(self) -> tuple[int, str, str]:
-        """Its exit status, what it said that was not read, and what it complained of."""
+        """Return its exit status, its output not yet read, and its standard error."""
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         out, err = self.process.stdout.read(), self.process.stderr.read()
@@ -66,7 +66,7 @@ def connecting(
 ) -> Iterator[Connected]:
     pipe = subprocess.PIPE
     arguments = ("--player", player, *arguments)
-    # A session of its own, as if a terminal's: what a signal to the group reaches is seen.
+    # It gets its own process group, as from a terminal: the tests see which processes a signal to the group reaches.
     with subprocess.Popen(
         command(port, bot, *arguments), env=environment(env), stdout=pipe, stderr=pipe, text=True, process_group=0
     ) as process:
@@ -94,7 +94,7 @@ def client(daemon_process: Served) -> Iterator[Client]:
         yield made
 
 
-def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client: Client) -> None:
+def test_bridge_prints_what_it_plays_and_how_that_ends(daemon_process: Served, client: Client) -> None:
     game_id = client.new_game(ME, OTHER, variant="rbc", max_turns=1)["game_id"]
     with connecting(daemon_process.port, RANDOM, "--game", game_id) as bot:
         bot.line(
@@ -108,8 +108,8 @@ def test_it_says_what_it_plays_and_how_that_ends(daemon_process: Served, client:
         assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
-def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served, client: Client) -> None:
-    """Also those it is invited to; of those it declines what it cannot play."""
+def test_bridge_plays_all_games_of_its_player_several_at_once(daemon_process: Served, client: Client) -> None:
+    """These include games that it is invited to; it declines those of them that it cannot play."""
     port = daemon_process.port
     me = client.register("connect-all")
     chess = client.new_game(OTHER, me["player"])["game_id"]
@@ -131,7 +131,7 @@ def test_it_plays_all_games_of_its_player_several_at_once(daemon_process: Served
     assert out.splitlines()[-1] == "won 0, lost 0, drawn 3"
 
 
-def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: Served, client: Client) -> None:
+def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_process: Served, client: Client) -> None:
     first = client.new_game(ME + 1, OTHER, variant="standard", max_moves=1)["game_id"]
     with connecting(daemon_process.port, AT_RANDOM, "--leave-after", "inf", player=ME + 1) as bot:
         bot.line(".* plays .*")
@@ -148,7 +148,7 @@ def test_ctrl_c_finishes_the_games_in_hand_and_takes_no_new_one(daemon_process: 
     assert client.state(second)["state"]["ply_index"] == 0
 
 
-def test_ctrl_c_leaves_a_game_unfinished_in_which_the_opponent_does_not_move(
+def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
     daemon_process: Served, client: Client
 ) -> None:
     game_id = client.new_game(ME + 20, OTHER)["game_id"]
@@ -157,8 +157,8 @@ def test_ctrl_c_leaves_a_game_unfinished_in_which_the_opponent_does_not_move(
         bot.line(rf"game {game_id}: white against .*")
         client.wait(game_id, player=OTHER)
         os.killpg(bot.process.pid, signal.SIGINT)
-        words = "the opponent has not moved for 0.1 s; left as it is"
-        bot.line(f"game {game_id}: {words}, --game {game_id} plays on")
+        words = "the opponent has not moved for 0.1 s; left unfinished"
+        bot.line(f"game {game_id}: {words}: --game {game_id} continues it")
         assert bot.end() == (
             0,
             "won 0, lost 0, drawn 0\n",
@@ -167,8 +167,8 @@ def test_ctrl_c_leaves_a_game_unfinished_in_which_the_opponent_does_not_move(
     assert client.state(game_id)["state"]["phase"] == "move"
 
 
-def test_a_game_that_nobody_has_moved_in_for_long_is_left_alone(daemon_process: Served, client: Client) -> None:
-    """But for one with a clock, which ends by itself, and one that it is invited to."""
+def test_long_abandoned_game_is_left_alone(daemon_process: Served, client: Client) -> None:
+    """Except a game with a clock, which ends by itself, and a game that it is invited to."""
     me = client.register("comes-late")
     given = {"player": me["player"], "key": me["key"]}
     abandoned = client.new_game(me["player"], OTHER, **given)["game_id"]
@@ -189,8 +189,8 @@ def test_a_game_that_nobody_has_moved_in_for_long_is_left_alone(daemon_process: 
     assert client.state(abandoned)["state"]["ply_index"] == 0
 
 
-def test_a_second_ctrl_c_leaves_at_once(daemon_process: Served, client: Client, tmp_path: Path) -> None:
-    """With nothing left behind: neither the bot, nor what it has started."""
+def test_second_ctrl_c_stops_at_once(daemon_process: Served, client: Client, tmp_path: Path) -> None:
+    """Neither the bot nor its child processes remain."""
     thinks = tmp_path / "thinks"
     os.mkfifo(thinks)
     bot_command = f"codingame:bash -c 'echo fen; read a; read a; read a; sleep 1000 & echo $$ $! >{thinks}; wait'"
@@ -217,7 +217,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def test_a_game_that_nobody_has_joined_is_withdrawn(daemon_process: Served, client: Client) -> None:
+def test_unjoined_game_is_withdrawn_on_sigterm(daemon_process: Served, client: Client) -> None:
     with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", player=ME + 3) as bot:
         bot.line(".* plays .*")
         game_id = int(bot.line(r"game (\d+): white against whoever joins, chess960")[1])
@@ -229,7 +229,7 @@ def test_a_game_that_nobody_has_joined_is_withdrawn(daemon_process: Served, clie
     assert out.splitlines()[1] == "won 0, lost 0, drawn 0, called off 1"
 
 
-def test_it_plays_whoever_joins(daemon_process: Served, client: Client) -> None:
+def test_bridge_plays_against_any_joining_player(daemon_process: Served, client: Client) -> None:
     with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", "--max-moves", 2, player=ME + 4) as bot:
         bot.line(".* plays .*")
         game_id = int(bot.line(r"game (\d+): white against whoever joins, chess960")[1])
@@ -239,7 +239,7 @@ def test_it_plays_whoever_joins(daemon_process: Served, client: Client) -> None:
         assert bot.end()[0] == 0
 
 
-def test_it_challenges_a_registered_player_by_name(daemon_process: Served, client: Client) -> None:
+def test_bridge_challenges_a_registered_player_by_name(daemon_process: Served, client: Client) -> None:
     ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
     with connect(port=daemon_process.port, player=ben["player"], key=ben["key"]) as here:
         here.invitations()
@@ -257,7 +257,7 @@ def test_it_challenges_a_registered_player_by_name(daemon_process: Served, clien
             assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
-def test_new_games_are_made_as_asked(daemon_process: Served, client: Client) -> None:
+def test_new_games_have_the_given_options(daemon_process: Served, client: Client) -> None:
     who = ["--player", ME + 5, "--opponent", ME + 5]
     wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 3]
     status, out, err = run(daemon_process.port, AT_RANDOM, *who, *wanted)
@@ -270,11 +270,11 @@ def test_new_games_are_made_as_asked(daemon_process: Served, client: Client) -> 
         assert options["clock"] == {"initial": 60.0, "increment": 1.5}
     status, out, err = run(daemon_process.port, RANDOM, *who, "--clock", "none", "--max-moves", 1)
     assert (status, err) == (0, "")
-    options = client.join(games[-1] + 1, player=ME + 5, seat="white")["options"]
+    options = client.join(max(games) + 1, player=ME + 5, seat="white")["options"]
     assert (options["variant"], options["clock"], options["max_turns"]) == ("rbc", None, 1)
 
 
-def test_colours_alternate_unless_one_is_asked_for(daemon_process: Served, client: Client) -> None:
+def test_colours_alternate_unless_one_is_given(daemon_process: Served, client: Client) -> None:
     status, out, _ = run(
         daemon_process.port, "codingame:bash -c 'echo fen; read; read; read; read; echo resign'", "--player", ME + 6,
         *("--opponent", OTHER, "--games", 2, "--color", "white", "--concurrency", 1),
@@ -287,7 +287,7 @@ def test_colours_alternate_unless_one_is_asked_for(daemon_process: Served, clien
     assert colors == ["black", "white"]
 
 
-def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_process: Served) -> None:
+def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process: Served) -> None:
     bot = f"reconchess:{BOTS / 'troubled.py'}"
     who = ["--player", ME + 7, "--opponent", ME + 7]
     status, out, err = run(daemon_process.port, bot, *who, env={"TROUBLE": "move raise"})
@@ -299,15 +299,15 @@ def test_a_failure_is_the_exit_status_and_its_traceback_in_the_log(daemon_proces
 
 
 WRONG = {
-    ("fritz:x",): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
-    ("minmax",): "or is one of minimax, random, recon-zero; did you mean minimax?",
-    ("uic:x",): "or is one of minimax, random, recon-zero; did you mean uci?",
-    ("uci:",): "'uci:' is no bot: it begins with reconchess:, uci:, codingame: and says which",
-    ("codingame:x", "--depth", "3"): "--depth is for engines, and codingame:x is none",
+    ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
+    ("minmax",): "or one of minimax, random, recon-zero; did you mean minimax?",
+    ("uic:x",): "or one of minimax, random, recon-zero; did you mean uci?",
+    ("uci:",): "'uci:' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
+    ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
-    ("uci:x", "--game", "1", "--opponent", "2"): "--game is a game that is there, and --opponent makes a new one",
-    ("uci:x", "--variant", "rbc"): "--variant is of a new game, which --opponent makes",
-    ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is none of 300, 180+2, 1/0.05",
+    ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",
+    ("uci:x", "--variant", "rbc"): "--variant applies to a new game: give --opponent as well",
+    ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is no clock: write 300, 180+2, 1/0.05",
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
     ("uci:x", "--server", "host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
@@ -315,15 +315,15 @@ WRONG = {
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
-def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
+def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
     bot, *others = arguments
     ran = gmd("connect", bot, "--player", 1, *others)
     assert (ran.status, ran.out) == (2, "")
     assert WRONG[arguments] in " ".join(ran.err.split())
 
 
-def test_a_game_that_it_does_not_get_is_the_exit_status(daemon_process: Served, client: Client) -> None:
-    """It is kept for another player."""
+def test_unavailable_game_sets_the_exit_status(daemon_process: Served, client: Client) -> None:
+    """Ask for a game that is kept for another player."""
     other = client.register("connect-other")["player"]
     game_id = client.new_game(None, other)["game_id"]
     client.join(game_id, player=OTHER)
@@ -332,7 +332,7 @@ def test_a_game_that_it_does_not_get_is_the_exit_status(daemon_process: Served, 
     assert err == f"Error: player {ME} has no seat in game {game_id}, and none is open\n"
 
 
-def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
+def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> None:
     port = daemon_process.port
     me = ["--player", ME]
     for arguments, reason in {
@@ -369,8 +369,8 @@ def test_who_cannot_begin_says_why(daemon_process: Served) -> None:
         assert ("\nStart a daemon with `gmd serve`, or name another one with --server" in err) is (arguments[0] == 1)
 
 
-def test_without_reconchess_it_says_what_to_install(tmp_path: Path) -> None:
-    """As where only gmd is installed: the finder of modules does not find reconchess."""
+def test_missing_reconchess_is_reported_with_the_install_command(tmp_path: Path) -> None:
+    """Hide reconchess from the finder of modules, as where only gmd is installed."""
     code = """
 import sys
 class Nothing:
@@ -387,7 +387,7 @@ main(["connect", "reconchess:x.py", "--player", "1"])
     assert "package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in done.stderr
 
 
-def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
+def test_bridge_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
     with served("--tls-cert", str(certificates.cert), "--tls-key", str(certificates.key)) as daemon:
         arguments = ["--player", 1, "--opponent", 1, "--max-moves", 2, "--tls"]
         status, out, err = run(daemon.port, AT_RANDOM, *arguments, "--ca", certificates.ca)
@@ -398,8 +398,8 @@ def test_it_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
         assert "certificate verify failed" in err
 
 
-def test_a_bridge_that_is_killed_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
-    """Nor what the bot has started, although it thinks on and does not see that nobody is there any more."""
+def test_killed_bridge_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
+    """Nor the bot's child processes, although the bot computes on and does not see that its connection has ended."""
     client.new_game(ME + 8, OTHER, variant="rbc")
     endless = f"reconchess:{BOTS / 'endless.py'}"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -414,8 +414,8 @@ def test_a_bridge_that_is_killed_leaves_no_bot_behind(daemon_process: Served, cl
                 assert alive.recv(1) == b"", "the last who holds it has ended"
 
 
-def test_a_game_that_there_is_no_room_for_is_told_of(daemon_process: Served, client: Client) -> None:
-    """It may have a clock, and is lost if it waits too long. One that ends meanwhile is not played."""
+def test_game_without_room_is_reported(daemon_process: Served, client: Client) -> None:
+    """A game with a clock is lost if it waits too long. A game that ends meanwhile is not played."""
     player = ME + 9
     first = client.new_game(player, OTHER)["game_id"]
     with connecting(daemon_process.port, AT_RANDOM, "--concurrency", 1, "--games", 2, player=player) as bot:
@@ -453,7 +453,7 @@ def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process:
             for bot in bots:
                 bot.process.send_signal(signal.SIGINT)
             for bot in bots:
-                status, _, err = bot.end()  # which plays its game first
+                status, _, err = bot.end()  # it plays its game first
                 assert status == 0, err
         for reply in keys.values():
             settings = client.settings(player=reply["player"], key=reply["key"])
@@ -462,12 +462,12 @@ def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process:
         assert {(row["name"], row["version"]) for row in rows} == {("one", 1), ("other", 1)}
 
 
-def test_a_bot_that_does_not_play_blind_chess_is_not_ranked(daemon_process: Served) -> None:
+def test_bot_that_does_not_play_blind_chess_cannot_play_ranked(daemon_process: Served) -> None:
     ran = gmd("connect", "codingame:cat", "--server", f"localhost:{daemon_process.port}", "--player", ME, "--ranked")
     assert (ran.status, "--ranked: ranked games are rbc, and codingame:cat plays chess960" in ran.err) == (2, True)
 
 
-def test_ranked_games_are_not_of_one_s_own_making(daemon_process: Served) -> None:
+def test_ranked_excludes_games_of_ones_own_choice(daemon_process: Served) -> None:
     for arguments in (("--ranked", "--game", 1), ("--ranked", "--opponent", "anyone"), ("--new-version",)):
         ran = gmd("connect", RANDOM, "--server", f"localhost:{daemon_process.port}", "--player", ME, *arguments)
         assert ran.status == 2

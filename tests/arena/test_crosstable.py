@@ -17,7 +17,7 @@ ROBIN = [
 ]
 
 
-def test_everybody_against_everybody() -> None:
+def test_crosstable_of_a_round_robin() -> None:
     assert csv_text(crosstable(["ada", "bea", "cleo"], ROBIN)) == (
         "#,Player,Points,Games,1,2,3,S-B,Direct,Wins\n"
         "1,cleo,2,3,×,0·,11,3,0,2\n"
@@ -26,7 +26,7 @@ def test_everybody_against_everybody() -> None:
     )
 
 
-def test_the_text_for_a_terminal() -> None:
+def test_text_table_for_a_terminal() -> None:
     console = Console(width=100, force_terminal=False, record=False)
     with console.capture() as captured:
         console.print(text_table(crosstable(["ada", "[b]bea"], [Game("ada", "[b]bea", "1/2-1/2")]), "spring [i]"))
@@ -53,7 +53,7 @@ SWISS = [
 ]
 
 
-def test_a_column_for_each_round() -> None:
+def test_round_table_has_a_column_for_each_round() -> None:
     assert csv_text(round_table(["ada", "bea", "cleo"], SWISS)) == (
         "#,Player,Points,Games,R1,R2,Buchholz,Direct,Wins\n"
         "1,ada,3.5,3,3w1b1,2w½b+,6.5,0,2\n"
@@ -66,7 +66,7 @@ def test_a_column_for_each_round() -> None:
     ("result", "points", "cell"),
     [("+/-", (1.0, 0.0), "+"), ("-/+", (0.0, 1.0), "-"), ("-/-", (0.0, 0.0), "-"), (None, (0.0, 0.0), "·")],
 )
-def test_what_was_not_played_gives_points_and_counts_for_no_tie_break(
+def test_unplayed_game_gives_points_and_counts_for_no_tie_break(
     result: str | None, points: tuple[float, float], cell: str
 ) -> None:
     games = [Game("ada", "bea", result)]
@@ -78,10 +78,10 @@ def test_what_was_not_played_gives_points_and_counts_for_no_tie_break(
     assert {row[1]: row[4:6] for row in table.rows}["ada"].count(cell) == 1
 
 
-def test_tie_breaks_are_asked_in_order_and_then_the_order_of_names() -> None:
+def test_tie_breaks_apply_in_order_and_then_the_order_of_names() -> None:
     games = [Game("a", "b", "1-0"), Game("c", "d", "1-0"), Game("a", "d", "1/2-1/2"), Game("c", "b", "1/2-1/2")]
     assert [row.name for row in standings(["c", "a", "b", "d"], games)] == ["c", "a", "b", "d"]
-    games += [Game("a", "c", "0-1"), Game("a", "d", "1-0")]  # 2½ each; of a and c it is c who has won
+    games += [Game("a", "c", "0-1"), Game("a", "d", "1-0")]  # 2½ each; between a and c, it is c who has won
     rows = standings(["a", "b", "c", "d"], games, ("Direct",))
     assert [(row.name, row.points, row.tiebreaks["Direct"]) for row in rows] == [
         ("c", 2.5, 1.0),
@@ -92,21 +92,21 @@ def test_tie_breaks_are_asked_in_order_and_then_the_order_of_names() -> None:
     assert [row.name for row in standings(["a", "b", "c", "d"], games, ("Wins", "Direct"))][:2] == ["c", "a"]
 
 
-def test_every_count_of_a_row() -> None:
+def test_row_has_every_count() -> None:
     row = standings(["ada", "bea", "cleo"], ROBIN)[2]
     assert row == (3, "ada", 1.5, 4, 1, 1, 2, {"S-B": 2.25, "Direct": 1.5, "Wins": 1.0})
 
 
-def test_a_name_that_nobody_has() -> None:
+def test_unknown_name_is_an_error() -> None:
     with pytest.raises(KeyError, match="dora"):
         crosstable(["ada"], [Game("ada", "dora", "1-0")])
 
 
-def test_no_games_and_nobody() -> None:
+def test_tables_without_games_or_players() -> None:
     assert crosstable([], []) == Table(["#", "Player", "Points", "Games", "S-B", "Direct", "Wins"], [])
     assert round_table(["ada"], []).rows == [["1", "ada", "0", "0", "0", "0", "0"]]
 
 
 @pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.5, "½"), (1, "1"), (10.5, "10½"), (2.25, "2.25")])
-def test_halves(value: float, text: str) -> None:
+def test_halves_are_written_as_fractions(value: float, text: str) -> None:
     assert halves(value) == text

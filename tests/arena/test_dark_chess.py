@@ -15,7 +15,7 @@ from gmd.games.dark import DarkBoard
 from tests.arena.matches import games, run
 from tests.serving import Served
 
-#: A game that the capture of a king ends, through a check that chess would not allow to be ignored.
+#: A game that ends by the capture of a king, after a check that chess would not allow to be ignored.
 CAPTURE = ["e2e4", "f7f6", "d1h5", "a7a6", "h5e8"]
 
 

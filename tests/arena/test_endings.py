@@ -1,4 +1,4 @@
-"""How games ended is said in one set of words."""
+"""The terminations of games, which are described everywhere in the same words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = {
     "expired": "expired",
 }
 
-#: A bot that is eliminated is said to be; the others end no game of a referee's.
+#: The causes without a sentence: an eliminated bot has another one, and the others end no game of a referee's.
 NO_SENTENCE = {
     *(Cause.TIMEOUT, Cause.FORFEIT),
     *(Cause.DRAW_CLAIM, Cause.KING_CAPTURE, Cause.TURN_LIMIT, Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED),
@@ -42,7 +42,7 @@ NO_SENTENCE = {
 
 
 @pytest.mark.parametrize("termination", get_args(Termination))
-def test_every_termination_has_words_and_a_match_has_the_same(termination: Termination) -> None:
+def test_every_termination_has_words_and_a_match_uses_the_same(termination: Termination) -> None:
     kind = termination.removesuffix("_white").removesuffix("_black")
     assert ending_words(termination) == WORDS[kind]
     assert ending_words(termination, "rbc") == {**WORDS, "victory": "king captured"}[kind]
@@ -52,7 +52,7 @@ def test_every_termination_has_words_and_a_match_has_the_same(termination: Termi
 
 
 @pytest.mark.parametrize("cause", Cause)
-def test_a_referee_says_a_sentence_of_every_end_that_is_no_elimination(cause: Cause) -> None:
+def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -> None:
     ending = next(ending for ending in TERMINATIONS if ending.cause is cause)
     sentence = status_of(ending)
     assert (sentence == "") == (cause in NO_SENTENCE)
@@ -64,11 +64,11 @@ def test_reasons_of_blind_chess_have_words_in_a_replay() -> None:
 
 
 @pytest.mark.parametrize("other", ["", "normal", "time forfeit", "White mates"])
-def test_what_other_programs_say_stays_as_it_is(other: str) -> None:
+def test_endings_of_other_programs_stay_as_they_are(other: str) -> None:
     assert ending_words(other) == other
 
 
-def test_result_stands_before_it() -> None:
+def test_result_precedes_the_ending() -> None:
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"
 
 
@@ -76,5 +76,5 @@ DRAWN = [word for word in get_args(Termination) if result_of(read_ending(word)) 
 
 
 @pytest.mark.parametrize("termination", DRAWN)
-def test_a_draw_is_named_so_to_a_player_of_blind_chess(termination: str) -> None:
+def test_draw_is_shown_with_its_ending_to_a_player_of_blind_chess(termination: str) -> None:
     assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"

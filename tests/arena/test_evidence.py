@@ -1,4 +1,4 @@
-"""What a match proves, against exact enumeration and simulation."""
+"""The evidence of a match, checked by exact enumeration and simulation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ small_samples = st.sampled_from([3, 5]).flatmap(
 
 
 def half_points(sample: Sample) -> list[int]:
-    """Each observation's deviation from even."""
+    """Return each observation's deviation from even."""
     middle = len(sample.counts) // 2
     return [index - middle for index, count in enumerate(sample.counts) for _ in range(count)]
 
@@ -52,7 +52,7 @@ def test_exact_p_is_the_share_of_sign_flips_that_reach_the_score(sample: Sample)
 
 
 @given(st.lists(st.integers(-2, 2), max_size=9))
-def test_differences_are_as_sure_as_their_sign_flips_say(differences: list[int]) -> None:
+def test_sureness_of_differences_is_the_share_of_sign_flips(differences: list[int]) -> None:
     flips = [sum(map(operator.mul, signs, differences)) for signs in product((-1, 1), repeat=len(differences))]
     as_far = sum(flip >= sum(differences) for flip in flips) / len(flips)
     expected = 1.0 - as_far if sum(differences) > 0 else 0.0
@@ -64,7 +64,7 @@ def test_differences_are_as_sure_as_their_sign_flips_say(differences: list[int])
     ("counts", "said"),
     [((0, 0, 1, 0, 1), False), ((12, 0, 13), False), ((1, 0, 2), False), ((0, 2, 2), True), ((0, 0, 5), True)],
 )
-def test_sureness_is_said_only_where_equal_bots_would_seldom_be_so_far_apart(
+def test_sureness_is_reported_only_when_equal_bots_would_seldom_be_so_far_apart(
     counts: tuple[int, ...], said: bool
 ) -> None:
     assert is_worth_saying(sureness(Sample(counts))) == said
@@ -85,11 +85,11 @@ def test_sureness_is_said_only_where_equal_bots_would_seldom_be_so_far_apart(
         ((30_000, 20_000, 31_000), "stronger"),
     ],
 )
-def test_difference_is_told_where_chance_is_no_explanation(counts: tuple[int, ...], side: str | None) -> None:
+def test_difference_is_reported_only_when_chance_cannot_explain_it(counts: tuple[int, ...], side: str | None) -> None:
     assert told(Sample(counts)) == side
 
 
-def test_many_games_are_as_sure_as_their_likelihood_of_superiority() -> None:
+def test_sureness_of_many_games_is_their_likelihood_of_superiority() -> None:
     assert sureness(Sample((400, 300, 500))) == pytest.approx(0.99957, abs=2e-4)
 
 
@@ -100,7 +100,7 @@ weights = st.tuples(*[st.floats(0.01, 1)] * 3)
 def test_equal_players_are_told_apart_in_5_of_100_matches_at_most(
     weights: tuple[float, float, float], size: int, pairs: bool
 ) -> None:
-    """Whatever the draws, and however short the match: every outcome of it is counted with its probability."""
+    """This holds for any draw rate and any length of the match: every outcome is counted with its probability."""
     sides = [*weights[:2], weights[2], *weights[1::-1]] if pairs else [weights[0], weights[2], weights[0]]
     total = sum(sides)
     wrong = 0.0
@@ -114,20 +114,20 @@ def test_equal_players_are_told_apart_in_5_of_100_matches_at_most(
 
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    """Every way to share a number out."""
+    """Return every way to split a number into so many parts."""
     if parts == 1:
         return [(total,)]
     return [(first, *rest) for first in range(total + 1) for rest in _compositions(total - first, parts - 1)]
 
 
-# How many games tell a difference.
+# How many games reveal a difference.
 
-#: Of games and of pairs: how often each outcome comes where the players are equal.
+#: For games and pairs: how often each outcome comes where the players are equal.
 EVEN = {"decisive": (0.4, 0.2, 0.4), "drawn": (0.1, 0.8, 0.1), "pairs": (0.08, 0.22, 0.4, 0.22, 0.08)}
 
 
 def shifted(even: tuple[float, ...], elo: float) -> list[float]:
-    """Outcomes of players who are so much apart: some of what is lost is won."""
+    """Return the outcomes of players who are so many Elo apart: some of the losses become wins."""
     last = len(even) - 1
     moved = (score_of_elo(elo) - 0.5) * last / 2
     share = moved / sum(even[: len(even) // 2][i] * (last - 2 * i) / 2 for i in range(len(even) // 2))
@@ -140,8 +140,8 @@ def shifted(even: tuple[float, ...], elo: float) -> list[float]:
 
 @pytest.mark.parametrize("name", EVEN)
 @pytest.mark.parametrize("elo", [20.0, 50.0])
-def test_as_many_games_as_are_named_tell_the_difference_as_often_as_is_said(name: str, elo: float) -> None:
-    """Four matches of five; the exact test takes a little of short ones."""
+def test_estimated_number_of_games_shows_the_difference_as_often_as_promised(name: str, elo: float) -> None:
+    """The promise is four matches of five; the exact test falls a little short of it in short ones."""
     even = EVEN[name]
     rng, matches = random.Random(f"{name} {elo}"), proof_size(300, 5_000)
     guess = Sample(tuple(round(2_000 * share) for share in even))
@@ -161,14 +161,14 @@ def _drawn(rng: random.Random, weights: list[float], size: int) -> Sample:
 
 
 @given(small_samples)
-def test_a_smaller_difference_takes_more_games_and_all_are_finite(sample: Sample) -> None:
+def test_smaller_difference_needs_more_games_and_all_numbers_are_finite(sample: Sample) -> None:
     needed = [games_that_tell(sample, elo) for elo in (400.0, 100.0, *GOALS)]
     assert needed == sorted(needed)
     assert needed[0] > 0
     assert cautious_variance(sample) > 0
 
 
-def test_the_goal_is_what_the_games_so_far_could_not_tell() -> None:
+def test_next_goal_is_a_difference_that_the_games_so_far_could_not_show() -> None:
     elo, more = next_goal(Sample((40, 20, 40)))
     assert elo == 20
     assert more == games_that_tell(Sample((40, 20, 40)), 20) - 100

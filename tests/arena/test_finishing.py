@@ -1,4 +1,4 @@
-"""Bots as others have written them finish their games against each other, unmodified."""
+"""Unmodified bots by other authors finish their games against each other."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from tests.helpers_proof import proof_size
 from tests.serving import Served
 from tests.tools import require_tool
 
-#: Seconds for all games of a pairing: TroutBot thinks for a second in each turn, and there may be two processors.
+#: Seconds for all games of a pairing: TroutBot uses a second in each turn, and there may be only two processors.
 PATIENCE = 3600
 
-#: What may end a game of reconnaissance blind chess that both sides play out.
+#: The terminations of a game of reconnaissance blind chess that both sides play out.
 PLAYED_OUT = {"victory_white", "victory_black", "draw_fifty_moves", "draw_turn_limit"}
 
 
 async def play(
     port: int, first: Bots, second: Bots, players: tuple[int, int], count: int, **options: Any
 ) -> list[Witness]:
-    """So many games between two bots, White and Black in turn, by a bridge each; what both have seen."""
+    """Play so many games between two bots with alternating colours, each through its own bridge; return what both have
+    seen.
+    """
     seen: dict[int, Witness] = {}
 
     async def make() -> None:
@@ -59,8 +61,8 @@ async def test_random_and_attacker_bots_finish(daemon_process: Served) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("other", ["random_bot", "attacker_bot"])
-async def test_trout_bots_finish(other: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its engine may crash at what it is asked. Then it may fail, which loses its game; the others' never do."""
+async def test_trout_bot_finishes(other: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its engine may crash on a request. Then the bot may fail, which loses its game; the other bots never fail."""
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", str(require_tool("stockfish")))
     short = {"max_turns": 1} if proof_size(1, 0, 0) else {}
     players = (77_003, 77_004) if other == "random_bot" else (77_005, 77_006)
@@ -73,7 +75,7 @@ async def test_trout_bots_finish(other: str, daemon_process: Served, monkeypatch
 
 
 @pytest.mark.proof
-async def test_a_codingame_bot_that_reads_nothing_finishes(daemon_process: Served) -> None:
+async def test_codingame_bot_that_reads_nothing_finishes(daemon_process: Served) -> None:
     bots = [CodinGameBots("bash -c 'echo fen; yes random'") for _ in range(2)]
     witnesses = await play(daemon_process.port, bots[0], bots[1], (77_007, 77_008), proof_size(2, 20))
     assert [failures(witness) for witness in witnesses] == [0, 0]

@@ -37,14 +37,14 @@ from tests.tools import require_tool
 
 
 def engine(tmp_path: Path, trouble: str = "play") -> str:
-    """A UCI engine that moves at random, always the same way."""
-    return f"uci:{sys.executable} {BOTS / 'engine.py'} {tmp_path / 'told'} {trouble}"
+    """Return a UCI engine that moves at random, always the same way."""
+    return f"uci:{sys.executable} {BOTS / 'engine.py'} {tmp_path / 'log'} {trouble}"
 
 
-# What is played.
+# The games that are played.
 
 
-def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
+def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60", "--json-out", path)
     assert (status, complaints) == (0, "")
@@ -65,7 +65,7 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
-    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would tell 20 Elo"]
+    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
@@ -74,7 +74,7 @@ def test_it_says_what_was_played_and_what_came_of_it(tmp_path: Path) -> None:
     assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
 
 
-def test_the_same_seed_gives_the_same_games_however_many_are_played_at_once(tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> None:
     book = tmp_path / "book.pgn"
     book.write_text("".join(f"1. {move} *\n\n" for move in ("e4", "d4", "c4", "Nf3")))
     arguments = (TWO[0], "random", *SHORT, "--games", 8, "--openings", book)
@@ -90,36 +90,38 @@ def test_the_same_seed_gives_the_same_games_however_many_are_played_at_once(tmp_
     )
 
 
-def test_bots_that_play_alike_repeat_no_game_that_has_an_opening_of_its_own(tmp_path: Path) -> None:
-    """Both games of a pair are the same, move for move."""
+def test_identical_bots_repeat_no_game_across_openings(tmp_path: Path) -> None:
+    """The two games of a pair are the same, move for move."""
     book, path = tmp_path / "book.epd", tmp_path / "match.jsonl"
     fens = [f"4k3/7p/8/8/8/8/{pawns}/4K3 w - - 0 1" for pawns in ("P6P", "1P5P", "2P4P")]
     book.write_text("".join(f"{fen}\n" for fen in fens))
     bots = [nuisance().replace("nothing=", f"{name}=") for name in ("new", "old")]
-    records, told = played(path, *bots, *SHORT, "--games", 6, "--openings", book, "--in-order")
+    records, totals = played(path, *bots, *SHORT, "--games", 6, "--openings", book, "--in-order")
     assert [record["start_fen"] for record in records] == [fen for fen in fens for _ in range(2)]
     assert all(one["moves"] == other["moves"] for one, other in zip(records[::2], records[1::2], strict=True))
-    assert told["verdict"].startswith("not decided: new scored 50.0 % in 6 games")
+    assert totals["verdict"].startswith("not decided: new scored 50.0 % in 6 games")
 
 
 @pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
-def test_other_variants_of_chess(variant: str, tmp_path: Path) -> None:
+def test_match_plays_other_variants_of_chess(variant: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     records, _ = played(path, AT_RANDOM, engine(tmp_path), "--variant", variant, "--max-moves", 20)
     assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
     assert records[0]["opening"].startswith("position ") == (variant == "chess960")
 
 
-def test_blind_chess(tmp_path: Path) -> None:
+def test_match_plays_blind_chess(tmp_path: Path) -> None:
     arguments = ("reconchess:reconchess.bots.random_bot", "attacker=reconchess:reconchess.bots.attacker_bot")
-    records, told = played(tmp_path / "match.jsonl", *arguments, "--max-moves", 4, "--concurrency", 2, "--margin", 250)
+    records, totals = played(
+        tmp_path / "match.jsonl", *arguments, "--max-moves", 4, "--concurrency", 2, "--margin", 250
+    )
     assert {game["variant"] for game in records} == {"rbc"}
     assert records[0]["clock"] == {"initial": 900.0, "increment": 5.0, "margin": 0.25}
     assert all(game["history"]["senses"] for game in records)
-    assert told["faults"] == {}
+    assert totals["faults"] == {}
 
 
-def test_the_bots_that_are_installed_and_more_than_two(tmp_path: Path) -> None:
+def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
     arguments = ("random:seed=1", "random:seed=2", f"first={nuisance().partition('=')[2]}", *SHORT)
     status, said, _ = run(*arguments, "--json-out", tmp_path / "match.jsonl", "--quiet")
     assert status == 0
@@ -130,7 +132,7 @@ def test_the_bots_that_are_installed_and_more_than_two(tmp_path: Path) -> None:
     assert all("random:seed=1" in (game["white"], game["black"]) for game in records)
 
 
-def test_it_plays_on_a_server_also_against_who_plays_there_by_itself(tmp_path: Path, daemon_process: Served) -> None:
+def test_match_plays_on_a_server_against_an_independent_player(tmp_path: Path, daemon_process: Served) -> None:
     def play() -> None:
         with connect(port=daemon_process.port, player=77_001) as client:
             for _ in range(2):
@@ -147,7 +149,7 @@ def test_it_plays_on_a_server_also_against_who_plays_there_by_itself(tmp_path: P
     assert [list(game["times"]) for game in records] == [["white"], ["black"]]
 
 
-def test_a_player_who_goes_away_loses_on_time(tmp_path: Path, daemon_process: Served) -> None:
+def test_player_who_leaves_loses_on_time(tmp_path: Path, daemon_process: Served) -> None:
     def come_and_go() -> None:
         with connect(port=daemon_process.port, player=77_002) as client:
             client.state(client.wait(any=True)["state"]["game_id"])
@@ -155,13 +157,13 @@ def test_a_player_who_goes_away_loses_on_time(tmp_path: Path, daemon_process: Se
     other = Thread(target=come_and_go)
     other.start()
     arguments = (AT_RANDOM, "gm:77002", *SHORT, "--games", 1, "--clock", "1")
-    records, told = played(tmp_path / "match.jsonl", *arguments, "--server", f"localhost:{daemon_process.port}")
+    records, totals = played(tmp_path / "match.jsonl", *arguments, "--server", f"localhost:{daemon_process.port}")
     other.join()
     assert [(game["result"], game["ending"]) for game in records] == [("1-0", "time")]
-    assert told["faults"] == {"gm:77002": {"time": 1}}
+    assert totals["faults"] == {"gm:77002": {"time": 1}}
 
 
-def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Served) -> None:
+def test_match_challenges_a_registered_player(tmp_path: Path, daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as operator:
         me, other = operator.register("match-me"), operator.register("match-other")
 
@@ -176,7 +178,7 @@ def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Serve
     thread = Thread(target=play, daemon=True)
     thread.start()
     with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])):
-        pass  # it is here
+        pass  # the player is present now
     who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-me", "--key", me["key"])
     records, _ = played(
         tmp_path / "match.jsonl",
@@ -193,10 +195,10 @@ def test_it_challenges_a_registered_player(tmp_path: Path, daemon_process: Serve
     assert [game["ending"] for game in records] == ["move limit"] * 2
 
 
-# Going on, and ending early.
+# Resuming, and ending early.
 
 
-def test_a_match_that_was_killed_goes_on_and_ends_with_the_same_games(tmp_path: Path) -> None:
+def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> None:
     arguments = (*TWO, "--variant", "chess960", "--max-moves", 30, "--games", 12, "--concurrency", 3)
     whole, _ = played(tmp_path / "whole.jsonl", *arguments)
     path = tmp_path / "killed.jsonl"
@@ -212,24 +214,27 @@ def test_a_match_that_was_killed_goes_on_and_ends_with_the_same_games(tmp_path: 
     status, said, complaints = run(*arguments, *files, "--resume")
     assert status == 0
     assert re.fullmatch(r"(after 10 of 12 games: one \+\d+ =\d+ -\d+, .*\n)?", complaints)
-    assert said.startswith(f"{before} games are there already\n")
+    assert said.startswith(f"{before} games were played before\n")
     assert same_whenever(games(path)) == same_whenever(whole)
     assert (tmp_path / "games.pgn").read_text().count("[Event ") == 12
     status, said, _ = run(*arguments, *files, "--resume")
     assert (status, len(games(path)), len(lines(path))) == (0, 12, 14)
-    assert said.startswith("12 games are there already\none against two: ")
+    assert said.startswith("12 games were played before\none against two: ")
 
 
-def test_a_match_goes_on_with_its_own_arguments_only(tmp_path: Path) -> None:
+def test_match_resumes_only_with_its_own_arguments(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     played(path, *TWO, *SHORT)
     status, _, complaints = run(*TWO, *SHORT, "--games", 4, "--json-out", path, "--resume")
-    assert (status, complaints) == (1, f"Error: {path} is of another match: its games is 2, not 4\n")
+    assert (status, complaints) == (1, f"Error: {path} belongs to another match: its games is 2, not 4\n")
     status, _, complaints = run(*TWO, *SHORT, "--json-out", path)
-    assert (status, complaints) == (1, f"Error: {path} is there already: go on with it (--resume), or name another\n")
+    assert (status, complaints) == (
+        1,
+        f"Error: {path} exists already: continue it with --resume, or name another file\n",
+    )
 
 
-def test_ctrl_c_keeps_what_was_played(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_games_played(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     arguments = (*TWO, *SHORT, "--games", 1000, "--json-out", path)
     process = subprocess.Popen(command(*arguments), env=environment(), stdout=subprocess.PIPE, text=True)
@@ -246,13 +251,13 @@ def test_ctrl_c_keeps_what_was_played(tmp_path: Path) -> None:
 
 
 def groups_running() -> set[int]:
-    """The process groups in which somebody is more than a zombie."""
+    """Return the process groups that have more than zombies."""
     rows = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout.splitlines()
     return {int(group) for group, state in map(str.split, rows) if not state.startswith("Z")}
 
 
 @pytest.mark.parametrize("signals", [2, 20])
-def test_ctrl_c_again_and_again_leaves_no_bot_and_says_what_was_played(signals: int, tmp_path: Path) -> None:
+def test_repeated_ctrl_c_leaves_no_bot_and_reports_the_games_played(signals: int, tmp_path: Path) -> None:
     fifo = tmp_path / "pids"
     os.mkfifo(fifo)
     deaf = f"deaf=codingame:bash -c 'trap \"\" TERM HUP PIPE; echo $$ > {fifo}; sleep 1000 & while :; do wait; done'"
@@ -260,19 +265,19 @@ def test_ctrl_c_again_and_again_leaves_no_bot_and_says_what_was_played(signals: 
     process = subprocess.Popen(
         command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    with open(os.open(fifo, os.O_RDWR), "rb", buffering=0) as told:
-        pids = [int(told.readline()) for _ in range(2)]
+    with open(os.open(fifo, os.O_RDWR), "rb", buffering=0) as pipe:
+        pids = [int(pipe.readline()) for _ in range(2)]
     for _ in range(signals):
         process.send_signal(signal.SIGINT)
     said, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, said, complaints) == (130, "no game was played\n", "")
     until = time.monotonic() + PATIENCE
-    while groups_running() & set(pids):  # they are killed, but that takes its time
+    while groups_running() & set(pids):  # they are killed, which takes some time
         assert time.monotonic() < until
 
 
-def test_a_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> None:
-    """At the same game, however many are played at once."""
+def test_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> None:
+    """It ends at the same game, however many are played at once."""
     found = []
     for at_once in (1, 3):
         path = tmp_path / f"{at_once}.jsonl"
@@ -287,10 +292,10 @@ def test_a_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> 
     assert 4 <= len(found[0]) < 50
 
 
-# What it writes.
+# The files that it writes.
 
 
-def test_the_games_are_pgn_with_the_bots_names(tmp_path: Path) -> None:
+def test_games_are_written_as_pgn_with_the_bots_names(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     status, _, _ = run(
         nuisance("die"), AT_RANDOM, "--variant", "standard", "--clock", "9+1", "--margin", 500, "--pgn-out", path
@@ -326,7 +331,7 @@ def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None
     assert all(row[5:7] == ["", ""] for row in rows[1::2])
 
 
-def test_the_scores_are_drawn(tmp_path: Path) -> None:
+def test_scores_are_plotted(tmp_path: Path) -> None:
     path = tmp_path / "scores.svg"
     bots = (f"fish=uci[depth=1]:{require_tool('stockfish')}", AT_RANDOM)
     status, _, complaints = run(*bots, *SHORT, "--plot", path)
@@ -338,21 +343,21 @@ def test_the_scores_are_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--json-out", "--pgn-out", "--csv-out"])
-def test_a_disk_that_is_full_ends_the_match(option: str) -> None:
+def test_full_disk_ends_the_match(option: str) -> None:
     status, _, complaints = run(*TWO, *SHORT, option, "/dev/full")
     assert (status, complaints) == (1, "Error: /dev/full cannot be written: No space left on device\n")
 
 
-# What cannot be.
+# Wrong arguments.
 
 WRONG = {
-    (AT_RANDOM,): "a match needs two bots, or more",
-    (AT_RANDOM, "fritz:x"): "'fritz:x' is no bot: it begins with reconchess:, uci:, codingame: and says which",
+    (AT_RANDOM,): "BOTS: a match needs at least two bots",
+    (AT_RANDOM, "fritz:x"): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     (AT_RANDOM, "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
-    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is no whole number above 0",
+    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is not a whole number above 0",
     (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
-    (AT_RANDOM, "gm:"): "'gm:' is no player: gm: needs an id, or a registered player's name",
-    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: --server says which",
+    (AT_RANDOM, "gm:"): "'gm:' is not a player: write gm:ID or gm:NAME",
+    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: give --server",
     (AT_RANDOM, "gm:7", "--server", ":1"): "gm:7 plays elsewhere: give --clock",
     (
         AT_RANDOM,
@@ -361,9 +366,9 @@ WRONG = {
         ":1",
         "--clock",
         "9",
-    ): "gm:joe is challenged by a registered player: --player says by which",
-    (*TWO, "--resume"): "--resume needs --json-out, the record to go on with",
-    (*TWO, "--margin", "5"): "--margin is of a clock: give --clock, too",
+    ): "gm:joe can only be challenged by a registered player: give --player",
+    (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
+    (*TWO, "--margin", "5"): "--margin needs a clock: give --clock as well",
     (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",
     (*TWO, "--sprt"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
     (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
@@ -373,41 +378,53 @@ WRONG = {
         "--sprt=elo2=0",
     ): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in --sprt",
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
-    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt is for two bots",
+    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
-    (*TWO, "--data", "x", "--server", ":1"): "--data is of the daemon in this process, and --server is another one",
-    (*TWO, "--port", "7101", "--server", ":1"): "--port is of the daemon in this process, and --server is another one",
-    (*TWO, "--key", "x"): "--key goes with --player, whose it is",
+    (
+        *TWO,
+        "--data",
+        "x",
+        "--server",
+        ":1",
+    ): "--data configures the daemon inside this command, which --server replaces",
+    (
+        *TWO,
+        "--port",
+        "7101",
+        "--server",
+        ":1",
+    ): "--port configures the daemon inside this command, which --server replaces",
+    (*TWO, "--key", "x"): "--key goes with --player",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
-    (*TWO, "--clock", "-5"): "'-5' is none of 300, 180+2, 1/0.05",
-    (*TWO, "--clock", "0+1"): "and none; times are above 0",
-    (*TWO, "--clock", "nan"): "'nan' is none of 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",
+    (*TWO, "--clock", "0+1"): "or none, with times above 0",
+    (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",
 }
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
-def test_what_cannot_be_is_said(arguments: tuple[str, ...]) -> None:
+def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
     status, said, complaints = run(*arguments)
     assert (status, said) == (2, "")
     assert WRONG[arguments] in " ".join(complaints.split())
 
 
-def test_what_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
+def test_variant_that_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
     stockfish = f"uci:{require_tool('stockfish')}"
     status, said, complaints = run(stockfish, stockfish, "--variant", "crazyhouse")
     assert (status, said) == (2, "")
     assert re.search(r"Error: Stockfish .* plays chess960, standard, and not crazyhouse", complaints)
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     status, _, complaints = run(*TWO, "--server", "localhost:1", "--patience", "0.1")
     assert status == 1
     assert complaints.startswith("Error: cannot connect to localhost:1: ")
 
 
-def test_the_record_says_on_what_terms_it_was_played(tmp_path: Path) -> None:
+def test_record_has_the_terms_of_the_match(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     played(path, *TWO, *SHORT, "--clock", "30+0.5", "--margin", 200)
     header = json.loads(path.read_text().splitlines()[0])

@@ -1,4 +1,4 @@
-"""What a match writes is read: by ``gmd replay``, and its histories by reconchess."""
+"""The files of a match can be read: by ``gmd replay``, and the histories by reconchess."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--
 
 @pytest.fixture(scope="module")
 def blind(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the record of a match of blind chess, and its histories."""
+    """Return a folder with the record of a match of blind chess, and its histories."""
     folder = tmp_path_factory.mktemp("blind")
     status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl", "--histories", folder / "histories")
     assert (status, complaints) == (0, "")
     return folder
 
 
-def test_history_of_each_game_is_written_and_reconchess_reads_it(blind: Path) -> None:
+def test_history_of_each_game_is_written_and_read_by_reconchess(blind: Path) -> None:
     written = sorted(path.name for path in (blind / "histories").iterdir())
     assert written == ["1-new-old_bot_2.json", "2-old_bot_2-new.json"]
     for record, name in zip(games(blind / "match.jsonl"), written, strict=True):
@@ -35,7 +35,7 @@ def test_history_of_each_game_is_written_and_reconchess_reads_it(blind: Path) ->
         assert taken == record["moves"]
 
 
-def test_replay_reads_a_game_of_blind_chess_out_of_a_match(blind: Path) -> None:
+def test_replay_reads_a_game_of_blind_chess_from_a_match(blind: Path) -> None:
     recorded = read_file(blind / "match.jsonl", 2)
     assert (recorded.white, recorded.black, recorded.result) == ("old bot/2", "new", "1/2-1/2")
     assert recorded.ending == "turn limit"
@@ -44,7 +44,7 @@ def test_replay_reads_a_game_of_blind_chess_out_of_a_match(blind: Path) -> None:
     assert len(recorded.history.turns) == 8
 
 
-def test_replay_reads_a_game_of_chess_out_of_a_match(tmp_path: Path) -> None:
+def test_replay_reads_a_game_of_chess_from_a_match(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     openings = tmp_path / "openings.epd"
     openings.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
@@ -60,9 +60,9 @@ def test_replay_reads_a_game_of_chess_out_of_a_match(tmp_path: Path) -> None:
     assert [move.uci() for move, _ in recorded.moves] == record["moves"]
 
 
-def test_replay_wants_to_know_which_game_of_a_match(blind: Path, tmp_path: Path) -> None:
+def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -> None:
     path = blind / "match.jsonl"
-    with pytest.raises(BadRecord, match=r"holds 2 games: --game says which \(1, 2\)"):
+    with pytest.raises(BadRecord, match=r"holds 2 games: choose one with --game \(1, 2\)"):
         read_file(path)
     with pytest.raises(BadRecord, match="holds no game 3"):
         read_file(path, 3)
@@ -73,23 +73,23 @@ def test_replay_wants_to_know_which_game_of_a_match(blind: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("missing", ["pgn", "moves", "white"])
-def test_replay_says_which_line_of_a_match_is_none(missing: str, blind: Path, tmp_path: Path) -> None:
+def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_path: Path) -> None:
     header, first, *_ = (blind / "match.jsonl").read_text().splitlines()
     record = json.loads(first)
     del record["history"], record[missing]
     path = tmp_path / "match.jsonl"
     path.write_text(f"{header}\n{json.dumps(record)}\n")
-    with pytest.raises(BadRecord, match="is no game: "):
+    with pytest.raises(BadRecord, match="is not a game: "):
         read_file(path)
 
 
-def test_histories_are_of_blind_chess(tmp_path: Path) -> None:
+def test_histories_need_blind_chess(tmp_path: Path) -> None:
     status, _, complaints = run(*TWO, "--variant", "standard", "--histories", tmp_path / "histories")
     assert status == 2
     assert "--histories needs --variant rbc; for standard use --pgn-out" in complaints
 
 
-def test_histories_are_written_anew_where_a_match_goes_on(blind: Path) -> None:
+def test_resumed_match_writes_missing_histories_again(blind: Path) -> None:
     name = blind / "histories" / "1-new-old_bot_2.json"
     before = name.read_bytes()
     name.unlink()

@@ -15,7 +15,7 @@ ARENA = ROOT / "clients" / "arena"
 PATIENCE = 180
 
 
-def test_its_commands_run(tmp_path: Path) -> None:
+def test_commands_of_the_match_page_run(tmp_path: Path) -> None:
     (block,) = examples_of(ARENA / "MATCH.md", "sh")
     folders = [Path(sys.executable).parent, require_tool("stockfish").parent]
     path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
@@ -35,5 +35,5 @@ def test_its_commands_run(tmp_path: Path) -> None:
     assert len((tmp_path / "match.jsonl").read_text().splitlines()) == 6
 
 
-def test_the_arenas_readme_leads_there() -> None:
+def test_arenas_readme_links_to_the_match_page() -> None:
     assert "(MATCH.md)" in (ARENA / "README.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Which games a match has, and what they begin with."""
+"""The games of a match, and their openings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ kinds = st.sampled_from(["round-robin", "gauntlet"])
 
 
 @given(st.integers(2, 7), st.integers(1, 9), st.booleans(), kinds)
-def test_any_two_who_meet_play_as_many_games_with_colours_in_turn_from_the_same_openings(
+def test_each_pairing_plays_all_games_with_alternating_colours_from_the_same_openings(
     bots: int, games: int, repeat: bool, kind: Kind
 ) -> None:
     plan = fixtures(bots, games, OPENINGS, repeat=repeat, kind=kind)
@@ -39,7 +39,7 @@ def test_any_two_who_meet_play_as_many_games_with_colours_in_turn_from_the_same_
 
 
 @given(st.integers(2, 6), st.integers(1, 4), kinds)
-def test_the_two_games_of_a_pair_follow_each_other(bots: int, pairs: int, kind: Kind) -> None:
+def test_two_games_of_a_pair_follow_each_other(bots: int, pairs: int, kind: Kind) -> None:
     plan = fixtures(bots, 2 * pairs, OPENINGS, repeat=True, kind=kind)
     for first, second in zip(plan[::2], plan[1::2], strict=True):
         assert first.pair == second.pair
@@ -48,7 +48,7 @@ def test_the_two_games_of_a_pair_follow_each_other(bots: int, pairs: int, kind: 
     assert set(Counter(fixture.pair for fixture in plan).values()) == {2}
 
 
-def test_a_match_of_two_is_as_everybody_expects() -> None:
+def test_match_of_two_alternates_colours_and_repeats_openings() -> None:
     plan = fixtures(2, 5, OPENINGS, repeat=True, kind="round-robin")
     assert [(game.white, game.opening.name, game.pair) for game in plan] == [
         (0, "0", (0, 1, 0)),
@@ -87,7 +87,7 @@ BOOK = """[Opening "Ruy Lopez"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n
 [FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n[SetUp "1"]\n\n1. e4 Kd7 *\n"""
 
 
-def test_games_are_read(tmp_path: Path) -> None:
+def test_pgn_games_are_read(tmp_path: Path) -> None:
     file = tmp_path / "book.pgn"
     file.write_text(BOOK)
     start = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
@@ -103,16 +103,20 @@ def test_games_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("book.epd", "", "book.epd has no openings in it"),
+        ("book.epd", "", "book.epd has no openings"),
         ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nnonsense\n", r"book.epd, line 2: "),
         ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: illegal san: 'Ke3'"),
-        ("book.pgn", "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n", "book.pgn, game 2: 0000 is no legal move in"),
-        ("book.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n", "game 1: no game can begin with it, which is over: checkmate"),
-        ("book.epd", "7k/5Q2/6K1/8/8/8/8/8 b - -\n", "line 1: no game can begin with it, which is over: stalemate"),
+        ("book.pgn", "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n", "book.pgn, game 2: 0000 is not a legal move in"),
+        ("book.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n", "game 1: no game can begin here, since the game is over: checkmate"),
+        (
+            "book.epd",
+            "7k/5Q2/6K1/8/8/8/8/8 b - -\n",
+            "line 1: no game can begin here, since the game is over: stalemate",
+        ),
         ("book.epd", "7k/8/6K1/8/8/8/8/8 b - -\n", "line 1: .* is over: insufficient material"),
     ],
 )
-def test_a_file_that_is_none_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
+def test_file_without_usable_openings_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(OpeningsUnusable, match=message):
         read("standard", tmp_path / name)
@@ -120,13 +124,13 @@ def test_a_file_that_is_none_is_refused(name: str, text: str, message: str, tmp_
         read("standard", tmp_path / "no-such")
 
 
-def test_a_file_in_latin_1_is_read_and_variations_are_not_played(tmp_path: Path) -> None:
+def test_latin_1_file_is_read_without_its_variations(tmp_path: Path) -> None:
     file = tmp_path / "book.pgn"
     file.write_bytes('[White "Müller"]\n\n1. e4 (1. d4 d5 (1... Nf6)) {why not} e5 $1 *\n'.encode("latin-1"))
     assert read("standard", file) == [Opening("1", None, ("e2e4", "e7e5"))]
 
 
-def test_only_the_openings_that_are_played_are_looked_at(tmp_path: Path) -> None:
+def test_only_the_openings_that_are_played_are_read(tmp_path: Path) -> None:
     file = tmp_path / "book.epd"
     file.write_text("".join(f"4k3/8/8/8/8/8/4P3/4K3 w - - {number} 1\n" for number in range(20)) + "nonsense\n")
     assert len(openings_for("standard", file, plies=None, seed=0, in_order=True, most=20)) == 20
@@ -134,7 +138,7 @@ def test_only_the_openings_that_are_played_are_looked_at(tmp_path: Path) -> None
     assert (len(six), six[:3]) == (6, three)
 
 
-def test_without_a_file_there_is_the_start_and_in_chess960_all_of_them() -> None:
+def test_openings_without_a_file_are_the_start_or_all_positions_of_chess960() -> None:
     assert read("standard", None) == [Opening("start")]
     numbers = [opening.position for opening in read("chess960", None, seed=5, in_order=False)]
     assert sorted(number for number in numbers if number is not None) == list(range(960))
@@ -142,7 +146,7 @@ def test_without_a_file_there_is_the_start_and_in_chess960_all_of_them() -> None
     assert chess.Board.from_chess960_pos(numbers[0] or 0).is_valid()
 
 
-def test_the_seed_decides_the_order(tmp_path: Path) -> None:
+def test_seed_decides_the_order(tmp_path: Path) -> None:
     file = tmp_path / "book.epd"
     file.write_text("".join(f"4k3/8/8/8/8/8/4P3/4K3 w - - {number} 1\n" for number in range(20)))
     orders = [[opening.name for opening in read("standard", file, seed=seed, in_order=False)] for seed in (1, 1, 2)]

@@ -1,4 +1,4 @@
-"""On a terminal, a bar says while a match is played how it stands."""
+"""The progress bar that a match shows on a terminal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tests.arena.matches import AT_RANDOM, PATIENCE, SHORT, command, nuisance
 from tests.terminal import plain, shown
 
 
-def test_the_score_moves_on_with_every_game() -> None:
-    """One of the two leaves every game: the other has a point more each time, and the bar is drawn anew."""
+def test_progress_bar_shows_the_score_after_every_game() -> None:
+    """One of the two quits every game, so the other gains a point each time, and the bar is drawn again."""
     arguments = command(f"one={AT_RANDOM}", nuisance("die"), *SHORT, "--games", 8)
     said = plain(shown(arguments, patience=PATIENCE, COLUMNS="140", LINES="40"))
     scores = re.findall(r"one \+(\d) =(\d) -(\d)[^\r\n]*?(\d)/8", said)
@@ -17,4 +17,4 @@ def test_the_score_moves_on_with_every_game() -> None:
     assert {int(played) for *_, played in scores} == set(range(9))
     assert all(won == played and (drawn, lost) == ("0", "0") for won, drawn, lost, played in scores)
     assert "game 1: one - die 1-0, crash" in said
-    assert "0:00:0" in said, "how long it has taken"
+    assert "0:00:0" in said, "the time that it has taken"

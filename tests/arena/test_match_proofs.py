@@ -1,4 +1,4 @@
-"""Long matches: that the stronger side is found, that nobody need look after one, and what the runner itself costs."""
+"""Long matches: the stronger side is found, a match runs unattended, and the runner's own cost is small."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tests.tools import require_tool
 
 RANDOM, ATTACKER = "reconchess:reconchess.bots.random_bot", "reconchess:reconchess.bots.attacker_bot"
 
-#: Clocks are shown to the millisecond: what one has charged is the difference of two such numbers.
+#: Clocks are shown to the millisecond: the time that a clock charged is the difference of two such numbers.
 CLOCK_STEPS = 0.0021
 
-#: A few plies of as many openings, so that no two pairs of games are the same.
+#: A few plies of many openings, so that no two pairs of games are the same.
 BOOK = ["e4 e5", "e4 c5", "e4 e6", "e4 c6", "d4 d5", "d4 Nf6", "c4 e5", "c4 c5", "Nf3 d5", "Nf3 c5"]
 BOOK += [f"{first} {answer}" for first in ("g3", "b3", "f4", "Nc3", "e3") for answer in ("d5", "e5")]
 
 
 @pytest.mark.proof
-def test_stockfish_with_twice_the_time_is_ahead(tmp_path: Path) -> None:
-    """200 milliseconds a move against 100."""
+def test_stockfish_with_twice_the_time_wins_more_games(tmp_path: Path) -> None:
+    """The times are 200 and 100 milliseconds a move."""
     stockfish, book = require_tool("stockfish"), tmp_path / "book.pgn"
     book.write_text("".join(f"1. {' '.join(moves.split())} *\n\n" for moves in BOOK))
     bots = [
@@ -34,37 +34,37 @@ def test_stockfish_with_twice_the_time_is_ahead(tmp_path: Path) -> None:
     arguments = ("--games", proof_size(2, 40, share=2), "--openings", book, "--seed", 1)
     if proof_size(0, 1, share=0) == 0:
         bots = [bot.replace("=0.2,", "=0.02,").replace("=0.1,", "=0.01,") for bot in bots]
-    records, told = played(tmp_path / "match.jsonl", *bots, *arguments)
-    (meeting,) = told["meetings"]
+    records, totals = played(tmp_path / "match.jsonl", *bots, *arguments)
+    (meeting,) = totals["meetings"]
     print(f"won {meeting['wins']}, drawn {meeting['draws']}, lost {meeting['losses']}: Elo {meeting['elo']}")
-    assert told["faults"] == {}
+    assert totals["faults"] == {}
     assert len(records) == proof_size(2, 40, share=2)
     if proof_size(0, 1, share=0):
         assert meeting["wins"] > meeting["losses"]
 
 
 @pytest.mark.proof
-def test_a_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
+def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     games = proof_size(4, 200, share=6)
     arguments = (RANDOM, ATTACKER, "--games", games, "--concurrency", 2, "--seed", 3)
-    records, told = played(tmp_path / "match.jsonl", *arguments, "--clock", "60+1")
-    assert len(records) == told["games"] == games
-    assert told["faults"] == {}
+    records, totals = played(tmp_path / "match.jsonl", *arguments, "--clock", "60+1")
+    assert len(records) == totals["games"] == games
+    assert totals["faults"] == {}
     assert {record["ending"] for record in records} <= {
         "king captured",
         "draw_reversible_moves",
         "turn limit",
         "fifty moves",
     }
-    print(Counter(record["ending"] for record in records), told["meetings"], told["overhead"])
+    print(Counter(record["ending"] for record in records), totals["meetings"], totals["overhead"])
 
 
 @pytest.mark.proof
-def test_sixteen_games_at_once_are_charged_what_bots_thought_and_not_what_the_runner_took(tmp_path: Path) -> None:
-    """The worst there is: bots that answer at once, so that all the time there is goes into the runner.
+def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp_path: Path) -> None:
+    """This is the worst case: the bots answer at once, so that all the time goes into the runner.
 
-    The clock and the lag are long, so that nothing here depends on how fast the machine is; what games of a second
-    would have been charged of it is printed.
+    The clock and the lag are long, so that nothing here depends on the speed of the machine; the time that games with a
+    clock of one second would have been charged is printed.
     """
     games = proof_size(16, 320, share=64)
     terms = ("--variant", "standard", "--clock", "100000", "--max-moves", proof_size(20, 60, share=40))
@@ -72,10 +72,10 @@ def test_sixteen_games_at_once_are_charged_what_bots_thought_and_not_what_the_ru
     arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)
     status, said, complaints = run(*arguments, "--lag", 10**8, "--json-out", path, "--quiet")
     assert (status, complaints) == (0, "")
-    told = summary(path)
-    assert told["faults"] == {}
-    assert told["games"] == games == len(lines(path)) - 2
-    assert told["overhead"]["worst"] < CLOCK_STEPS
+    totals = summary(path)
+    assert totals["faults"] == {}
+    assert totals["games"] == games == len(lines(path)) - 2
+    assert totals["overhead"]["worst"] < CLOCK_STEPS
     charged, handed, _ = said.splitlines()[-3:]
     assert charged.startswith("overhead a move (charged by the clock, and not thought): median ")
     assert handed.startswith("hand-over (from a bot's answer to its opponent's turn): median ")
@@ -83,8 +83,8 @@ def test_sixteen_games_at_once_are_charged_what_bots_thought_and_not_what_the_ru
     print(charged, handed, f"charged in a game: at most {max(spent):.3f} s", sep="\n")
 
 
-def test_what_a_bot_thinks_is_not_the_runners(tmp_path: Path) -> None:
-    """A bot that takes a while about each move: the clock charges that, and the overhead does not grow with it."""
+def test_bots_own_time_does_not_count_as_overhead(tmp_path: Path) -> None:
+    """A bot takes a while for each move: the clock charges that, and the overhead does not grow with it."""
     slow = tmp_path / "slow.py"
     slow.write_text(
         "import time\n"
@@ -98,8 +98,8 @@ def test_what_a_bot_thinks_is_not_the_runners(tmp_path: Path) -> None:
     bots = (f"slow=codingame:python3 {slow}", nuisance())
     terms = ("--variant", "standard", "--clock", "100000", "--lag", 10**8, "--max-moves", 8, "--games", 1)
     records, _ = played(tmp_path / "m.jsonl", *bots, *terms)
-    thought = [times[1] for times in records[0]["times"]["white"]]
+    used = [times[1] for times in records[0]["times"]["white"]]
     charged = [times[2] for times in records[0]["times"]["white"][1:]]
-    assert min(thought) >= 0.2
+    assert min(used) >= 0.2
     assert all(seconds >= 0.199 for seconds in charged)
-    assert max(seconds - own for seconds, own in zip(charged, thought[1:], strict=True)) < CLOCK_STEPS
+    assert max(seconds - own for seconds, own in zip(charged, used[1:], strict=True)) < CLOCK_STEPS

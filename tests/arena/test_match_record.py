@@ -1,4 +1,4 @@
-"""The file that a match is recorded in, and goes on from."""
+"""The file in which a match is recorded, and from which it resumes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def begun(path: Path, games: int) -> None:
     record.close()
 
 
-def test_what_was_written_is_read(path: Path) -> None:
+def test_written_record_is_read_back(path: Path) -> None:
     begun(path, 3)
     header, records, end = read(path)
     assert header == {"match": 1, "arguments": ARGUMENTS}
@@ -32,38 +32,38 @@ def test_what_was_written_is_read(path: Path) -> None:
     assert end == path.stat().st_size
 
 
-def test_no_record_is_overwritten(path: Path) -> None:
+def test_record_is_never_overwritten(path: Path) -> None:
     begun(path, 1)
-    with pytest.raises(RecordUnusable, match="is there already: go on with it"):
+    with pytest.raises(RecordUnusable, match="exists already: continue it with --resume"):
         RecordFile.begin(path, ARGUMENTS)
 
 
-def test_a_match_that_came_to_no_game_may_be_begun_again(path: Path) -> None:
+def test_match_without_games_may_be_begun_again(path: Path) -> None:
     begun(path, 0)
     begun(path, 1)
     assert [record["game"] for record in read(path)[1]] == [1]
     path.write_text("my diary")
-    with pytest.raises(RecordUnusable, match="is there already"):
+    with pytest.raises(RecordUnusable, match="exists already"):
         RecordFile.begin(path, ARGUMENTS)
     assert path.read_text() == "my diary"
 
 
-def test_two_matches_do_not_write_one_record(path: Path) -> None:
+def test_two_matches_cannot_write_one_record(path: Path) -> None:
     first = RecordFile.begin(path, ARGUMENTS)
     for begin in (RecordFile.begin, RecordFile.resume):
-        with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by a match that is on"):
+        with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by another running match"):
             begin(path, ARGUMENTS)
     first.close()
     RecordFile.resume(path, ARGUMENTS).close()
 
 
-def test_a_disk_that_is_full_is_said(path: Path) -> None:
+def test_full_disk_is_reported(path: Path) -> None:
     with pytest.raises(RecordUnusable, match="/dev/full cannot be written: No space left on device"):
         RecordFile.begin(Path("/dev/full"), ARGUMENTS)
 
 
-def test_it_goes_on_wherever_it_was_cut(path: Path) -> None:
-    """Whatever of the last line a crash has left, and also behind a summary."""
+def test_record_resumes_from_any_cut(path: Path) -> None:
+    """A crash may leave any part of the last line; the record also resumes after a summary."""
     begun(path, 3)
     whole = path.read_bytes()
     starts = [len(line) for line in whole.splitlines(keepends=True)]
@@ -82,14 +82,14 @@ def test_it_goes_on_wherever_it_was_cut(path: Path) -> None:
     assert path.read_bytes() == whole
 
 
-def test_there_need_be_no_file_to_go_on_with(path: Path) -> None:
+def test_resume_without_a_file_begins_a_record(path: Path) -> None:
     RecordFile.resume(path, ARGUMENTS).close()
     assert read(path)[1] == []
 
 
-def test_another_match_does_not_go_on(path: Path) -> None:
+def test_record_of_another_match_does_not_resume(path: Path) -> None:
     begun(path, 1)
-    with pytest.raises(RecordUnusable, match=r"is of another match: its clock is \{\"initial\": 1.0\}, not null"):
+    with pytest.raises(RecordUnusable, match=r"belongs to another match: its clock is \{\"initial\": 1.0\}, not null"):
         RecordFile.resume(path, {**ARGUMENTS, "clock": None})
     path.write_text(json.dumps({"match": 1, "arguments": {"bots": ["a", "b"]}}) + "\n")
     with pytest.raises(RecordUnusable, match="its games is null, not 4") as caught:
@@ -98,9 +98,9 @@ def test_another_match_does_not_go_on(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", '{"match": 2}\n', "[1]\n", '{"game": 1}\n'])
-def test_what_is_no_record_is_refused(text: str, path: Path) -> None:
+def test_file_that_is_no_record_is_refused(text: str, path: Path) -> None:
     path.write_text(text)
-    with pytest.raises(RecordUnusable, match="is no record of a match"):
+    with pytest.raises(RecordUnusable, match="is not a match's record"):
         read(path)
     with pytest.raises(RecordUnusable, match="cannot be written: No such file or directory"):
         RecordFile.begin(path.parent / "no" / "such", ARGUMENTS)

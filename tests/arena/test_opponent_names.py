@@ -1,4 +1,4 @@
-"""Bots are told what their opponents are called: by their registered names, in a match by their names there."""
+"""Bots receive their opponents' names: registered names on a server, and their names in a match."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ OPEN_PLAYER = 78_001
 
 @pytest.fixture
 def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where recorders write, a file for each colour."""
+    """Let recorders write to a folder, a file for each colour; return the folder."""
     monkeypatch.setenv("RECORDER_SEED", "1")
     monkeypatch.setenv("RECORDER_FILE", str(tmp_path / "{color}.jsonl"))
     return tmp_path
 
 
-def told_names(record: Path) -> dict[str, tuple[Any, ...]]:
-    """What each colour was told: its opponent's name, and the names in the history."""
-    told = {}
+def names_given(record: Path) -> dict[str, tuple[Any, ...]]:
+    """Return what each colour received: its opponent's name, and the names in the history."""
+    given = {}
     for color in ("white", "black"):
         calls = json.loads((record / f"{color}.jsonl").read_text())
         history = json.loads(calls[-1][3][1])
-        told[color] = (calls[0][2][1], history["white_name"], history["black_name"])
-    return told
+        given[color] = (calls[0][2][1], history["white_name"], history["black_name"])
+    return given
 
 
 def engine(path: Path, **options: str) -> UciBots:
@@ -48,7 +48,7 @@ def opponents_set(path: Path) -> list[str]:
 
 
 async def play_game(port: int, game_id: int, *players: tuple[dict[str, Any], Bots]) -> None:
-    """Let players that are not the same play a game."""
+    """Let different players play a game."""
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             for hello, bots in players:
@@ -57,7 +57,7 @@ async def play_game(port: int, game_id: int, *players: tuple[dict[str, Any], Bot
 
 
 async def registered(port: int, name: str) -> dict[str, Any]:
-    """Register a player; its part of ``hello``."""
+    """Register a player; return its fields of ``hello``."""
     async with Client(port=port) as client:
         reply = await client.register(name)
         return {"player": reply["player"], "key": reply["key"]}
@@ -74,16 +74,16 @@ async def test_registered_opponent_is_named_to_reconchess_bot(record: Path, daem
     game_id = await made(port, ada, bob["player"], variant="rbc", clock=None, max_turns=3)
     await play_game(port, game_id, (ada, recon_bot("recorder")), (bob, recon_bot("recorder")))
     names = ("names-ada", "names-bob")
-    assert told_names(record) == {"white": ("names-bob", *names), "black": ("names-ada", *names)}
+    assert names_given(record) == {"white": ("names-bob", *names), "black": ("names-ada", *names)}
 
 
-async def test_opponent_without_name_is_told_by_its_id(record: Path, daemon_process: Served) -> None:
+async def test_opponent_without_a_name_is_named_by_its_id(record: Path, daemon_process: Served) -> None:
     port = daemon_process.port
     cat = await registered(port, "names-cat")
     game_id = await made(port, cat, OPEN_PLAYER, variant="rbc", clock=None, max_turns=3)
     await play_game(port, game_id, (cat, recon_bot("recorder")), ({"player": OPEN_PLAYER}, recon_bot("recorder")))
     names = ("names-cat", str(OPEN_PLAYER))
-    assert told_names(record) == {"white": (str(OPEN_PLAYER), *names), "black": ("names-cat", *names)}
+    assert names_given(record) == {"white": (str(OPEN_PLAYER), *names), "black": ("names-cat", *names)}
 
 
 async def test_opponent_that_joins_later_is_named_to_an_engine(tmp_path: Path, daemon_process: Served) -> None:
@@ -96,11 +96,11 @@ async def test_opponent_that_joins_later_is_named_to_an_engine(tmp_path: Path, d
     assert opponents_set(tmp_path / "eve") == ["setoption name UCI_Opponent value none none computer names-dan"]
 
 
-async def test_opponent_that_the_user_sets_is_kept(tmp_path: Path, daemon_process: Served) -> None:
+async def test_opponent_name_set_by_the_user_is_kept(tmp_path: Path, daemon_process: Served) -> None:
     game_id = await made(daemon_process.port, {"player": OPEN_PLAYER}, OPEN_PLAYER, max_moves=1)
-    bots = engine(tmp_path / "told", uci_opponent="GM 2800 human Magnus")
+    bots = engine(tmp_path / "log", uci_opponent="GM 2800 human Magnus")
     await play_game(daemon_process.port, game_id, ({"player": OPEN_PLAYER}, bots))
-    assert opponents_set(tmp_path / "told") == ["setoption name UCI_Opponent value GM 2800 human Magnus"] * 2
+    assert opponents_set(tmp_path / "log") == ["setoption name UCI_Opponent value GM 2800 human Magnus"] * 2
 
 
 def test_match_names_its_bots_to_each_other(record: Path) -> None:
@@ -108,4 +108,4 @@ def test_match_names_its_bots_to_each_other(record: Path) -> None:
     status, _, complaints = run(*bots, "--variant", "rbc", "--games", 1, "--max-moves", 3)
     assert status == 0, complaints
     names = ("new bot", "old bot")
-    assert told_names(record) == {"white": ("old bot", *names), "black": ("new bot", *names)}
+    assert names_given(record) == {"white": ("old bot", *names), "black": ("new bot", *names)}

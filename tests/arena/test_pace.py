@@ -1,4 +1,6 @@
-"""The time that a match still takes, against what it then took, in simulated and recorded schedules."""
+"""The estimate of the time that a match still takes, compared with the time it took, in simulated and recorded
+schedules.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from gm_arena.match.pace import Lengths, Pace, duration, seconds_left
 from tests.helpers_proof import proof_size
 
-#: Games that have ended before an estimate is held to anything, and at least a quarter of those played at once.
+#: How many games must have ended before an estimate is checked; also at least a quarter of those played at once.
 FIRST_FEW = 5
 
 #: Seconds that the games of `gmd match minimax:depth=1 random --games 24 --concurrency 3` took on a busy machine.
@@ -26,7 +28,7 @@ RECORDED = (
 
 
 class Moment(NamedTuple):
-    """A match at some time."""
+    """A match at some moment."""
 
     ended: list[float]
     running: list[float]
@@ -35,7 +37,7 @@ class Moment(NamedTuple):
 
 
 def schedule(lengths: list[float], at_once: int) -> Iterator[Moment]:
-    """Play games of these lengths; how it stands whenever one ends, and half-way to the next."""
+    """Play games of these lengths; yield the state of the match whenever a game ends, and half-way to the next end."""
     began, ends, free = [], [], [0.0] * at_once
     for length in lengths:
         start = heapq.heappop(free)
@@ -54,7 +56,9 @@ def schedule(lengths: list[float], at_once: int) -> Iterator[Moment]:
 
 
 def check(lengths: list[float], at_once: int) -> None:
-    """Never wrong by ten times; for the last games, as many as are played at once, or else by two of the longest."""
+    """Assert that no estimate is wrong by a factor of ten, or, for the last games in progress, by more than two of the
+    longest.
+    """
     for moment in schedule(lengths, at_once):
         if len(moment.ended) < max(FIRST_FEW, at_once / 4):
             continue
@@ -89,15 +93,15 @@ def test_more_games_never_take_less_time(ended: list[float], to_begin: int, at_o
     assert found == sorted(found)  # type: ignore[type-var]
 
 
-def test_the_first_games_to_end_do_not_pass_for_all() -> None:
-    """Sixteen games at once, of which the first two have ended."""
+def test_first_games_to_end_do_not_stand_for_all() -> None:
+    """Of sixteen games at once the first two have ended."""
     assert Lengths.of([1.0, 2.0], []).mean == pytest.approx(1.5, rel=0.1)
     assert Lengths.of([1.0, 2.0], [9.0] * 14).mean > 15.0
     assert 9.0 < Lengths.of([8.9, 9.0], [9.0] * 14).mean < 27.0, "none has ended before, so all take about as long"
 
 
 @given(st.floats(0.5, 100), st.floats(0.85, 1.9), st.integers(0, 2**32))
-def test_a_distribution_is_found_again_from_games_of_which_a_third_go_on(scale: float, shape: float, seed: int) -> None:
+def test_distribution_is_recovered_when_a_third_of_the_games_go_on(scale: float, shape: float, seed: int) -> None:
     rng = random.Random(seed)
     drawn = [rng.weibullvariate(scale, shape) for _ in range(2_000)]
     end = sorted(drawn)[len(drawn) * 2 // 3]
@@ -133,5 +137,5 @@ def test_games_are_measured_as_they_are_played() -> None:
         (400_000, "5 d"),
     ],
 )
-def test_a_duration_is_as_exact_as_an_estimate(seconds: float, text: str) -> None:
+def test_duration_is_as_exact_as_an_estimate(seconds: float, text: str) -> None:
     assert duration(seconds) == text

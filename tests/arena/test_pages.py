@@ -1,4 +1,4 @@
-"""The examples in the arena's pages on matches and recorded games run."""
+"""The examples in the arena's pages on the referee and on recorded games run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 120
 
 
 def run(page: str, port: int, folder: Path) -> list[list[str]]:
-    """What the examples of a page print, which must end well."""
+    """Return what the examples of a page print; they must succeed."""
     require_tool("jq")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     printed = []
@@ -32,7 +32,7 @@ def run(page: str, port: int, folder: Path) -> list[list[str]]:
     return printed
 
 
-def test_a_match_is_played(daemon_process: Served, tmp_path: Path) -> None:
+def test_examples_of_the_referee_page_play_a_match(daemon_process: Served, tmp_path: Path) -> None:
     (lines,) = run("REFEREE.md", daemon_process.port, tmp_path)
     assert lines[0].startswith("seed 0: start position 518; the games are on 127.0.0.1:")
     assert [line.split(" ")[0] for line in lines[1:5]] == ["game", "game", "bot", "bot"]
@@ -40,7 +40,7 @@ def test_a_match_is_played(daemon_process: Served, tmp_path: Path) -> None:
     assert [line.split("\t")[0] for line in lines[6:]] == ["1", "2"]
 
 
-def test_a_game_is_shown_and_played_back(daemon_process: Served, tmp_path: Path) -> None:
+def test_examples_of_the_recorded_games_page_show_and_play_back_a_game(daemon_process: Served, tmp_path: Path) -> None:
     shown, watched, played = run("RECORDED.md", daemon_process.port, tmp_path)
     assert [line for line in shown if line.startswith("1. ")] == [
         "1. White senses e7",
@@ -55,7 +55,7 @@ def test_a_game_is_shown_and_played_back(daemon_process: Served, tmp_path: Path)
     ]
 
 
-def test_the_arenas_readme_leads_there() -> None:
+def test_arenas_readme_links_to_the_pages() -> None:
     readme = (ARENA / "README.md").read_text("utf-8")
     assert "(REFEREE.md)" in readme
     assert "(RECORDED.md)" in readme

@@ -1,4 +1,4 @@
-"""Pieces can be read on every square, whatever the terminal's background."""
+"""Pieces are legible on every square, whatever the terminal's background."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rich.style import Style
 
 from gm_arena.board_drawing import FULL
 
-#: What W3C's guidelines ask of large text is 3; a few squares in 256 colours have less.
+#: W3C's guidelines require 3 for large text; a few squares in 256 colours have less.
 LEAST = 2.5
 
 
 def luminance(color: Color) -> float:
-    """Relative luminance, as W3C's guidelines for contrast define it."""
+    """Return the relative luminance, as W3C's guidelines for contrast define it."""
     channels = [value / 255 for value in color.get_truecolor()]
     linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
     return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

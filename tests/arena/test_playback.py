@@ -1,4 +1,4 @@
-"""``gmd playback`` gives a bot what the player of a recorded game was given, and nothing else, and compares."""
+"""``gmd playback`` gives a bot what the player of a recorded game saw, and compares the bot's choices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.serving import environment
 
 PATIENCE = 60
 
-#: Castling, promotions, en passant, Black to begin, a king that stands in check.
+#: Castling, promotions, en passant, Black to begin, a king in check.
 FENS = [
     chess.STARTING_FEN,
     "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PpP/R3K2R w KQkq e6 3 17",
@@ -37,7 +37,7 @@ Calls = dict[str, Any]
 
 @pytest.fixture
 def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Calls]:
-    """What the recorders of each colour have been told; they play by one seed."""
+    """Let recorders of both colours record, with one seed; return the function that returns their calls."""
     monkeypatch.setenv("RECORDER_SEED", "11")
     monkeypatch.setenv("RECORDER_FILE", str(tmp_path / "{color}.jsonl"))
 
@@ -52,7 +52,7 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Call
 
 
 def local_game(fen: str, turns: int) -> str:
-    """A game between two recorders, as reconchess saves it."""
+    """Return a game between two recorders, as reconchess saves it."""
     game = LocalGame(seconds_per_player=None, full_turn_limit=turns)
     game.board = chess.Board(fen)
     game.turn = game.board.turn
@@ -61,15 +61,15 @@ def local_game(fen: str, turns: int) -> str:
 
 
 async def choices(text: str, bot: str, color: str) -> list[Choice]:
-    """What a bot of these tests chooses in a GameHistory."""
+    """Return the choices of a bot of these tests in a GameHistory."""
     seen: list[Choice] = []
     await play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
     return seen
 
 
 @pytest.mark.parametrize("fen", FENS)
-async def test_a_bot_is_told_what_it_was_told_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
-    """Call by call: the same that LocalGame has told it, in its own turns alone, from the same start, to the last."""
+async def test_bot_gets_the_same_calls_as_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
+    """Call by call they are LocalGame's, in its own turns alone, from the same start, to the last."""
     text = local_game(fen, 15 + chess.Board(fen).fullmove_number)
     expected = record()
     for color in ("white", "black"):
@@ -82,7 +82,7 @@ async def test_a_bot_is_told_what_it_was_told_in_the_game(fen: str, record: Call
         ] * turns
 
 
-def test_the_clock_is_the_recorded_one(tmp_path: Path) -> None:
+def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)], sensed=True))
     game = read_file(path)
@@ -94,7 +94,7 @@ def test_the_clock_is_the_recorded_one(tmp_path: Path) -> None:
         assert [seconds for both in game_turns if both is not None for seconds in both] == expected
 
 
-async def test_the_bot_is_shown_that_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
+async def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
     await play_back(read_file(path), str(BOTS / "clock_watcher.py"), False, lambda choice: None)
@@ -119,18 +119,18 @@ def recorded(text: str, tmp_path: Path) -> str:
 
 
 def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """The command as a shell runs it, with the parrot."""
+    """Run the command as a shell does, with the parrot."""
     bot = f"reconchess:{BOTS / 'parrot.py'}"
     command = [sys.executable, "-m", "gmd", "playback", recorded(text, tmp_path), bot, color]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment())
 
 
 def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
-    """The same in this process, for White."""
+    """Run the same in this process, for White."""
     return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
 
 
-def test_the_same_choices_are_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
+def test_same_choices_give_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
     done = run(history(*PLAYED), "white", tmp_path)
     assert (done.returncode, done.stdout) == (0, "3 turns, chosen as recorded: senses 3 of 3, moves 3 of 3\n")
@@ -144,15 +144,15 @@ def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None],
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
         "turn 1: sense e2, recorded e7",
-        "turn 2: sense 99, which is no square, recorded nothing",
-        "turn 2: move e2e4, which it may not ask for, recorded e4d5",
+        "turn 2: sense 99, which is not a square, recorded nothing",
+        "turn 2: move e2e4, which is not among its moves, recorded e4d5",
         "turn 3: sense nothing, recorded d7",
         "turn 3: move a2a3, recorded nothing",
         "3 turns, chosen as recorded: senses 0 of 3, moves 1 of 3",
     ]
 
 
-def test_a_bot_that_raises_is_shown_where(parrot: Callable[..., None], tmp_path: Path) -> None:
+def test_traceback_of_a_failing_bot_is_shown(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, 5])
     done = run(history(*PLAYED), "white", tmp_path)
     assert done.returncode == 1
@@ -162,8 +162,8 @@ def test_a_bot_that_raises_is_shown_where(parrot: Callable[..., None], tmp_path:
     assert done.stdout == last
 
 
-async def test_a_turn_without_its_move_is_played_as_far_as_it_went(parrot: Callable[..., None]) -> None:
-    """Where a bot failed to move its game was given up: it is asked for that move again."""
+async def test_turn_without_its_move_is_played_as_far_as_it_went(parrot: Callable[..., None]) -> None:
+    """The recorded bot failed to move and its game was given up: the new bot must choose that move."""
     parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.E4, "a7a6"])
     seen = await choices(history(*PLAYED, last="e4"), "parrot.py", "black")
     assert [(choice.chosen, choice.same) for choice in seen[:5]] == [(text, True) for text in
@@ -172,29 +172,29 @@ async def test_a_turn_without_its_move_is_played_as_far_as_it_went(parrot: Calla
     assert len(seen) == 6
 
 
-async def test_a_turn_that_was_only_begun_is_begun(parrot: Callable[..., None]) -> None:
+async def test_begun_turn_without_its_sense_is_begun(parrot: Callable[..., None]) -> None:
     parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.A1, "a7a6"])
     seen = await choices(history(*PLAYED), "parrot.py", "black")
     assert len(seen) == 5
     assert (seen[4].what, seen[4].chosen, seen[4].compares) == ("sense", "a1", False)
 
 
-async def test_the_winners_game_ends_with_its_last_move(parrot: Callable[..., None]) -> None:
+async def test_winners_game_ends_with_its_last_move(parrot: Callable[..., None]) -> None:
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
     assert len(await choices(history(*PLAYED), "parrot.py", "white")) == 6
 
 
-async def test_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
+async def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
     parrot([None, "b7b8"])
     fen = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
     seen = await choices(history((None, "b7b8q"), fen=fen), "parrot.py", "white")
     assert [choice.same for choice in seen] == [True, True]
 
 
-def test_what_is_no_blind_game_or_no_bot_is_status_2_or_1(tmp_path: Path) -> None:
+def test_unsuitable_game_gives_status_2_and_missing_bot_status_1(tmp_path: Path) -> None:
     done = invoked(open_line(["e4"]), tmp_path)
     assert done.exit_code == 2
-    assert "is no game of blind chess" in done.output
+    assert "is not a game of blind chess" in done.output
     missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
     assert missing.exit_code == 1
     assert "no_such_bot" in missing.stderr

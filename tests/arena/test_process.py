@@ -1,4 +1,4 @@
-"""A bot's process, and what it has started: nothing of either is there when it is over."""
+"""A bot's process and its child processes: none of them remains when it is over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 60
 
 @asynccontextmanager
 async def bot(text: str, max_memory: int | None = None) -> AsyncIterator[BotProcess]:
-    """A bot in bash."""
+    """Start a bot in bash."""
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             process = await BotProcess.start(["bash", "-c", text], "bash", nursery, max_memory=max_memory)
@@ -27,7 +27,7 @@ async def bot(text: str, max_memory: int | None = None) -> AsyncIterator[BotProc
 
 
 async def ended(pid: int) -> None:
-    """Wait until a process is no more; whoever takes in orphans may let it wait for a while."""
+    """Wait until a process no longer exists; a process that adopts orphans may let it wait for a while."""
     with suppress(ProcessLookupError):
         while not is_zombie(pid):
             os.kill(pid, 0)
@@ -35,20 +35,20 @@ async def ended(pid: int) -> None:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether it has ended, and only its parent has not asked how."""
+    """Return whether a process has ended and only its parent has not asked for its status."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
     return state.startswith("Z")
 
 
-async def test_what_a_bot_has_started_ends_when_it_is_closed() -> None:
+async def test_children_of_a_bot_end_when_it_is_closed() -> None:
     async with bot("sleep 1000 & echo $!; read") as process:
         child = int(await process.receive())
         await process.aclose()
         await ended(child)
 
 
-async def test_a_bot_that_has_ended_holds_up_nobody_by_what_it_has_started() -> None:
-    """Whose child has its output open: that is a bot that has ended, and not one that thinks."""
+async def test_ended_bot_is_noticed_although_its_child_holds_its_output() -> None:
+    """Its child keeps its output open: the bot has ended all the same, and is not thinking."""
     async with bot("sleep 1000 & echo $!; exit 4") as process:
         child = int(await process.receive())
         with pytest.raises(BotFailed, match="ended, with exit status 4") as failure:
@@ -58,14 +58,14 @@ async def test_a_bot_that_has_ended_holds_up_nobody_by_what_it_has_started() -> 
         await process.kill()
 
 
-async def test_what_it_wrote_before_it_ended_is_still_there() -> None:
+async def test_output_before_the_end_is_still_received() -> None:
     async with bot("echo first; echo second") as process:
         await process.why_silent()
         assert [await process.receive(), await process.receive()] == ["first", "second"]
         await process.kill()
 
 
-async def test_a_bot_that_is_cancelled_leaves_nothing() -> None:
+async def test_cancelled_bot_leaves_no_process() -> None:
     async with bot("trap '' TERM HUP; sleep 1000 & echo $$ $!; while :; do sleep 1; done") as process:
         pids = [int(word) for word in (await process.receive()).split()]
         with trio.CancelScope() as scope:

@@ -1,4 +1,4 @@
-"""Where programs are found."""
+"""The search for programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gm_arena.programs import find_program
 from tests.tools import require_tool
 
 
-def test_a_game_of_debian_s_is_found_where_nobody_has_it_on_the_path(
+def test_program_among_debian_s_games_is_found_without_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_path, among_games = tmp_path / "bin", tmp_path / "games"
@@ -26,7 +26,7 @@ def test_a_game_of_debian_s_is_found_where_nobody_has_it_on_the_path(
     assert find_program("neither") is None
 
 
-def test_stockfish_is_found_as_reconchess_s_trout_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stockfish_is_found_as_reconchess_s_trout_bot_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     installed = require_tool("stockfish")
     if str(installed.parent) != programs.GAMES:
         pytest.skip(f"stockfish is in {installed.parent}, not in {programs.GAMES}")

@@ -18,7 +18,7 @@ PATIENCE = 120
 
 
 def run(commands: str, port: int) -> list[str]:
-    """What commands print, which must end well and complain of nothing."""
+    """Return what commands print; they must succeed and print no error."""
     folders = [Path(sys.executable).parent, require_tool("stockfish").parent]
     path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
     done = subprocess.run(
@@ -29,8 +29,8 @@ def run(commands: str, port: int) -> list[str]:
     return untimed(done.stdout).splitlines()
 
 
-def test_its_commands_run() -> None:
-    with served() as daemon:  # of its own: a bot plays all games of its player, and others' tests have players 3 and 4
+def test_commands_of_the_arenas_readme_run() -> None:
+    with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 3 and 4
         alone, blitz = [run(block, daemon.port) for block in examples_of(ARENA / "README.md", "sh")]
     assert next(line.split(" plays")[0] for line in alone if " plays on " in line) == "RandomBot"
     ends = [line for line in alone if re.match(r"game \d+: (won|lost|drawn) as ", line)]
@@ -39,7 +39,7 @@ def test_its_commands_run() -> None:
     assert blitz.count("won 4, lost 0, drawn 0") == blitz.count("won 0, lost 4, drawn 0") == 1
 
 
-def test_its_program_runs(daemon_process: Served) -> None:
+def test_program_of_the_arenas_readme_runs(daemon_process: Served) -> None:
     (program,) = examples_of(ARENA / "README.md", "python")
     done = subprocess.run(
         [sys.executable, "-c", program.replace("7100", str(daemon_process.port))],

@@ -20,7 +20,7 @@ from tests.serving import Served
 
 PLAYER = 71_001
 
-#: Castling, promotions, en passant, Black to begin, a king that stands in check.
+#: Castling, promotions, en passant, Black to begin, a king in check.
 FENS = [
     chess.STARTING_FEN,
     "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PpP/R3K2R w KQkq e6 3 17",
@@ -32,7 +32,9 @@ Calls = list[list[Any]]
 
 @pytest.fixture
 def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Tells a recorder its seed and where to write; what each colour has recorded, game by game."""
+    """Yield a function that sets the recorders' seed and files, and that has one for what each colour has recorded,
+    game by game.
+    """
 
     def begin(seed: int) -> None:
         monkeypatch.setenv("RECORDER_SEED", str(seed))
@@ -57,7 +59,7 @@ def play_locally(fen: str, seconds: float | None, turns: int) -> None:
 
 
 def without_clock_and_names(calls: Calls) -> Calls:
-    """What is to be the same: all but the seconds left, and what the players are called."""
+    """Return what must be the same: all but the seconds left and the players' names."""
     plain = []
     for name, *arguments in calls:
         if name == "start":
@@ -76,7 +78,7 @@ def seconds_left(calls: Calls) -> list[float]:
 
 
 @pytest.mark.parametrize("fen", FENS)
-async def test_a_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_process: Served) -> None:
+async def test_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_process: Served) -> None:
     turns = 15 + chess.Board(fen).fullmove_number
     for seed in range(2):
         record(seed)
@@ -93,12 +95,12 @@ async def test_a_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_
             left = seconds_left(found[color])
             assert all(0 < seconds <= 900 + 5 * turns for seconds in left)
             pairs = list(zip(left[::2], left[1::2], strict=True))
-            assert all(after < before for before, after in pairs), "it counts down within a turn"
+            assert all(after < before for before, after in pairs), "the clock counts down within a turn"
 
 
 @pytest.mark.parametrize("source", ["patient.py", "./patient.py", "patient", "bots/patient.py", "bots.patient"])
-async def test_a_bot_is_found_from_where_one_is(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files by their paths, modules of the working directory too, as load_player does."""
+async def test_bot_is_found_from_the_working_directory(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are found by their paths, and modules of the working directory too, as by load_player."""
     monkeypatch.chdir(BOTS.parent if source.startswith("bots") else BOTS)
     bots = ReconchessBots(source)
     async with trio.open_nursery() as nursery:
@@ -107,7 +109,7 @@ async def test_a_bot_is_found_from_where_one_is(source: str, monkeypatch: pytest
     assert bots.name == "Patient"
 
 
-async def test_without_a_clock_there_is_time_without_end(record: Any, daemon_process: Served) -> None:
+async def test_game_without_a_clock_has_infinite_time(record: Any, daemon_process: Served) -> None:
     record(5)
     play_locally(chess.STARTING_FEN, None, 5)
     expected = record.recorded()

@@ -1,4 +1,6 @@
-"""``ServerGame`` beside reconchess's ``LocalGame``, method by method; and ``ServerSeat`` in place of ``RemoteGame``."""
+"""``ServerGame`` compared with reconchess's ``LocalGame``, method by method; and ``ServerSeat`` in place of
+``RemoteGame``.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,19 @@ from tests.helpers_proof import proof_size
 from tests.serving import Served, reserved_port, served
 from tests.side_by_side import POSITIONS, Bots, Chooser, RandomPlayers, Start, compare_histories, drawn_start
 
-#: No clocks: those of two games are never the same.
+#: No clocks: those of two games never show the same time.
 UNTIMED: tuple[None, None] = (None, None)
 
 
 @pytest.fixture
 def pair(daemon_process: Served) -> Iterator[tuple[Client, Client]]:
-    """White's client and Black's."""
+    """Yield White's client and Black's."""
     with connect(port=daemon_process.port, player=1) as white, connect(port=daemon_process.port, player=2) as black:
         yield white, black
 
 
-class Beside:
-    """A LocalGame and a ServerGame: what is called on both must give the same, and leave the same behind."""
+class BothGames:
+    """A LocalGame and a ServerGame: the same calls must give the same results, and leave the same state."""
 
     def __init__(self, start: Start, white: Client, black: Client) -> None:
         limits = (start.reversible_moves, start.max_turns)
@@ -52,7 +54,7 @@ class Beside:
         return one
 
     def compare(self) -> None:
-        """Whatever can be asked without changing anything."""
+        """Compare all that can be asked without changing anything."""
         assert self.server.turn == self.local.turn
         assert self.server.board.fen(en_passant="fen") == self.local.board.fen(en_passant="fen")
         for name in ("sense_actions", "move_actions", "is_over", "get_seconds_left", "get_winner_color"):
@@ -61,7 +63,7 @@ class Beside:
         assert (self.server.get_game_history() is None) == (self.local.get_game_history() is None)
 
     def act(self, name: str, *arguments: Any) -> Any:
-        """Call what changes something, and compare all that can be seen afterwards."""
+        """Call a method that changes something, and compare all that can be seen afterwards."""
         result = self.call(name, *arguments)
         self.compare()
         return result
@@ -74,18 +76,18 @@ def _outcome(method: Callable[..., Any], *arguments: Any) -> Any:
         return error
 
 
-def play_beside(games: Beside, players: Chooser) -> None:
+def play_on_both(games: BothGames, players: Chooser) -> None:
     """Play a whole game on both."""
     games.call("store_players", "white's name", "black's name")
     games.act("start")
     while not games.local.is_over():
-        play_turn_beside(games, players)
+        play_turn_on_both(games, players)
     games.act("end")
     after_the_end(games)
     compare_histories(games.local.get_game_history(), games.server.get_game_history())
 
 
-def play_turn_beside(games: Beside, players: Chooser) -> None:
+def play_turn_on_both(games: BothGames, players: Chooser) -> None:
     games.call("opponent_move_results")
     squares, moves = games.local.sense_actions(), games.local.move_actions()
     games.act("sense", players.choose_sense(games.local, squares, moves))
@@ -97,8 +99,8 @@ def play_turn_beside(games: Beside, players: Chooser) -> None:
     games.act("end_turn")
 
 
-def after_the_end(games: Beside) -> None:
-    """Nothing can be done any more, and to try is no error."""
+def after_the_end(games: BothGames) -> None:
+    """Check that further actions change nothing and raise no error."""
     games.call("opponent_move_results")
     games.act("sense", chess.E4)
     games.act("move", Move.from_uci("e2e4"))
@@ -109,31 +111,31 @@ def after_the_end(games: Beside) -> None:
 
 
 @pytest.mark.proof
-def test_random_games_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
+def test_random_games_match_local_game(pair: tuple[Client, Client]) -> None:
     for seed in range(proof_size(8, 2_000, 60)):
         rng = random.Random(seed)
         try:
-            play_beside(Beside(drawn_start(rng), *pair), RandomPlayers(rng))
+            play_on_both(BothGames(drawn_start(rng), *pair), RandomPlayers(rng))
         except BaseException as error:
             error.add_note(f"in the game of seed {seed}")
             raise
 
 
 @pytest.mark.proof
-def test_games_of_reconchess_s_bots_are_those_of_local_game(pair: tuple[Client, Client]) -> None:
+def test_games_of_reconchess_s_bots_match_local_game(pair: tuple[Client, Client]) -> None:
     for seed in range(proof_size(1, 200, 6)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
-        play_beside(Beside(Start(), *pair), Bots(seed, white, black, Start()))
+        play_on_both(BothGames(Start(), *pair), Bots(seed, white, black, Start()))
 
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_every_position_is_played_as_local_game_plays_it(position: str, pair: tuple[Client, Client]) -> None:
     start = Start(POSITIONS[position], max_turns=chess.Board(POSITIONS[position]).fullmove_number + 12)
-    play_beside(Beside(start, *pair), RandomPlayers(random.Random(position)))
+    play_on_both(BothGames(start, *pair), RandomPlayers(random.Random(position)))
 
 
-def test_what_may_not_be_done_raises_what_local_game_raises(pair: tuple[Client, Client]) -> None:
-    games = Beside(Start(), *pair)
+def test_forbidden_action_raises_what_local_game_raises(pair: tuple[Client, Client]) -> None:
+    games = BothGames(Start(), *pair)
     games.act("start")
     for square in (64, -1):
         assert isinstance(games.act("sense", square), ValueError)
@@ -143,21 +145,21 @@ def test_what_may_not_be_done_raises_what_local_game_raises(pair: tuple[Client, 
     games.act("move", Move.from_uci("e2e4"))
 
 
-def test_a_turn_is_a_sense_and_then_a_move(pair: tuple[Client, Client]) -> None:
-    """LocalGame, alone with who calls it, lets them sense again and again; a server does not."""
+def test_turn_is_one_sense_and_then_one_move(pair: tuple[Client, Client]) -> None:
+    """LocalGame trusts its caller, who may sense again and again; a server does not."""
     game = ServerGame(*pair, *UNTIMED)
     game.start()
     with pytest.raises(GmError, match="sense first"):
         game.move(None)
     seen = game.sense(chess.E7)
-    assert game.sense(chess.E7) == seen  # which a client may have had no reply to
+    assert game.sense(chess.E7) == seen  # the client may not have received the first reply
     with pytest.raises(GmError, match="you have sensed"):
         game.sense(chess.E2)
 
 
 @pytest.mark.parametrize("done", [(), ("sense",), ("sense", "move"), ("sense", "move", "end_turn")])
-def test_a_game_that_is_ended_before_its_end_has_no_winner(done: tuple[str, ...], pair: tuple[Client, Client]) -> None:
-    games = Beside(Start(), *pair)
+def test_game_that_is_ended_early_has_no_winner(done: tuple[str, ...], pair: tuple[Client, Client]) -> None:
+    games = BothGames(Start(), *pair)
     games.act("start")
     for name in done:
         games.act(name, *([] if name == "end_turn" else [None]))
@@ -166,14 +168,14 @@ def test_a_game_that_is_ended_before_its_end_has_no_winner(done: tuple[str, ...]
     assert games.server.get_win_reason() is None
     compare_histories(games.local.get_game_history(), games.server.get_game_history())
     state = pair[0].state(games.server.game_id)["state"]
-    assert state["phase"] == "over"  # nobody would play on
+    assert state["phase"] == "over"  # no player would continue
 
 
 @pytest.mark.proof
-def test_before_its_start_a_game_does_what_local_game_does(pair: tuple[Client, Client]) -> None:
+def test_unstarted_game_behaves_as_local_game(pair: tuple[Client, Client]) -> None:
     for seed in range(proof_size(10, 1_000)):
         rng = random.Random(seed)
-        games = Beside(drawn_start(rng), *pair)
+        games = BothGames(drawn_start(rng), *pair)
         games.call("store_players", "white's name", "black's name")
         games.compare()
         for _ in range(12):
@@ -184,8 +186,8 @@ def test_before_its_start_a_game_does_what_local_game_does(pair: tuple[Client, C
         assert_not_on_server(games.server)
 
 
-def act_unstarted(games: Beside, rng: random.Random) -> None:
-    """Something that LocalGame allows before its clock runs: there moves may follow each other, and turns be set."""
+def act_unstarted(games: BothGames, rng: random.Random) -> None:
+    """Act as LocalGame allows before its clock runs: moves may follow each other, and turns be set."""
     games.act("sense", rng.choice([*chess.SQUARES, None, 64, -1]))
     moves = games.local.move_actions() or []
     games.act("move", rng.choice([*moves, None, Move(chess.A1, chess.A1), Move.null()]))
@@ -200,8 +202,8 @@ def assert_not_on_server(game: ServerGame) -> None:
 
 
 @pytest.mark.parametrize("last", ["resign", "end"])
-def test_a_game_that_is_over_before_its_start_is_never_made(last: str, pair: tuple[Client, Client]) -> None:
-    games = Beside(Start(), *pair)
+def test_game_that_is_over_before_its_start_is_never_made_on_the_server(last: str, pair: tuple[Client, Client]) -> None:
+    games = BothGames(Start(), *pair)
     for name in (last, "start", "end"):
         games.act(name)
     assert_not_on_server(games.server)
@@ -216,8 +218,10 @@ def test_a_game_that_is_over_before_its_start_is_never_made(last: str, pair: tup
         Start("4k3/8/8/8/8/8/8/4K3 w - - 0 9", max_turns=8),
     ],
 )
-def test_a_position_in_which_a_game_is_over_is_never_made(start: Start, pair: tuple[Client, Client]) -> None:
-    games = Beside(start, *pair)
+def test_position_in_which_the_game_is_over_is_never_made_on_the_server(
+    start: Start, pair: tuple[Client, Client]
+) -> None:
+    games = BothGames(start, *pair)
     games.act("start")
     assert games.local.is_over()
     games.act("end")
@@ -225,7 +229,7 @@ def test_a_position_in_which_a_game_is_over_is_never_made(start: Start, pair: tu
     assert_not_on_server(games.server)
 
 
-def test_before_its_start_a_game_has_its_clocks_whole(pair: tuple[Client, Client]) -> None:
+def test_unstarted_game_has_its_full_time(pair: tuple[Client, Client]) -> None:
     for limits in ((), (60, 1), (None, None), (0, 5)):
         local, server = LocalGame(*limits), ServerGame(*pair, *limits)
         assert server.get_seconds_left() == local.get_seconds_left()
@@ -237,8 +241,8 @@ def test_before_its_start_a_game_has_its_clocks_whole(pair: tuple[Client, Client
         )  # fmt: skip
 
 
-def test_a_game_is_made_from_the_position_that_is_reached_before_its_start(pair: tuple[Client, Client]) -> None:
-    games = Beside(Start(), *pair)
+def test_game_is_made_from_the_position_reached_before_its_start(pair: tuple[Client, Client]) -> None:
+    games = BothGames(Start(), *pair)
     for uci in ("e2e4", "d7d5"):
         games.act("move", Move.from_uci(uci))
     games.act("start")
@@ -246,7 +250,7 @@ def test_a_game_is_made_from_the_position_that_is_reached_before_its_start(pair:
     assert games.act("move", Move.from_uci("e4d5"))[2] == chess.D5
 
 
-def test_the_clock_is_the_servers_and_the_time_runs_out(pair: tuple[Client, Client]) -> None:
+def test_clock_is_the_servers_and_its_time_runs_out(pair: tuple[Client, Client]) -> None:
     game = ServerGame(*pair)
     game.start()
     assert 0 < game.get_seconds_left() <= 900
@@ -265,10 +269,10 @@ def test_the_clock_is_the_servers_and_the_time_runs_out(pair: tuple[Client, Clie
 
 
 @pytest.mark.parametrize("same", ["player", "client"])
-def test_both_seats_may_be_one_players(same: str, daemon_process: Served) -> None:
+def test_one_player_may_have_both_seats(same: str, daemon_process: Served) -> None:
     with connect(port=daemon_process.port, player=1) as one, connect(port=daemon_process.port, player=1) as other:
-        games = Beside(Start(max_turns=5), one, other if same == "player" else one)
-        play_beside(games, RandomPlayers(random.Random(3)))
+        games = BothGames(Start(max_turns=5), one, other if same == "player" else one)
+        play_on_both(games, RandomPlayers(random.Random(3)))
 
 
 def test_registered_players_take_their_seats() -> None:
@@ -276,13 +280,13 @@ def test_registered_players_take_their_seats() -> None:
         for client, name in ((one, "one"), (other, "other")):
             registered = client.register(name)
             client.hello(player=registered["player"], key=registered["key"])
-        play_beside(Beside(Start(max_turns=5), one, other), RandomPlayers(random.Random(3)))
+        play_on_both(BothGames(Start(max_turns=5), one, other), RandomPlayers(random.Random(3)))
         game_id = one.new_game(one.player, other.player, variant="rbc", max_turns=5)["game_id"]
-        ends = play_seats((one, other), game_id, (Noting(), Noting()))  # to which the other one is invited only
+        ends = play_seats((one, other), game_id, (Noting(), Noting()))  # the other player has only been invited to it
         assert ends[0] == ends[1]
 
 
-def test_who_is_nobody_holds_no_seat(pair: tuple[Client, Client], daemon_process: Served) -> None:
+def test_client_without_a_seat_is_refused(pair: tuple[Client, Client], daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as nobody:
         with pytest.raises(ValueError, match="needs a player"):
             ServerGame(nobody, pair[0])
@@ -293,7 +297,7 @@ def test_who_is_nobody_holds_no_seat(pair: tuple[Client, Client], daemon_process
                 ServerSeat(client, game.game_id)
 
 
-def test_reconchess_s_own_loop_plays_it_as_it_plays_local_game(pair: tuple[Client, Client]) -> None:
+def test_reconchess_s_own_loop_plays_it_as_local_game(pair: tuple[Client, Client]) -> None:
     ends = []
     for game in (LocalGame(*UNTIMED, None, 20), ServerGame(*pair, *UNTIMED, None, 20)):
         random.seed(7)
@@ -305,7 +309,7 @@ def test_reconchess_s_own_loop_plays_it_as_it_plays_local_game(pair: tuple[Clien
 
 
 class Noting(RandomBot):
-    """Notes what it is told."""
+    """A bot that records its calls."""
 
     def __init__(self) -> None:
         self.rng = random.Random(1)
@@ -328,7 +332,7 @@ class Noting(RandomBot):
 
 
 def play_seats(clients: tuple[Client, Client], game_id: int, bots: tuple[Player, Player]) -> list[Any]:
-    """Both seats, each in a thread of its own."""
+    """Play both seats, each in its own thread."""
     with ThreadPoolExecutor(2) as threads:
         seats = [ServerSeat(client, game_id) for client in clients]
         return list(threads.map(play_seat, seats, bots))
@@ -345,7 +349,7 @@ def test_two_programs_play_a_seat_each(pair: tuple[Client, Client]) -> None:
     assert 0 < min(white.least, black.least) <= 905
 
 
-def test_a_seat_that_is_over_says_how(pair: tuple[Client, Client]) -> None:
+def test_finished_seat_reports_its_result(pair: tuple[Client, Client]) -> None:
     game_id = pair[0].new_game(1, 2, variant="rbc")["game_id"]
     white, black = (ServerSeat(client, game_id) for client in pair)
     assert (white.is_my_turn(), black.is_my_turn()) == (True, False)
@@ -362,24 +366,24 @@ def test_a_seat_that_is_over_says_how(pair: tuple[Client, Client]) -> None:
         seat.end_turn()
 
 
-def test_a_game_outlives_its_server(tmp_path: Path) -> None:
-    """Killed within the turns of both players, and begun again on the same port."""
+def test_game_survives_its_server(tmp_path: Path) -> None:
+    """The server is killed within the turns of both players, and started again on the same port."""
     turns: list[list[tuple[Any, ...]]] = [
         [("start",), ("sense", chess.E7)],
         [("move", Move.from_uci("e2e4")), ("end_turn",), ("sense", chess.E4)],
         [("move", None)],
     ]
     with reserved_port() as port, Client(port=port, player=1) as white, Client(port=port, player=2) as black:
-        games: Beside | None = None
+        games: BothGames | None = None
         for steps in turns:
             with served("--data", str(tmp_path), "--port", str(port)):
-                games = games or Beside(Start(), *opened(white, black))
+                games = games or BothGames(Start(), *opened(white, black))
                 for name, *arguments in steps:
                     games.act(name, *arguments)
 
 
 def opened(*clients: Client) -> Sequence[Client]:
-    """Connected, so that they know who they are."""
+    """Connect clients, so that they know their players."""
     for client in clients:
         client.open()
     return clients

@@ -1,4 +1,4 @@
-"""The rules of CodinGame's chess match, sentence by sentence of its statement. Sentences stand in the docstrings."""
+"""The rules of CodinGame's chess match, sentence by sentence of its statement. The docstrings quote the sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gm_arena.codingame import fen as codingame_fen
 from gm_arena.referee.start import CLASSICAL, JavaRandom, start_position
-from tests.arena.refereeing import RANDOM, answers, match, moves, teller, terminations, told
+from tests.arena.refereeing import RANDOM, answers, inputs_of, match, moves, teller, terminations
 
 SHUFFLE_WHITE = ["g1f3", "f3g1"] * 4
 SHUFFLE_BLACK = ["g8f6", "f6g8"] * 4
@@ -33,7 +33,7 @@ async def test_two_games_are_played_with_colours_swapped_from_the_same_position(
     assert {game.start_fen for game in record.games} == {"nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w GBgb - 0 1"}
 
 
-async def test_a_win_is_a_point_and_a_draw_half_of_one() -> None:
+async def test_win_is_a_point_and_draw_is_half_a_point() -> None:
     """A win gives 1 point and a draw gives ½ point."""
     first = answers("", *FOOLS_WHITE, "e7e5 second game", "draw")
     second = answers("", *FOOLS_BLACK, "e2e4", "g1f3=")
@@ -50,7 +50,7 @@ async def test_stalemate_is_a_draw() -> None:
     assert record.games[0].turns[-1].status == "Stalemate."
 
 
-async def test_the_third_occurrence_of_a_position_is_a_draw() -> None:
+async def test_third_occurrence_of_a_position_is_a_draw() -> None:
     """The same position occurring for the third time, also known as a Threefold Repetition."""
     record = await match(answers("", *SHUFFLE_WHITE, "resign"), answers("", *SHUFFLE_BLACK, "resign"))
     game = record.games[0]
@@ -68,7 +68,7 @@ async def test_the_third_occurrence_of_a_position_is_a_draw() -> None:
         ("8/8/4k1b1/8/8/3pK3/8/5B2 w - - 0 1", "f1d3"),  # king+bishop vs king+bishop on squares of one colour
     ],
 )
-async def test_without_the_material_to_win_a_game_is_drawn(fen: str, move: str) -> None:
+async def test_insufficient_material_is_a_draw(fen: str, move: str) -> None:
     """There is insufficient material for either player to deliver a checkmate. This includes: ..."""
     record = await match(answers("", move, "resign"), answers("", "resign", "resign"), start=fen)
     drawn = move != "e3d2"
@@ -84,7 +84,7 @@ async def test_without_the_material_to_win_a_game_is_drawn(fen: str, move: str) 
         "8/8/4kb2/8/8/3pK3/8/5B2 w - - 0 1",  # bishops on squares of both colours
     ],
 )
-async def test_material_that_is_not_listed_is_enough(fen: str) -> None:
+async def test_unlisted_material_is_sufficient(fen: str) -> None:
     record = await match(answers("", "e3d3", "resign"), answers("", "resign", "resign"), start=fen)
     assert record.games[0].termination == "resignation_black"
 
@@ -98,14 +98,14 @@ async def test_fifty_moves_without_capture_or_pawn_move_are_a_draw(halfmoves: in
 
 
 @pytest.mark.parametrize("max_moves", [1, 3])
-async def test_after_max_moves_a_game_is_drawn(max_moves: int) -> None:
+async def test_game_is_drawn_after_max_moves(max_moves: int) -> None:
     """After maxMoves moves are played. / After this, a draw will be forced as a game result."""
     record = await match(RANDOM, RANDOM, start=7, max_moves=max_moves)
     assert [len(game.turns) for game in record.games] == [2 * max_moves] * 2
     assert terminations(record) == ["draw_move_limit"] * 2
 
 
-async def test_max_moves_is_125_of_each_player() -> None:
+async def test_max_moves_is_125_for_each_player() -> None:
     """maxMoves: Integer indicating the maximum number of moves per player per game. Currently set at 125."""
     record = await match(RANDOM, RANDOM, start=start_position(3), seed=3)
     limit = [game for game in record.games if game.termination == "draw_move_limit"]
@@ -113,7 +113,7 @@ async def test_max_moves_is_125_of_each_player() -> None:
     assert all(len(game.turns) == 250 for game in limit)
 
 
-async def test_an_offer_that_is_accepted_is_a_draw() -> None:
+async def test_accepted_offer_is_a_draw() -> None:
     """If one side offers a draw and the other side accepts it, also known as a draw by agreement."""
     record = await match(answers("", "e2e4=", "resign"), answers("", "draw fine", "resign"))
     game = record.games[0]
@@ -130,7 +130,7 @@ async def test_more_points_win_the_match() -> None:
     assert (drawn.score, drawn.winner) == ([2, 2], None)
 
 
-async def test_who_loses_by_failing_makes_its_opponent_the_winner() -> None:
+async def test_bot_that_fails_makes_its_opponent_the_winner() -> None:
     """Your opponent loses."""
     record = await match(answers("", *FOOLS_WHITE, "e7e5", "a1a1"), answers("", *FOOLS_BLACK, "e2e4", "d2d4"))
     assert record.failure is not None
@@ -142,14 +142,14 @@ async def test_who_loses_by_failing_makes_its_opponent_the_winner() -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "reason"),
     [
-        ("e2e5", "illegal_move", "'e2e5' is no legal move in"),
-        ("e1g1", "illegal_move", "'e1g1' is no legal move in"),
-        ("Nf3", "bad_output", "'Nf3' is no move, and none of 'random', 'resign' and 'draw'"),
-        ("", "bad_output", "'' is no move"),
-        ("0000", "bad_output", "'0000' is no move"),
+        ("e2e5", "illegal_move", "'e2e5' is not a legal move in"),
+        ("e1g1", "illegal_move", "'e1g1' is not a legal move in"),
+        ("Nf3", "bad_output", "'Nf3' is not a move, 'random', 'resign' or 'draw'"),
+        ("", "bad_output", "'' is not a move"),
+        ("0000", "bad_output", "'0000' is not a move"),
     ],
 )
-async def test_an_illegal_move_loses_the_match(line: str, kind: str, reason: str) -> None:
+async def test_illegal_move_loses_the_match(line: str, kind: str, reason: str) -> None:
     """You attempt to make an illegal move."""
     record = await match(answers("", line), RANDOM)
     failure = record.failure
@@ -157,11 +157,11 @@ async def test_an_illegal_move_loses_the_match(line: str, kind: str, reason: str
     assert (failure.bot, failure.game, failure.ply, failure.kind) == (1, 1, 0, kind)
     assert failure.text.startswith(reason)
     assert record.winner == 2
-    assert terminations(record) == ["forfeit_white"]  # and the second game is not played
+    assert terminations(record) == ["forfeit_white"]  # the second game is not played
     assert record.games[0].result == "0-1"
 
 
-async def test_who_gives_no_output_loses_the_match() -> None:
+async def test_bot_without_output_loses_the_match() -> None:
     """You do not provide an output in the alloted time. (tests/arena/test_referee_time.py has the times.)"""
     record = await match(answers("fen", "e2e4"), ["bash", "-c", "echo fen; exit 3"])
     assert record.failure is not None
@@ -173,14 +173,14 @@ async def test_who_gives_no_output_loses_the_match() -> None:
 # Technical details.
 
 
-async def test_moves_are_shown_in_algebraic_notation_too() -> None:
+async def test_moves_are_also_shown_in_algebraic_notation() -> None:
     """Game moves are displayed in the viewer using the Algebraic Notation."""
     record = await match(answers("", *FOOLS_WHITE, "resign"), answers("", *FOOLS_BLACK, "resign"))
     assert [turn.san for turn in record.games[0].turns] == ["f3", "e5", "g4", "Qh4#"]
     assert record.games[0].turns[-1].status == "Checkmate."
 
 
-async def test_both_games_are_there_as_pgn_and_fen() -> None:
+async def test_both_games_are_given_as_pgn_and_fen() -> None:
     """You can access and copy/paste the FEN of the current position and PGN of both games."""
     first = answers("", *FOOLS_WHITE, "resign {so be it}")
     record = await match(first, answers("", "e7e5 hello", "d8h4"))
@@ -195,7 +195,7 @@ async def test_both_games_are_there_as_pgn_and_fen() -> None:
     assert [game.headers["Result"] for game in read if game is not None] == ["0-1", "0-1"]
 
 
-async def test_a_pgn_of_any_position_is_read_again() -> None:
+async def test_pgn_of_any_position_is_read_again() -> None:
     record = await match(RANDOM, RANDOM, start=342, crazyhouse=True, max_moves=60)
     game = chess.pgn.read_game(io.StringIO(record.to_pgn()))
     assert game is not None
@@ -211,7 +211,7 @@ def test_seed_0_is_the_classical_position() -> None:
 
 def test_seeds_draw_what_java_draws() -> None:
     """The initial starting position is randomly shuffled among 960 possibilities: as by CodinGame's own referee."""
-    # The first numbers of java.util.Random(42).nextInt(), known to everyone who has used it, and of nextInt(10).
+    # The first numbers of java.util.Random(42).nextInt(), which are well known, and of nextInt(10).
     generator = JavaRandom(42)
     drawn = [generator.bits(32) for _ in range(2)]
     assert [number - 2**32 if number >= 2**31 else number for number in drawn] == [-1170105035, 234785527]
@@ -228,37 +228,37 @@ def test_positions_are_spread_evenly() -> None:
     """The initial starting position is randomly shuffled among 960 possibilities."""
     seeds = random.Random(1)
     drawn = Counter(start_position(seeds.getrandbits(48)) for _ in range(1_920))
-    assert 790 <= len(drawn) <= 870  # of which 830 are expected
+    assert 790 <= len(drawn) <= 870  # 830 are expected
     assert max(drawn.values()) <= 10
 
 
 # Notes, input and output.
 
 
-async def test_an_offer_lasts_one_turn(tmp_path: Path) -> None:
+async def test_draw_offer_lasts_one_turn(tmp_path: Path) -> None:
     """Draw offers only last for one turn. If the opponent does not accept it, it is revoked."""
     second = teller(tmp_path / "log", "draw", "e7e5", "draw")
     record = await match(answers("", "e2e4=", "d2d4"), second)
-    assert told(tmp_path / "log") == [[["draw", "1"]], [["draw", "0"]]]
+    assert inputs_of(tmp_path / "log") == [[["draw", "1"]], [["draw", "0"]]]
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind) == (2, "bad_output")
-    assert record.failure.text == "'draw' accepts an offer, and there is none"
+    assert record.failure.text == "'draw' accepts an offer, but none was made"
 
 
 @pytest.mark.parametrize(("start", "expected"), [(CLASSICAL, "AHah"), (342, "BGbg")])
-async def test_castling_in_the_fen_is_columns(start: int, expected: str, tmp_path: Path) -> None:
+async def test_castling_rights_in_the_fen_are_columns(start: int, expected: str, tmp_path: Path) -> None:
     """The column names are used instead, so the classical castling positions would be encoded as AHah."""
     await match(teller(tmp_path / "log", "fen", "resign"), RANDOM, start=start, max_moves=1)
-    assert told(tmp_path / "log")[0][0][1].split()[2] == expected
+    assert inputs_of(tmp_path / "log")[0][0][1].split()[2] == expected
 
 
-async def test_an_en_passant_square_needs_no_capture(tmp_path: Path) -> None:
+async def test_en_passant_square_needs_no_capture(tmp_path: Path) -> None:
     """The presence of an en-passant square in the FEN does not mean that a legal en-passant capture is possible."""
     await match(answers("", "e2e4", "resign"), teller(tmp_path / "log", "fen", "resign"))
-    assert told(tmp_path / "log")[0][0][1].split()[3] == "e3"
+    assert inputs_of(tmp_path / "log")[0][0][1].split()[3] == "e3"
 
 
-async def test_a_promotion_names_its_piece() -> None:
+async def test_promotion_names_its_piece() -> None:
     """Piece promotion is specified by appending the piece character at the end."""
     fen = "8/7P/8/8/8/k7/8/K7 w - - 0 1"
     promoted = await match(answers("", "h7h8q", "resign"), answers("", "resign", "resign"), start=fen)
@@ -275,11 +275,11 @@ async def test_castling_is_the_kings_move_to_its_rook(castles: str, expected: st
     record = await match(answers("", castles), teller(tmp_path / "log", "lastmove", "resign"), start=fen)
     assert record.games[0].turns[0].san == expected
     assert moves(record) == [castles, None]
-    assert told(tmp_path / "log")[0] == [["lastmove", castles]]
+    assert inputs_of(tmp_path / "log")[0] == [["lastmove", castles]]
 
 
 @pytest.mark.parametrize("crazyhouse", [False, True])
-async def test_a_king_that_goes_two_squares_does_not_castle(crazyhouse: bool) -> None:
+async def test_king_that_moves_two_squares_does_not_castle(crazyhouse: bool) -> None:
     """A king moving by 2 squares to signal castling is not allowed."""
     fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     record = await match(answers("", "e1g1"), RANDOM, start=fen, crazyhouse=crazyhouse)
@@ -289,11 +289,11 @@ async def test_a_king_that_goes_two_squares_does_not_castle(crazyhouse: bool) ->
     assert castled.games[0].turns[0].san == "O-O"
 
 
-async def test_the_moves_it_is_told_are_those_it_may_make(tmp_path: Path) -> None:
+async def test_listed_moves_are_the_legal_moves(tmp_path: Path) -> None:
     """You can make use of the moves input to validate your own move generation and the move you make as output."""
     log = tmp_path / "log"
     await match(teller(log, "fen moves", "e2e4", "d2d4", "resign"), RANDOM)
-    for (_, fen), (_, legal) in told(log):
+    for (_, fen), (_, legal) in inputs_of(log):
         board = chess.Board(fen, chess960=True)
         assert sorted(legal) == sorted(board.uci(move, chess960=True) for move in board.legal_moves)
 
@@ -302,7 +302,7 @@ async def test_the_moves_it_is_told_are_those_it_may_make(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("crazyhouse", [False, True])
-async def test_the_first_turn_tells_the_constants(crazyhouse: bool, tmp_path: Path) -> None:
+async def test_first_turn_gives_the_constants(crazyhouse: bool, tmp_path: Path) -> None:
     """Line 1: constantsCount; next lines: the name and value. crazyHouse: Boolean integer; maxMoves: Integer."""
     log = tmp_path / "log"
     await match(teller(log, "fen", "resign"), answers("", "resign"), crazyhouse=crazyhouse)
@@ -310,35 +310,35 @@ async def test_the_first_turn_tells_the_constants(crazyhouse: bool, tmp_path: Pa
     assert constants == [f"crazyHouse {int(crazyhouse)}", "maxMoves 125"]
 
 
-async def test_crazyhouse_drops_what_was_taken(tmp_path: Path) -> None:
+async def test_crazyhouse_drops_captured_pieces(tmp_path: Path) -> None:
     """crazyHouse: 1 as true, indicating whether crazyhouse rules are enabled."""
     first = answers("", "e2e4", "e4d5", "P@e4", "resign", "resign")
     second = teller(tmp_path / "log", "fen lastmove", "d7d5", "d8d5", "resign", "resign")
     record = await match(first, second, crazyhouse=True)
     assert moves(record)[-2:] == ["P@e4", None]
-    fens = [dict(turn)["fen"] for turn in told(tmp_path / "log")]
+    fens = [dict(turn)["fen"] for turn in inputs_of(tmp_path / "log")]
     assert fens[0] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR/ b AHah e3 0 1"
     assert fens[1].split()[0] == "rnbqkbnr/ppp1pppp/8/3P4/8/8/PPPP1PPP/RNBQKBNR/P"
     assert fens[2].split()[0] == "rnb1kbnr/ppp1pppp/8/3q4/4P3/8/PPPP1PPP/RNBQKBNR/p"
-    assert dict(told(tmp_path / "log")[2])["lastmove"] == "P@e4"
+    assert dict(inputs_of(tmp_path / "log")[2])["lastmove"] == "P@e4"
 
 
 @pytest.mark.parametrize("configuration", ["score game draw lastmove moves fen", "fen fen draw", "", "  draw   fen "])
-async def test_inputs_come_in_the_order_that_was_asked_for(configuration: str, tmp_path: Path) -> None:
+async def test_inputs_come_in_the_configured_order(configuration: str, tmp_path: Path) -> None:
     """You can write any of the following values separated with spaces ... in the same order that is given."""
     log = tmp_path / "log"
     record = await match(teller(log, configuration, "resign"), answers("", "resign"))
-    assert [name for name, _ in told(log)[0]] == configuration.split() == record.bots[0].inputs
+    assert [name for name, _ in inputs_of(log)[0]] == configuration.split() == record.bots[0].inputs
 
 
-async def test_what_is_no_input_is_passed_over() -> None:
-    """As CodinGame's referee does; the record says so."""
+async def test_unknown_inputs_are_ignored_and_recorded() -> None:
+    """CodinGame's referee ignores them, too."""
     record = await match(answers("board fen clock", "resign"), answers("", "resign"))
     assert record.failure is None
     assert (record.bots[0].inputs, record.bots[0].unknown_inputs) == (["fen"], ["board", "clock"])
 
 
-async def test_every_input_says_what_the_statement_says(tmp_path: Path) -> None:
+async def test_every_input_is_as_stated(tmp_path: Path) -> None:
     """fen: six fields. moves: a count, then a move a line. lastmove: or none if it is the first turn of the game.
 
     draw: 1 if a draw was offered last turn by the opponent. game: starting at 1. score: the score of the current player
@@ -348,7 +348,7 @@ async def test_every_input_says_what_the_statement_says(tmp_path: Path) -> None:
     everything = "fen moves lastmove draw game score"
     first = teller(log, everything, "e2e4", "resign", "e7e5", "c7c5")
     await match(first, answers("", "e7e6=", "d2d4=", "draw?"))
-    turns = [dict(turn) for turn in told(log)]
+    turns = [dict(turn) for turn in inputs_of(log)]
     board = chess.Board(chess960=True)
     assert turns[0] == {
         "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah - 0 1",
@@ -358,25 +358,25 @@ async def test_every_input_says_what_the_statement_says(tmp_path: Path) -> None:
         "game": "1",
         "score": "0 0",
     }
-    told_of = ("lastmove", "draw", "game", "score")
-    assert [[turn[name] for name in told_of] for turn in turns[1:]] == [
+    compared = ("lastmove", "draw", "game", "score")
+    assert [[turn[name] for name in compared] for turn in turns[1:]] == [
         ["e7e6", "1", "1", "0 0"],
         ["d2d4", "1", "2", "0 2"],
     ]
 
 
-async def test_the_first_turn_of_each_game_has_no_last_move(tmp_path: Path) -> None:
+async def test_first_turn_of_each_game_has_no_last_move(tmp_path: Path) -> None:
     """... or none if it is the first turn of the game. / starting at 1 for the first game."""
     log = tmp_path / "log"
     await match(answers("", "e2e4=", "e7e5"), teller(log, "lastmove draw game score", "draw", "d2d4", "resign"))
-    assert [[value for _, value in turn] for turn in told(log)] == [
+    assert [[value for _, value in turn] for turn in inputs_of(log)] == [
         ["e2e4", "1", "1", "0 0"],
-        ["none", "0", "2", "1 1"],  # neither the move nor the offer of the game before
+        ["none", "0", "2", "1 1"],  # neither the move nor the offer of the previous game
         ["e7e5", "0", "2", "1 1"],
     ]
 
 
-async def test_comments_are_for_the_viewer() -> None:
+async def test_comments_are_recorded_for_the_viewer() -> None:
     """A comment can be added to be displayed in the viewer by adding a space after the move and its content."""
     first = answers("", "e2e4= shall we?", "resign  not my day")
     record = await match(first, answers("", "random why not", "resign"))
@@ -387,35 +387,35 @@ async def test_comments_are_for_the_viewer() -> None:
     assert [turn.status for turn in turns] == ["A draw is offered.", "", "White resigns."]
 
 
-async def test_a_comment_that_is_too_long_is_cut() -> None:
+async def test_long_comment_is_cut() -> None:
     record = await match(answers("", f"resign {'x' * 5000}"), answers("", "resign"))
     assert record.games[0].turns[0].comment == "x" * 500
 
 
-async def test_a_random_move_may_offer_a_draw_too() -> None:
+async def test_random_move_may_offer_a_draw_too() -> None:
     """You can offer a draw to your opponent by adding = right after the move, without a space."""
     record = await match(answers("", "random=", "resign"), answers("", "draw", "resign"))
     assert record.games[0].termination == "draw_agreed"
     with_a_space = await match(answers("", "e2e4 =", "resign"), answers("", "draw"))
-    assert with_a_space.failure is not None  # there was no offer, but a comment
+    assert with_a_space.failure is not None  # this was no offer, but a comment
     assert with_a_space.games[0].turns[0].comment == "="
 
 
-async def test_who_resigns_goes_on_to_the_next_game() -> None:
+async def test_bot_that_resigns_continues_with_the_next_game() -> None:
     """You can resign the current game ... This will proceed to the next game or end the match."""
     record = await match(answers("", "resign", "resign"), answers("", "e2e4"))
     assert terminations(record) == ["resignation_white", "resignation_black"]
     assert (record.score, record.winner, record.failure) == ([0, 4], 2, None)
 
 
-async def test_random_moves_are_the_seeds() -> None:
+async def test_random_moves_depend_on_the_seed() -> None:
     """You can play a random move by outputting random instead of a move."""
     played = [await match(RANDOM, RANDOM, seed=seed, max_moves=20) for seed in (5, 5, 6)]
     assert moves(played[0]) == moves(played[1]) != moves(played[2])
     assert moves(played[0], 2) == moves(played[1], 2) != moves(played[0])
 
 
-async def test_the_record_is_json(tmp_path: Path) -> None:
+async def test_record_is_json(tmp_path: Path) -> None:
     record = await match(answers("fen", "e2e4= a draw?", "resign"), answers("", "draw fine"))
     read: dict[str, Any] = json.loads(record.to_json())
     assert read["bots"][0]["inputs"] == ["fen"]

@@ -1,4 +1,4 @@
-"""``gmd referee codingame`` as a shell has it: what it prints, its files and its exit status."""
+"""``gmd referee codingame`` as run from a shell: its output, its files and its exit status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.serving import Served, environment
 REFEREE = (sys.executable, "-m", "gmd", "referee", "codingame")
 #: Seconds for a command on a busy machine.
 PATIENCE = 60
-#: In place of 50 ms, for bots that are not to lose because the machine is busy.
+#: In place of 50 ms, so that no bot loses because the machine is busy.
 PATIENT = ("--turn-ms", "20000", "--first-turn-ms", "20000")
 
 RANDOM = "bash -c 'echo fen; yes random'"
@@ -35,7 +35,7 @@ def referee(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*REFEREE, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment())
 
 
-def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
+def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
     record, pgn = tmp_path / "match.json", tmp_path / "match.pgn"
     second = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\ne2e4=\n"; cat'"""
     done = referee(FIRST, second, "--seed", "0", "--json-out", str(record), "--pgn-out", str(pgn), *PATIENT)
@@ -46,7 +46,7 @@ def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
         "game 1 (1): White bot 1, Black bot 2, 0-1 checkmate, 4 plies",
         "game 2 (2): White bot 2, Black bot 1, 1-0 resignation, 1 ply",
         "bot 1",
-        "bot 2 asked for what is no input: 'clock'",
+        "bot 2 asked for unknown inputs: 'clock'",
         "bot 2",
     ]
     assert re.fullmatch(r"bot 2 \(bash -c .*\) has won: 2 : 0", lines[6])
@@ -59,42 +59,49 @@ def test_a_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
     assert (game.headers["Result"], game.end().comment) == ("0-1", "mate Checkmate.")
 
 
-def test_a_bot_that_fails_is_status_1(tmp_path: Path) -> None:
+def test_failing_bot_gives_status_1(tmp_path: Path) -> None:
     done = referee("codingame:" + RANDOM, r"bash -c 'echo fen; echo castle; echo I give up >&2; cat'", *PATIENT)
     assert done.returncode == 1
     assert re.search(r"bot 2: I give up\n", done.stderr)
     last = done.stdout.splitlines()[-1]
     assert last.startswith("bot 1 has won: bot 2 (bash -c ")
-    assert last.endswith("has failed in game 1, ply 1: 'castle' is no move, and none of 'random', 'resign' and 'draw'")
+    assert last.endswith("has failed in game 1, ply 1: 'castle' is not a move, 'random', 'resign' or 'draw'")
 
 
-def test_what_cannot_be_started_is_status_2() -> None:
+def test_failed_start_gives_status_2() -> None:
     for arguments, reason in {
         ("./no-such-bot", RANDOM): "'./no-such-bot' cannot be started: No such file or directory",
         (RANDOM, ""): "a bot is a command, such as 'python3 my_bot.py'",
         (RANDOM, "'"): "No closing quotation",
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
         (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
-        (RANDOM, RANDOM, "--data", ".", "--server", ":7100"): "--data and --port are of a daemon of its own",
+        (
+            RANDOM,
+            RANDOM,
+            "--data",
+            ".",
+            "--server",
+            ":7100",
+        ): "--data and --port configure the daemon inside this command",
     }.items():
         done = referee(*arguments)
         assert done.returncode == 2, done
         assert reason in done.stderr
 
 
-def test_a_daemon_that_is_not_there_is_no_verdict() -> None:
+def test_unreachable_daemon_gives_no_verdict() -> None:
     done = referee(RANDOM, RANDOM, "--server", "127.0.0.1:1")
     assert done.returncode == 3
     assert done.stderr.startswith("Error: ")
 
 
-def test_a_position_that_cannot_be_played_is_no_verdict() -> None:
+def test_unplayable_position_gives_no_verdict() -> None:
     done = referee(RANDOM, RANDOM, "--fen", "8/8/8/8/8/8/8/8 w - - 0 1", *PATIENT)
     assert done.returncode == 3
     assert "no white king" in done.stderr
 
 
-def test_games_may_be_played_on_a_daemon_that_is_there(daemon_process: Served, tmp_path: Path) -> None:
+def test_games_may_be_played_on_a_running_daemon(daemon_process: Served, tmp_path: Path) -> None:
     record = tmp_path / "match.json"
     where = ("--server", f"127.0.0.1:{daemon_process.port}", "--players", "811", "812")
     done = referee(RANDOM, RANDOM, *where, "--json-out", str(record), "--max-moves", "10", "--seed", "9", *PATIENT)
@@ -111,13 +118,13 @@ def test_games_may_be_played_on_a_daemon_that_is_there(daemon_process: Served, t
 
 def test_games_may_be_kept(tmp_path: Path) -> None:
     done = referee(FIRST, SECOND, "--data", str(tmp_path / "games"), "--seed", "0", *PATIENT)
-    assert done.returncode == 1  # in the second game the second bot says what it hears
+    assert done.returncode == 1  # in the second game the second bot repeats its input
     export = [sys.executable, "-m", "gmd", "export", "--data", str(tmp_path / "games"), "--format", "jsonl"]
     lines = subprocess.run(export, capture_output=True, text=True, timeout=PATIENCE, env=environment()).stdout
     assert [json.loads(line)["termination"] for line in lines.splitlines()] == ["victory_black", "forfeit_white"]
 
 
-def test_a_signal_ends_it_with_its_bots(tmp_path: Path) -> None:
+def test_signal_ends_the_match_and_its_bots(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     bot = f"bash -c 'echo $$ > {pid}; echo fen; sleep 1000'"
     with subprocess.Popen(
@@ -127,26 +134,26 @@ def test_a_signal_ends_it_with_its_bots(tmp_path: Path) -> None:
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 128 + signal.SIGTERM
-    if pid.exists() and pid.read_text().strip():  # it may have been ended before it came to that
+    if pid.exists() and pid.read_text().strip():  # it may have ended before it wrote this
         assert not os.path.exists(f"/proc/{pid.read_text().strip()}")
 
 
-def test_points_are_written_as_people_do() -> None:
+def test_points_are_written_with_fractions() -> None:
     assert [points(half_points) for half_points in range(5)] == ["0", "½", "1", "1½", "2"]
 
 
-def test_a_referee_that_was_late_itself_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_late_referee_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"turn": 0.05, "first_turn": 1.0, "margin": 0.01}
     bots = [BotRecord("one", slowest_seconds=0.0594), BotRecord("two", slowest_seconds=0.0701)]
     sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[2, 2]))
     assert capsys.readouterr().out.splitlines() == [
         "bot 1 needed 59.4 ms of 60 ms at most",
-        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late in looking",
+        "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late to look",
         "drawn 1 : 1",
     ]
 
 
-def test_a_bot_that_eats_memory_loses_and_nothing_else() -> None:
+def test_bot_that_exhausts_memory_loses_and_affects_nothing_else() -> None:
     eater = f"{sys.executable} {BOTS / 'nuisance.py'} eat"
     done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--max-memory", "256")
     assert done.returncode == 1
@@ -154,7 +161,7 @@ def test_a_bot_that_eats_memory_loses_and_nothing_else() -> None:
     assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.stdout)
 
 
-def test_ctrl_c_again_and_again_is_one() -> None:
+def test_repeated_ctrl_c_acts_as_one() -> None:
     with subprocess.Popen(
         [*REFEREE, RANDOM, "bash -c 'echo fen; sleep 1000'", *PATIENT],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),

@@ -1,7 +1,8 @@
-"""The time that a bot has: 50 ms a turn, one second for the first; and bots that write nothing, too much, or end.
+"""The time limits of a bot: 50 ms a turn, one second for the first; and bots that write nothing, write too much, or
+end.
 
-No test counts real milliseconds. In memory bots sleep on trio's clock, which jumps; bots with processes of their own
-wait for a word from the test, which has set that clock.
+No test counts real milliseconds. In-memory bots sleep on trio's clock, which jumps; bots in processes wait for a byte
+from the test, which has set that clock.
 """
 
 from __future__ import annotations
@@ -26,23 +27,26 @@ STATED = Limits()
 
 
 class Sleeper:
-    """A bot in memory that thinks for so many milliseconds about each of its answers, on trio's clock."""
+    """An in-memory bot that delays each of its answers by so many milliseconds, on trio's clock."""
 
-    def __init__(self, *thoughts: float) -> None:
-        """:param thoughts: the first is about the configuration; the last goes on for ever."""
-        self._thoughts = list(thoughts)
+    def __init__(self, *delays: float) -> None:
+        """Begin with no delay used.
+
+        :param delays: the first is for the configuration; the last is for all further answers.
+        """
+        self._thoughts = list(delays)
         self._due: list[float] = []
 
     def send(self, text: str) -> None:
-        thought = self._thoughts.pop(0) if len(self._thoughts) > 1 else self._thoughts[0]
-        self._due.append(trio.current_time() + thought / 1000)
+        delay = self._thoughts.pop(0) if len(self._thoughts) > 1 else self._thoughts[0]
+        self._due.append(trio.current_time() + delay / 1000)
 
     async def next_line(self) -> str | None:
         await trio.sleep_until(self._due[-1])
         return "random" if len(self._due) > 1 else ""
 
     async def why_silent(self) -> str:
-        raise AssertionError("it is never silent for good")
+        raise AssertionError("this bot always answers")
 
 
 async def slept(first: Sleeper, second: Sleeper, limits: Limits = STATED, **rules: Any) -> MatchRecord:
@@ -50,7 +54,7 @@ async def slept(first: Sleeper, second: Sleeper, limits: Limits = STATED, **rule
         return await between(ask, (first, second), limits=limits, max_moves=2, **rules)
 
 
-def test_the_times_are_the_statements() -> None:
+def test_default_times_are_those_of_the_statement() -> None:
     """Response time per turn ≤ 50 milliseconds. Response time for the first turn ≤ 1 second."""
     assert Limits(turn=0.050, first_turn=1.0, margin=0.0) == STATED
 
@@ -63,7 +67,7 @@ async def test_49_milliseconds_are_in_time(autojump_clock: MockClock) -> None:
     assert [bot.slowest_seconds for bot in record.bots] == [0.049, 0.049]
 
 
-async def test_60_milliseconds_are_not(autojump_clock: MockClock) -> None:
+async def test_60_milliseconds_are_late(autojump_clock: MockClock) -> None:
     record = await slept(Sleeper(0, 49), Sleeper(0, 49, 60))
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind, record.failure.ply) == (2, "timeout", 3)
@@ -73,15 +77,15 @@ async def test_60_milliseconds_are_not(autojump_clock: MockClock) -> None:
 
 
 async def test_unused_time_is_lost(autojump_clock: MockClock) -> None:
-    """Each turn has its own 50 ms: what a bot has saved before is of no use."""
+    """Each turn has its own 50 ms: time saved in earlier turns is of no use."""
     record = await slept(Sleeper(0, 1, 60), Sleeper(0, 1))
     assert record.failure is not None
     assert (record.failure.bot, record.failure.ply) == (1, 2)
 
 
-@pytest.mark.parametrize(("thought", "late"), [(999, False), (1001, True)])
-async def test_the_first_turn_has_a_second(thought: float, late: bool, autojump_clock: MockClock) -> None:
-    record = await slept(Sleeper(0, 10), Sleeper(thought, 10))
+@pytest.mark.parametrize(("delay", "late"), [(999, False), (1001, True)])
+async def test_first_turn_has_a_second(delay: float, late: bool, autojump_clock: MockClock) -> None:
+    record = await slept(Sleeper(0, 10), Sleeper(delay, 10))
     assert (record.failure is not None) == late
     if record.failure is not None:
         assert (record.failure.bot, record.failure.game, record.failure.kind) == (2, 0, "timeout")
@@ -90,14 +94,14 @@ async def test_the_first_turn_has_a_second(thought: float, late: bool, autojump_
 
 
 @pytest.mark.parametrize(("margin", "late"), [(0.02, False), (0.005, True)])
-async def test_a_margin_is_given_on_top(margin: float, late: bool, autojump_clock: MockClock) -> None:
+async def test_margin_is_added_to_the_time(margin: float, late: bool, autojump_clock: MockClock) -> None:
     record = await slept(Sleeper(0, 60), Sleeper(0, 60), Limits(margin=margin))
     assert (record.failure is not None) == late
     assert record.limits == {"turn": 0.05, "first_turn": 1.0, "margin": margin}
 
 
-async def test_what_the_way_to_the_daemon_takes_is_no_bots_time(autojump_clock: MockClock) -> None:
-    """Half a second for every request: the daemon's clock runs on meanwhile, and the referee's does not."""
+async def test_time_of_requests_to_the_daemon_is_not_charged_to_a_bot(autojump_clock: MockClock) -> None:
+    """Every request takes half a second: the daemon's clock runs meanwhile, and the referee's does not."""
     async with daemon() as ask:
 
         async def slowly(kind: str, **fields: Any) -> Any:
@@ -110,7 +114,7 @@ async def test_what_the_way_to_the_daemon_takes_is_no_bots_time(autojump_clock: 
     assert record.failure is None
 
 
-async def test_a_clock_that_falls_by_no_bots_fault_is_no_verdict(autojump_clock: MockClock) -> None:
+async def test_flag_fall_by_no_bots_fault_gives_no_verdict(autojump_clock: MockClock) -> None:
     async with daemon() as ask:
 
         async def stuck(kind: str, **fields: Any) -> Any:
@@ -122,7 +126,7 @@ async def test_a_clock_that_falls_by_no_bots_fault_is_no_verdict(autojump_clock:
             await between(stuck, (Sleeper(0, 10), Sleeper(0, 10)), limits=STATED)
 
 
-async def test_somebody_elses_move_is_no_verdict(autojump_clock: MockClock) -> None:
+async def test_move_by_another_client_gives_no_verdict(autojump_clock: MockClock) -> None:
     async with daemon() as ask:
 
         async def disturbed(kind: str, **fields: Any) -> Any:
@@ -135,15 +139,15 @@ async def test_somebody_elses_move_is_no_verdict(autojump_clock: MockClock) -> N
             await between(disturbed, (Sleeper(0, 10), Sleeper(0, 10)), limits=STATED)
 
 
-async def test_why_a_bot_says_nothing_more_is_not_asked_for_long(autojump_clock: MockClock) -> None:
-    """The daemon's clock runs meanwhile, and is not to fall before the bot is given up."""
+async def test_referee_does_not_wait_long_for_the_reason_of_a_silent_bot(autojump_clock: MockClock) -> None:
+    """The daemon's clock runs meanwhile, and must not fall before the bot is given up."""
 
     class Closed(Sleeper):
         async def next_line(self) -> str | None:
             return await super().next_line() if len(self._due) < 3 else None
 
         async def why_silent(self) -> str:
-            await trio.sleep(60)  # as long as its process goes on without its output
+            await trio.sleep(60)  # as long as its process continues without its output
             return "ended"
 
     record = await slept(Sleeper(0, 10), Closed(0, 10))
@@ -156,13 +160,13 @@ async def test_why_a_bot_says_nothing_more_is_not_asked_for_long(autojump_clock:
 # Processes, on a clock that stands still until the test sets it.
 
 
-class Told:
-    """A bot in bash that answers when it is told to: by bytes in a FIFO, which the test writes."""
+class PromptedBot:
+    """A bot in bash that answers on command: the test writes a byte to a FIFO."""
 
     def __init__(self, folder: Path) -> None:
-        self.fifo = folder / "word"
+        self.fifo = folder / "prompt"
         os.mkfifo(self.fifo)
-        # exec opens it once, for reading and writing, so that nobody waits for the other side
+        # exec opens it once, for reading and writing, so that neither side waits for the other
         text = 'exec 3<>"$0"; echo fen; while read -r fen; do read -r -n 1 -u 3; echo random; done'
         self.command = ["bash", "-c", text, str(self.fifo)]
 
@@ -174,13 +178,15 @@ class Told:
 
 @asynccontextmanager
 async def waiting(
-    told: Told, clock: MockClock
+    bot: PromptedBot, clock: MockClock
 ) -> AsyncIterator[tuple[Callable[[float], Awaitable[None]], list[MatchRecord]]]:
-    """A match of the bot that waits (White first) against one that plays at random; how to set the clock for it."""
+    """Play a match of the waiting bot (White first) against one that plays at random; yield how to set the clock for
+    it.
+    """
     asked = trio.Event()
     records: list[MatchRecord] = []
 
-    async with daemon() as ask, processes(told.command, RANDOM) as bots, trio.open_nursery() as nursery:
+    async with daemon() as ask, processes(bot.command, RANDOM) as bots, trio.open_nursery() as nursery:
         sent = bots[0].send
 
         def send(text: str) -> None:
@@ -201,64 +207,64 @@ async def waiting(
         yield at, records
 
 
-async def test_a_process_that_takes_49_ms_is_in_time(mock_clock: MockClock, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    async with waiting(told, mock_clock) as (at, records):
+async def test_process_that_takes_49_ms_is_in_time(mock_clock: MockClock, tmp_path: Path) -> None:
+    bot = PromptedBot(tmp_path)
+    async with waiting(bot, mock_clock) as (at, records):
         await at(49)
-        told.answer()
-        told.answer()  # in the second game, at once
+        bot.answer()
+        bot.answer()  # in the second game, at once
     (record,) = records
     assert record.failure is None
     assert record.games[0].turns[0].seconds == 0.049
 
 
-async def test_a_process_that_takes_60_ms_is_late(mock_clock: MockClock, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    async with waiting(told, mock_clock) as (at, records):
+async def test_process_that_takes_60_ms_is_late(mock_clock: MockClock, tmp_path: Path) -> None:
+    bot = PromptedBot(tmp_path)
+    async with waiting(bot, mock_clock) as (at, records):
         await at(60)
-        for _ in range(100):  # the referee has looked by then, and found nothing
+        for _ in range(100):  # the referee has looked meanwhile, and found nothing
             await trio.lowlevel.checkpoint()
-        told.answer()
+        bot.answer()
         mock_clock.jump(2)  # the daemon's clock falls
         await trio.testing.wait_all_tasks_blocked()
-        mock_clock.jump(2)  # what is waited for as the bots are ended
+        mock_clock.jump(2)  # for the waits as the bots are ended
     (record,) = records
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind, record.failure.text) == (1, "timeout", "no output in 50 ms")
     assert terminations(record) == ["timeout_white"]
 
 
-# Bots that write nothing, too much, or end.
+# Bots that write nothing, write too much, or end.
 
 
-async def test_one_that_prints_nothing_fails() -> None:
+async def test_bot_that_prints_nothing_fails() -> None:
     record = await match(["sleep", "1000"], RANDOM, limits=Limits(first_turn=0.1))
     assert record.failure is not None
     assert (record.failure.bot, record.failure.game, record.failure.kind) == (1, 0, "timeout")
     assert record.failure.text == "no output in 100 ms"
 
 
-async def test_one_that_falls_silent_in_a_game_fails() -> None:
-    first = bash("printf 'fen\\ne2e4\\n'; sleep 1000")  # its move is there before it is asked for
+async def test_bot_that_becomes_silent_in_a_game_fails() -> None:
+    first = bash("printf 'fen\\ne2e4\\n'; sleep 1000")  # its move is written before it is asked for
     record = await match(first, bash("echo fen; sleep 1000"), limits=Limits(turn=0.1, first_turn=30))
     assert record.failure is not None
     assert (record.failure.bot, record.failure.ply, record.failure.kind) == (2, 1, "timeout")
 
 
-async def test_lines_too_many_are_answers_to_come() -> None:
-    """What a bot prints too much is there when the next turn asks: so it is on CodinGame."""
+async def test_extra_lines_answer_later_turns() -> None:
+    """An extra line of a bot answers its next turn, as on CodinGame."""
     record = await match(bash("echo fen; read; read; read; read; printf 'e2e4\\nd2d4\\n'; yes resign"), RANDOM)
     assert [turn.move for turn in record.games[0].turns if turn.bot == 1] == ["e2e4", "d2d4", None]
 
 
-async def test_one_that_floods_fails() -> None:
+async def test_bot_that_floods_fails() -> None:
     record = await match(RANDOM, ["cat", "/dev/zero"])
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind) == (2, "crash")
     assert record.failure.text == f"no output: it wrote a line of more than {process.MAX_LINE} bytes"
 
 
-async def test_one_that_closes_its_output_fails() -> None:
+async def test_bot_that_closes_its_output_fails() -> None:
     record = await match(bash("echo fen; exec >&-; while read line; do :; done"), RANDOM)
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind, record.failure.text) == (
@@ -276,14 +282,14 @@ async def test_one_that_closes_its_output_fails() -> None:
         ("echo fen; read; read; read; kill -SEGV $$", "was ended by Segmentation fault"),
     ],
 )
-async def test_one_that_dies_fails(command: str, reason: str) -> None:
+async def test_bot_that_ends_fails(command: str, reason: str) -> None:
     record = await match(bash(command), RANDOM)
     assert record.failure is not None
     assert (record.failure.bot, record.failure.kind, record.failure.text) == (1, "crash", f"no output: it {reason}")
     assert record.winner == 2
 
 
-async def test_one_that_dies_in_the_second_game_loses_all(tmp_path: Path) -> None:
+async def test_bot_that_ends_in_the_second_game_loses_the_match(tmp_path: Path) -> None:
     quits = bash("printf 'fen\\ne7e5\\nd8h4\\ne2e4\\n'; for i in {1..6}; do read; done")
     record = await match(answers("", "f2f3", "g2g4", "e7e5"), quits)
     assert record.failure is not None
@@ -292,14 +298,14 @@ async def test_one_that_dies_in_the_second_game_loses_all(tmp_path: Path) -> Non
     assert terminations(record) == ["victory_black", "resignation_white"]
 
 
-async def test_one_that_does_not_read_may_play_on() -> None:
-    """It is told a hundred times more than its pipe takes."""
+async def test_bot_that_does_not_read_may_play_on() -> None:
+    """Its input is a hundred times more than its pipe holds."""
     record = await match(bash("echo fen moves moves; exec <&-; yes random"), RANDOM, start=3, seed=3)
     assert record.failure is None
 
 
-async def test_what_is_left_waiting_for_one_that_never_reads_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "MAX_UNREAD", 100)  # which the constants do not fill, and the legal moves do
+async def test_unread_input_of_a_bot_that_never_reads_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MAX_UNREAD", 100)  # the constants do not fill this, and the legal moves do
     record = await match(bash("echo fen moves; yes random"), RANDOM)
     assert record.failure is not None
     assert record.failure.kind == "crash"

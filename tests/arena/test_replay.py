@@ -1,4 +1,6 @@
-"""``gmd replay`` shows what was there to see: of a file of any make, of a daemon's game, listed and in a terminal."""
+"""``gmd replay`` shows the positions of a game: from a file of any format or from a daemon, as a list and in a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from tests.tools import require_tool
 
 PATIENCE = 120
 
-#: White takes on d5 without knowing it, and Black is told where.
+#: White captures on d5 without knowing it, and Black learns where.
 CAPTURE = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d7"), ("d7", "d1h5"), (None, None)]
 
 TAKEN = """\
@@ -49,7 +51,7 @@ TAKEN = """\
 
 
 def listed(*arguments: str) -> list[str]:
-    """The frames of a game as they are listed, without what ends lines; the title is the first."""
+    """Return the frames of a game as they are listed, without trailing blanks; the title is the first."""
     done = CliRunner().invoke(replay, arguments)
     assert done.exit_code == 0, done.output
     return ["\n".join(line.rstrip() for line in frame.splitlines()) for frame in done.output.split("\n\n")]
@@ -89,7 +91,7 @@ def test_senses_and_both_views_of_blind_chess_are_shown(blind: Path) -> None:
     assert max(len(line) for frame in frames[1:] for line in frame.splitlines()) <= 80
 
 
-def test_a_move_that_comes_to_something_else_says_so(tmp_path: Path) -> None:
+def test_move_made_differently_than_requested_is_described(tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     moves = ["e2e4", "e7e5", "e4e5", "d7d6", "d1h5", None, "h5h8"]
     path.write_text(history(*[(None, move) for move in moves]))
@@ -98,7 +100,7 @@ def test_a_move_that_comes_to_something_else_says_so(tmp_path: Path) -> None:
     assert found[-1] == "4. White asks for Qxh8: moves Qxh7, and captures on h7  [1-0 resignation]"
 
 
-def test_what_a_player_sees_is_no_more_than_it_knows(blind: Path) -> None:
+def test_players_view_shows_no_more_than_the_player_knows(blind: Path) -> None:
     """A view has the player's own pieces and what its latest sense has shown, and nothing else."""
     saved = read_json(blind.read_text()).history
     sensed: dict[bool, dict[int, Any]] = {True: {}, False: {}}
@@ -118,7 +120,7 @@ def test_what_a_player_sees_is_no_more_than_it_knows(blind: Path) -> None:
             assert frame.views[1].pieces == truth
 
 
-def test_a_blind_game_in_any_format_is_the_same(blind: Path, tmp_path: Path) -> None:
+def test_blind_game_is_the_same_in_any_format(blind: Path, tmp_path: Path) -> None:
     saved = read_json(blind.read_text()).history
     pgn = tmp_path / "blind.pgn"
     tags = f'[Variant "{VARIANT}"]\n[White "Ann"]\n[Black "Bob"]\n[Result "0-1"]\n[Termination "resignation_white"]\n'
@@ -145,7 +147,7 @@ def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
     assert found[-1].endswith("  [1-0 resignation]")
 
 
-def test_the_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: Path) -> None:
+def test_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     path.write_text(
         '[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n[Termination "time forfeit"]\n[TimeControl "600+5"]\n\n'
@@ -161,7 +163,7 @@ def test_the_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: 
     ]
 
 
-def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
+def test_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
     path.write_text(json.dumps({**json.loads(path.read_text()), "white_name": "ada"}))
@@ -176,15 +178,15 @@ def test_a_line_has_names_and_clocks_too(tmp_path: Path) -> None:
         "White 56.0   Black 59.5",
     ]
     game, events = new_game(clock=ClockOption(initial=100.0, increment=2.0))
-    for move, thought in (("e4", 0.0), ("e5", 3.0), ("Nf3", 30.5)):
-        do(game, events, Play(game.turn, move), thought)
+    for move, elapsed in (("e4", 0.0), ("e5", 3.0), ("Nf3", 30.5)):
+        do(game, events, Play(game.turn, move), elapsed)
     path.write_text(line(3, game, events))
     frames = listed(str(path))
     assert frames[0] == f"{path}: 1 – 2\nin progress, clock 100+2"
     assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
-def test_the_clocks_of_a_line_are_read(tmp_path: Path) -> None:
+def test_clocks_of_a_line_are_read(tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
     assert read_file(path).clocks == [
@@ -195,7 +197,7 @@ def test_the_clocks_of_a_line_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
+def test_chess960_castling_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(open_line(["g3", "g6", "Bg2", "Bg7", "Nf3", "Nf6", "O-O"], variant="chess960", position=518))
     assert captions(listed(str(path)))[-1] == "4. O-O"
@@ -204,18 +206,18 @@ def test_chess960_castles_as_it_should(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: --game says which (1, 2)"),
-        ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a tag of PGN (1. Ke3 is illegal)"),
-        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is no game: expected 8 rows in position part of fen: '8'"),
-        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a tag of PGN"),
+        ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: choose one with --game (1, 2)"),
+        ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a PGN tag (1. Ke3 is illegal)"),
+        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is not a game: expected 8 rows in position part of fen: '8'"),
+        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a PGN tag"),
         ("a.pgn", "", "holds no game"),
-        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a tag of PGN"),
-        ("a.json", '{"type": "Game"}', 'it is no JSON object of the type "GameHistory"'),
+        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a PGN tag"),
+        ("a.json", '{"type": "Game"}', 'it is not a JSON object of type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
         ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),
     ],
 )
-def test_what_is_no_game_is_said_so(name: str, text: str, reason: str, tmp_path: Path) -> None:
+def test_file_without_a_game_is_reported(name: str, text: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
     if text == open_line(["e4"]) * 2:
@@ -263,13 +265,13 @@ def test_null_move_marks_no_square(tmp_path: Path) -> None:
     assert ["[" in frame for frame in frames[1:]] == [False, True, False, True]
 
 
-def test_illegal_move_in_a_variation_is_no_trouble(tmp_path: Path) -> None:
+def test_illegal_move_in_a_variation_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.pgn"
     path.write_text("1. e4 (1. Ke3) e5 *\n")
     assert captions(listed(str(path))) == ["start position", "1. e4", "1... e5"]
 
 
-def test_a_game_that_is_not_there_is_said_so(blind: Path, tmp_path: Path) -> None:
+def test_missing_game_is_reported(blind: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text(open_line(["e4"], 3))
     for arguments, reason in {
@@ -286,7 +288,7 @@ def test_a_game_that_is_not_there_is_said_so(blind: Path, tmp_path: Path) -> Non
         assert reason in done.output
 
 
-def test_what_a_file_says_is_no_order_to_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     path.write_text('[White "\x1b[2JAnn"]\n[Black "Bob"]\n\n1. e4 {\x1b]0;mine\x07} *\n')
     done = CliRunner().invoke(replay, [str(path)], color=True)
@@ -317,7 +319,7 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
     ]
 
 
-def test_the_operator_sees_them_too(tmp_path: Path) -> None:
+def test_operator_sees_games_of_a_daemon_too(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         with connect(port=daemon.port) as client:
             game_id = client.new_game(1, 2)["game_id"]
@@ -334,21 +336,21 @@ def test_the_operator_sees_them_too(tmp_path: Path) -> None:
         ("xterm", "30;42", "1;97;45", "100"),
     ],
 )
-def test_on_a_terminal_squares_are_coloured_and_sides_told_apart(
+def test_terminal_output_colours_squares_and_distinguishes_the_sides(
     term: str, black_on_light: str, white_on_dark: str, fog: str, blind: Path
 ) -> None:
-    """By colours of their own on squares of their own, so that the terminal's background makes no difference."""
+    """Both pieces and squares have their own colours, so that the terminal's background makes no difference."""
     said = shown([sys.executable, "-m", "gmd", "replay", str(blind)], TERM=term)
     a8, a1 = f"\x1b[{black_on_light}m ♜ \x1b[0m", f"\x1b[{white_on_dark}m ♜ \x1b[0m"
     frames = 14
-    assert said.count(f"8 {a8}") == 2 * frames  # in the truth, and as Black knows the board
+    assert said.count(f"8 {a8}") == 2 * frames  # in the truth, and in Black's view
     assert said.count(f"1 {a1}") == 2 * frames
     assert f"8 \x1b[{fog}m   \x1b[0m" in said or f"7 \x1b[{fog}m   \x1b[0m" in said
     assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
 def screens(path: Path, keys: bytes) -> list[str]:
-    """What stood below the boards on each screen; the last key must leave."""
+    """Return the captions below the boards of each screen; the last key must leave."""
     ours, theirs = pty.openpty()
     command = [
         str(require_tool("setsid")),
@@ -358,7 +360,7 @@ def screens(path: Path, keys: bytes) -> list[str]:
         "gmd",
         "replay",
         str(path),
-    ]  # or Ctrl-C would be nobody's
+    ]  # otherwise Ctrl-C would reach no process
     env = {**environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
@@ -369,7 +371,7 @@ def screens(path: Path, keys: bytes) -> list[str]:
         try:
             while chunk := os.read(ours, 4096):
                 shown += chunk
-        except OSError:  # so Linux says that the other side is closed
+        except OSError:  # Linux reports so that the other side is closed
             pass
         assert process.wait(PATIENCE) == 0
     os.close(ours)
@@ -384,9 +386,9 @@ def screens(path: Path, keys: bytes) -> list[str]:
         (b"\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
     ],
 )
-def test_keys_step_through_it(keys: bytes, expected: list[int], blind: Path) -> None:
+def test_keys_step_through_the_game(keys: bytes, expected: list[int], blind: Path) -> None:
     assert screens(blind, keys) == [f"{at} of 13" for at in expected]
 
 
-def test_ctrl_c_leaves_it(blind: Path) -> None:
+def test_ctrl_c_leaves_the_replay(blind: Path) -> None:
     assert set(screens(blind, b"\x03")) == {"0 of 13"}

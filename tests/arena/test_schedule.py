@@ -1,4 +1,4 @@
-"""Who plays whom: round robins by the tables of FIDE, and gauntlets."""
+"""The pairings: round robins by the tables of FIDE, and gauntlets."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ BERGER = {
 
 
 @pytest.mark.parametrize("players", BERGER)
-def test_a_round_robin_is_as_fide_prints_it(players: int) -> None:
+def test_round_robin_is_as_fide_prints_it(players: int) -> None:
     rounds = round_robin(players)
     assert [" ".join(f"{white + 1}-{black + 1}" for white, black in games) for games in rounds] == BERGER[players]
 
 
 @pytest.mark.parametrize(("players", "rounds"), [(0, []), (1, []), (2, [[(0, 1)]])])
-def test_few_players(players: int, rounds: list[list[Pairing]]) -> None:
+def test_round_robin_of_few_players(players: int, rounds: list[list[Pairing]]) -> None:
     assert round_robin(players) == rounds
 
 
 def balance(rounds: list[list[Pairing]], players: int) -> list[int]:
-    """How many more Whites than Blacks each has."""
+    """Return how many more Whites than Blacks each has."""
     games = [pairing for games in rounds for pairing in games]
     return [sum((white == player) - (black == player) for white, black in games) for player in range(players)]
 
@@ -48,7 +48,7 @@ def nobody_twice_a_round(rounds: list[list[Pairing]]) -> bool:
 
 
 @given(st.integers(2, 24), st.integers(1, 4))
-def test_in_a_round_robin_all_meet_equally_often_with_even_colors(players: int, cycles: int) -> None:
+def test_round_robin_players_all_meet_equally_often_with_even_colors(players: int, cycles: int) -> None:
     rounds = round_robin(players, cycles)
     assert nobody_twice_a_round(rounds)
     assert len(rounds) == cycles * (players - 1 + players % 2)
@@ -59,7 +59,7 @@ def test_in_a_round_robin_all_meet_equally_often_with_even_colors(players: int, 
 
 
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(1, 4))
-def test_in_a_gauntlet_each_challenger_meets_each_other_player_with_even_colors(
+def test_gauntlet_challengers_meet_every_other_player_with_even_colors(
     challengers: int, others: int, games: int
 ) -> None:
     players = challengers + others

@@ -1,4 +1,6 @@
-"""What a bot may rely on: when it is told of its game, and when it is closed. The bots here are made for the tests."""
+"""The calls that a bot may rely on: when it learns of its game, and when it is closed. The bots here exist for the
+tests.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +21,25 @@ ME, OTHER = 78_001, 78_002
 
 
 class Resigning(Bot):
-    """Resigns in its first turn, and notes what it is told."""
+    """A bot that resigns in its first turn, and records its calls."""
 
     def __init__(self, beginning: Callable[[Place], Awaitable[None]]) -> None:
         self._beginning = beginning
-        self.told: list[Any] = []
+        self.calls: list[Any] = []
 
     async def begin(self, place: Place) -> None:
-        self.told.append(("begin", place.color, place.opponent, dict(place.options)))
+        self.calls.append(("begin", place.color, place.opponent, dict(place.options)))
         await self._beginning(place)
 
     async def take_turn(self, turn: Turn) -> None:
-        self.told.append(("turn", turn.ply))
+        self.calls.append(("turn", turn.ply))
         await turn.resign()
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        self.told.append(("end", state["termination"], (await history())["moves"]))
+        self.calls.append(("end", state["termination"], (await history())["moves"]))
 
     async def aclose(self) -> None:
-        self.told.append("closed")
+        self.calls.append("closed")
 
 
 class ResigningBots(Bots):
@@ -55,11 +57,11 @@ class ResigningBots(Bots):
 
 
 async def nothing(place: Place) -> None:
-    """What most have to do at the beginning."""
+    """Do nothing at the beginning, as most bots do."""
 
 
-async def test_no_clock_runs_while_a_bot_is_told_of_its_game(daemon_process: Served) -> None:
-    """Although the opponent has been heard from, and White is to move: each request takes some of a clock that runs."""
+async def test_no_clock_runs_while_a_bot_begins_its_game(daemon_process: Served) -> None:
+    """The opponent has made contact, and White is to move: with a running clock, each request would take some of it."""
     clocks = []
 
     async def beginning(place: Place) -> None:
@@ -72,10 +74,10 @@ async def test_no_clock_runs_while_a_bot_is_told_of_its_game(daemon_process: Ser
     await bridged(daemon_process.port, ME, bots, new_games(OTHER, colors=["white"], clock=clock))
     assert clocks == [{"white": 1000.0, "black": 1000.0}] * 30
     (bot,) = bots.started
-    assert bot.told == [("begin", "white", OTHER, {}), ("turn", 0), ("end", "resignation_white", []), "closed"]
+    assert bot.calls == [("begin", "white", OTHER, {}), ("turn", 0), ("end", "resignation_white", []), "closed"]
 
 
-async def test_a_game_that_is_open_begins_for_the_bot_when_somebody_has_joined(daemon_process: Served) -> None:
+async def test_open_game_begins_for_the_bot_when_a_player_has_joined(daemon_process: Served) -> None:
     bots = ResigningBots(nothing)
 
     async def plan(bridge: Any) -> None:
@@ -84,13 +86,13 @@ async def test_a_game_that_is_open_begins_for_the_bot_when_somebody_has_joined(d
             await client.join(bridge.games_in_hand[0])
 
     await bridged(daemon_process.port, ME, bots, plan)
-    begin, *others = bots.started[0].told
+    begin, *others = bots.started[0].calls
     assert begin[:3] == ("begin", "white", OTHER)
     assert begin[3]["max_moves"] == 7
     assert others == [("turn", 0), ("end", "resignation_white", []), "closed"]
 
 
-async def test_a_bridge_that_is_told_to_leave_while_it_looks_a_game_up_does_not_begin_it(
+async def test_bridge_that_is_drained_during_a_lookup_does_not_begin_the_game(
     daemon_process: Served,
 ) -> None:
     async with await connect(port=daemon_process.port) as client:
@@ -104,7 +106,7 @@ async def test_a_bridge_that_is_told_to_leave_while_it_looks_a_game_up_does_not_
     assert witness.begun == []
 
 
-async def test_a_bot_is_closed_although_it_never_played(daemon_process: Served) -> None:
+async def test_bot_is_closed_even_if_it_never_played(daemon_process: Served) -> None:
     bots = ResigningBots(nothing)
 
     async def plan(bridge: Any) -> None:
@@ -112,11 +114,11 @@ async def test_a_bot_is_closed_although_it_never_played(daemon_process: Served) 
 
     with pytest.raises(ValueError, match="there is nothing to play"):
         await bridged(daemon_process.port, ME, bots, plan)
-    assert bots.started[0].told == ["closed"]
+    assert bots.started[0].calls == ["closed"]
 
 
-async def test_who_cancels_leaves_the_games_and_closes_the_bots(daemon_process: Served) -> None:
-    """Whatever they are doing."""
+async def test_cancelling_leaves_the_games_and_closes_the_bots(daemon_process: Served) -> None:
+    """It does so whatever they are doing."""
     begun = trio.Event()
 
     async def beginning(place: Place) -> None:
@@ -128,6 +130,6 @@ async def test_who_cancels_leaves_the_games_and_closes_the_bots(daemon_process: 
         nursery.start_soon(bridged, daemon_process.port, ME + 5, bots, new_games(OTHER, colors=["white"]))
         await begun.wait()
         nursery.cancel_scope.cancel()
-    assert bots.started[0].told[1:] == ["closed"]
+    assert bots.started[0].calls[1:] == ["closed"]
     async with await connect(port=daemon_process.port) as client:
         assert [game["status"] for game in (await client.games(player=ME + 5))["games"]] == ["live"]

@@ -1,4 +1,4 @@
-"""Sequential tests: against the worked values in fastchess's own tests (app/tests/sprt_test.cpp), and by simulation."""
+"""Sequential tests, against the worked values in fastchess's own tests (app/tests/sprt_test.cpp), and by simulation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gm_arena.sprt import Model, Sprt, with_mean, with_mean_in_deviations
 from gm_arena.statistics import NELO, Sample, normalized_elo, score_of_elo
 from tests.helpers_proof import proof_size
 
-#: elo0 and elo1, the model, losses, draws and wins (or pairs from 0 to 2 points), and the log-likelihood ratio.
+#: elo0 and elo1; the model; losses, draws and wins (or pairs from 0 to 2 points); the log-likelihood ratio.
 WORKED: list[tuple[float, float, Model, tuple[int, ...], float]] = [
     (0, 2, "normalized", (36027, 68692, 36433), 0.92),
     (-1.75, 0.25, "normalized", (10650, 20431, 10871), 2.30),
@@ -30,23 +30,23 @@ WORKED: list[tuple[float, float, Model, tuple[int, ...], float]] = [
 
 
 @pytest.mark.parametrize(("elo0", "elo1", "model", "counts", "llr"), WORKED)
-def test_worked_values(elo0: float, elo1: float, model: Model, counts: tuple[int, ...], llr: float) -> None:
+def test_llr_matches_worked_values(elo0: float, elo1: float, model: Model, counts: tuple[int, ...], llr: float) -> None:
     assert Sprt(elo0, elo1, model=model).llr(Sample(counts)) == pytest.approx(llr, rel=1e-2)
 
 
-def test_the_bounds_are_walds() -> None:
+def test_bounds_are_walds() -> None:
     test = Sprt(0, 10, alpha=0.05, beta=0.10)
     assert test.lower == pytest.approx(math.log(0.10 / 0.95))
     assert test.upper == pytest.approx(math.log(0.90 / 0.05))
     assert Sprt(0, 10).upper == pytest.approx(2.944, abs=1e-3)
 
 
-def test_nothing_is_decided_by_nothing() -> None:
+def test_test_without_games_has_no_verdict() -> None:
     assert Sprt(0, 10).llr(Sample((0, 0, 0))) == 0.0
     assert Sprt(0, 10).verdict(Sample((0, 0, 0))) is None
 
 
-def test_what_is_decided() -> None:
+def test_verdict_follows_the_results() -> None:
     test = Sprt(0, 20)
     assert test.verdict(Sample((100, 100, 200))) == "H1"
     assert test.verdict(Sample((200, 100, 100))) == "H0"
@@ -62,7 +62,7 @@ def test_what_is_decided() -> None:
         ({"elo0": 0, "elo1": 5, "model": "bayesian"}, "model=bayesian is neither logistic nor normalized"),
     ],
 )
-def test_a_test_that_is_none_is_refused(arguments: dict[str, float], message: str) -> None:
+def test_invalid_parameters_are_refused(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Sprt(**arguments)  # type: ignore[arg-type]
 
@@ -81,7 +81,7 @@ def likelihood(p: list[float]) -> float:
 
 
 @pytest.mark.parametrize("elo", [-120.0, 0.0, 3.0, 250.0])
-def test_the_distributions_are_what_they_should_be_and_none_near_by_is_likelier(elo: float) -> None:
+def test_fitted_distributions_have_their_mean_and_the_largest_likelihood(elo: float) -> None:
     plain, normalized = with_mean(SCORES, SEEN, score_of_elo(elo)), with_mean_in_deviations(SCORES, SEEN, elo / NELO)
     assert sum(plain) == pytest.approx(1.0)
     assert moments(plain)[0] == pytest.approx(score_of_elo(elo))
@@ -97,11 +97,11 @@ def test_the_distributions_are_what_they_should_be_and_none_near_by_is_likelier(
         assert likelihood(nearby) < likelihood(plain)
 
 
-# Error rates. Whoever tests at 5 % is to be wrong in 5 of 100 matches at most, whichever hypothesis holds.
+# Error rates. A test at 5 % may be wrong in 5 of 100 matches at most, whichever hypothesis holds.
 
 
 def wrongs(test: Sprt, elo: float, wrong: str, matches: int, *, pairs: bool) -> int:
-    """Simulate matches; how many come to the wrong end."""
+    """Simulate matches; return how many end with the wrong verdict."""
     rng = random.Random(f"{elo} {pairs}")
     verdict = cache(lambda counts: test.verdict(Sample(counts)))  # many matches pass through the same counts
     outcomes = _pair_weights(elo) if pairs else _game_weights(score_of_elo(elo))
@@ -120,7 +120,7 @@ def _game_weights(score: float, drawn: float = 0.3) -> tuple[float, float, float
 
 
 def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
-    """Two games from an opening that is worth something to White, which each has once."""
+    """Return the weights of pairs: two games from an opening that favours White, with each side White once."""
     white, black = _game_weights(score_of_elo(elo) + bias), _game_weights(score_of_elo(elo) - bias)
     weights = [0.0] * 5
     for (i, p), (j, q) in product(enumerate(white), enumerate(black)):
@@ -131,7 +131,7 @@ def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
 @pytest.mark.proof
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
-def test_it_is_wrong_as_seldom_as_was_asked(elo: float, wrong: str, pairs: bool) -> None:
+def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: bool) -> None:
     test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), proof_size(60, 5_000, share=1_000)
     errors = wrongs(test, elo, wrong, matches, pairs=pairs)
     spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
@@ -140,7 +140,7 @@ def test_it_is_wrong_as_seldom_as_was_asked(elo: float, wrong: str, pairs: bool)
 
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("pairs", [False, True])
-def test_games_left_are_the_mean_of_what_it_takes_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
+def test_games_left_is_the_mean_number_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
     test, matches = Sprt(0, 120, model=model), proof_size(80, 2_000)
     rng = random.Random(f"{model} {pairs}")
     verdict = cache(lambda counts: test.verdict(Sample(counts)))
@@ -155,12 +155,12 @@ def test_games_left_are_the_mean_of_what_it_takes_half_way_between_the_hypothese
         taken += sum(counts) * guess.games_each
     begun = replace(guess, counts=(0,) * len(outcomes))
     deviation = math.sqrt(guess.variance / cautious_variance(begun)) if model == "logistic" else 1.0
-    expected = test.games_left(begun) * deviation**2  # with no games the variance is a guess, and here it is known
+    expected = test.games_left(begun) * deviation**2  # without games the variance is a guess, and here it is known
     assert 0.75 <= taken / matches / expected <= 1.35
 
 
 def elo_half_way(*, pairs: bool) -> float:
-    """The logistic Elo whose normalised Elo is 60."""
+    """Return the logistic Elo whose normalised Elo is 60."""
     low, high = 0.0, 100.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -171,7 +171,7 @@ def elo_half_way(*, pairs: bool) -> float:
     return low
 
 
-def test_a_test_that_is_over_takes_no_more_games() -> None:
+def test_decided_test_needs_no_more_games() -> None:
     test = Sprt(0, 40)
     assert test.games_left(Sample((0, 100, 900))) == 0
     assert test.games_left(Sample((900, 100, 0))) == 0

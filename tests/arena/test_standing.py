@@ -1,4 +1,4 @@
-"""How a match stands while it is played, and the table at its end."""
+"""The standing of a match while it is played, and the table at its end."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_lead_that_equal_bots_seldom_have_names_the_leader_and_is_as_sure_as_the
     assert text(records).endswith(", 99.9 % sure")
 
 
-def test_likelihood_of_superiority_is_shown_only_where_there_are_games_enough() -> None:
+def test_likelihood_of_superiority_is_shown_only_with_enough_games() -> None:
     few, enough = (lines_of(meeting(single("wwd" * count), "new", "old")) for count in (9, 10))
     assert few[1] == "Elo difference: +279.6, with 95 % from +185.7 to +429.6"
     assert enough[1].startswith("Elo difference: +279.6, with 95 % from ")
     assert enough[1].endswith("; likelihood of superiority 99.9 %")
 
 
-def test_time_to_go_says_at_most_only_where_that_is_more() -> None:
+def test_time_to_go_shows_at_most_only_when_that_is_more() -> None:
     now = 0.0
     pace = Pace(1, now=lambda: now)
     with pace.game(1):
@@ -58,14 +58,14 @@ def test_time_to_go_says_at_most_only_where_that_is_more() -> None:
     assert ", at most " in likely_few.time_to_go()
 
 
-def test_no_cost_is_minus_nothing() -> None:
+def test_cost_is_never_minus_zero() -> None:
     times = {"white": [[0, 0.5, 0.49999, 9.0, None, None]], "black": []}
     (line,) = cost_lines([{**single("w")[0], "times": times}])
     assert line.endswith(": median 0.0 ms, worst 0.0 ms, of 1 moves")
 
 
 @pytest.mark.parametrize("results", ["w", "ll", "dddd"])
-def test_results_that_are_all_the_same_give_no_elo(results: str) -> None:
+def test_identical_results_give_no_elo(results: str) -> None:
     assert lines_of(meeting(single(results), "new", "old"))[1] == (
         "Elo difference: unknown, since all results are the same"
     )

@@ -35,7 +35,7 @@ WORKED = [
 
 
 @pytest.mark.parametrize(("counts", "elo", "nelo", "superiority"), WORKED)
-def test_worked_values(
+def test_estimates_match_worked_values(
     counts: tuple[int, ...],
     elo: tuple[float, float] | None,
     nelo: tuple[float, float],
@@ -57,7 +57,7 @@ def test_elo_and_score_are_each_others_inverse(elo: float) -> None:
     assert elo_of_score(score_of_elo(elo)) == pytest.approx(elo, rel=1e-6, abs=1e-6)
 
 
-def test_a_score_of_all_or_nothing_is_beyond_all_ratings() -> None:
+def test_score_of_all_or_nothing_has_infinite_elo() -> None:
     assert (elo_of_score(0.0), elo_of_score(1.0)) == (-math.inf, math.inf)
 
 
@@ -67,13 +67,13 @@ NEWCOMBE = [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0
 
 
 @pytest.mark.parametrize(("won", "games", "low", "high"), NEWCOMBE)
-def test_worked_intervals_of_a_score(won: int, games: int, low: float, high: float) -> None:
+def test_score_intervals_match_worked_values(won: int, games: int, low: float, high: float) -> None:
     interval = score_interval(Sample((games - won, 0, won)))
     assert interval is not None
     assert (interval.value, interval.low, interval.high) == pytest.approx((won / games, low, high), abs=5e-5)
 
 
-def test_a_score_of_all_points_has_an_interval_and_a_least_elo() -> None:
+def test_score_of_all_points_has_an_interval_and_a_least_elo() -> None:
     interval = score_interval(Sample((0, 0, 200)))
     assert interval is not None
     assert (interval.value, interval.high) == (1.0, 1.0)
@@ -84,7 +84,7 @@ def test_a_score_of_all_points_has_an_interval_and_a_least_elo() -> None:
     assert score_interval(Sample((0, 0, 0))) is None
 
 
-def test_the_interval_of_a_score_counts_the_games_of_pairs() -> None:
+def test_score_interval_counts_the_games_of_pairs() -> None:
     games, pairs = score_interval(Sample((10, 0, 30))), score_interval(Sample((5, 0, 0, 0, 15)))
     assert games == pairs
 
@@ -93,7 +93,7 @@ counts = st.lists(st.integers(0, 1000), min_size=3, max_size=3) | st.lists(st.in
 
 
 @given(counts)
-def test_seen_from_the_other_side_it_is_the_opposite(counts: list[int]) -> None:
+def test_estimates_of_the_other_side_are_the_opposite(counts: list[int]) -> None:
     mine, yours = Sample(tuple(counts)), Sample(tuple(reversed(counts)))
     for estimate in (elo_difference, normalized_elo):
         one, other = estimate(mine), estimate(yours)
@@ -115,21 +115,21 @@ def test_seen_from_the_other_side_it_is_the_opposite(counts: list[int]) -> None:
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (0, 0, 7), (3, 0, 0), (0, 9, 0), (0, 0, 4, 0, 0)])
-def test_of_results_that_are_all_the_same_no_interval_is_made_up(counts: tuple[int, ...]) -> None:
+def test_identical_results_have_no_interval(counts: tuple[int, ...]) -> None:
     assert elo_difference(Sample(counts)) is None
     assert likelihood_of_superiority(Sample(counts)) is None
 
 
-def test_there_are_three_outcomes_of_games_and_five_of_pairs() -> None:
+def test_games_have_three_outcomes_and_pairs_five() -> None:
     with pytest.raises(ValueError, match="4 outcomes"):
         Sample((1, 2, 3, 4))
 
 
 @pytest.mark.proof
-def test_the_interval_has_the_true_value_in_95_of_100_matches() -> None:
-    """Simulated matches between two whose difference is known."""
+def test_interval_contains_the_true_value_in_95_of_100_matches() -> None:
+    """The matches are simulated, between two bots whose difference is known."""
     matches, rng, true = proof_size(200, 5_000), random.Random(7), 35.0
-    win = score_of_elo(true) - 0.2  # of 10 games 4 are drawn
+    win = score_of_elo(true) - 0.2  # 4 of 10 games are drawn
     hits = 0
     for _ in range(matches):
         games = rng.choices((0, 1, 2), weights=(0.6 - win, 0.4, win), k=400)

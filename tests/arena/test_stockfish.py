@@ -1,4 +1,4 @@
-"""Where Stockfish is said to be, and where it is found."""
+"""The path of Stockfish: given by a variable, or found."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gm_arena.stockfish import VARIABLE, say_where, stockfish
 from tests.tools import require_tool
 
 
-def test_the_variable_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variable_decides_where_stockfish_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "stockfish"
     monkeypatch.setenv(VARIABLE, str(program))
     assert stockfish() is None
     say_where()
-    assert os.environ[VARIABLE] == str(program), "what somebody has said stays"
+    assert os.environ[VARIABLE] == str(program), "a value that is set stays"
     program.touch()
     assert stockfish() == str(program)
 
 
-def test_without_it_the_one_that_is_installed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_stockfish_is_found_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     installed = require_tool("stockfish")
-    monkeypatch.setenv(VARIABLE, "")  # so that it is put back afterwards
+    monkeypatch.setenv(VARIABLE, "")  # so that monkeypatch restores it afterwards
     monkeypatch.delenv(VARIABLE)
     assert stockfish() == str(installed)
     say_where()

@@ -1,4 +1,4 @@
-"""Swiss rounds: what must hold of any, and some that are known."""
+"""Swiss rounds: the properties of any round, and some known rounds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from gm_arena.schedule import Pairing
 from gm_arena.swiss import Card, SwissRound, next_round
 
-#: What becomes of a game, as White's half points.
+#: The results of a game, as White's half-points.
 ENDS = (2, 2, 0, 0, 1)
 
 
 class Played:
-    """A tournament whose games end as a random number says."""
+    """A tournament whose results are random."""
 
     def __init__(self, players: int, rounds: int, seed: int) -> None:
         self.cards = [Card() for _ in range(players)]
@@ -47,13 +47,13 @@ def numbered(pairings: list[Pairing]) -> str:
     return " ".join(f"{white + 1}-{black + 1}" for white, black in pairings)
 
 
-def test_in_the_first_round_the_upper_half_meets_the_lower_one_in_order() -> None:
+def test_upper_half_meets_lower_half_in_order_in_the_first_round() -> None:
     assert numbered(next_round([Card() for _ in range(8)]).pairings) == "1-5 6-2 3-7 8-4"
     assert numbered(next_round([Card() for _ in range(8)], first_is_white=False).pairings) == "5-1 2-6 7-3 4-8"
     assert next_round([Card() for _ in range(5)]) == ([(0, 2), (3, 1)], 4)
 
 
-def test_in_the_second_round_winners_meet_winners_and_colors_change() -> None:
+def test_winners_meet_winners_and_colors_change_in_the_second_round() -> None:
     tournament = Played(8, 0, 0)
     first = next_round(tournament.cards)
     for white, black in first.pairings:  # the stronger one wins
@@ -65,14 +65,14 @@ def test_in_the_second_round_winners_meet_winners_and_colors_change() -> None:
     assert numbered(next_round(tournament.cards).pairings) == "4-1 2-3 5-8 7-6"
 
 
-def test_no_player_and_one() -> None:
+def test_round_of_no_player_or_of_one() -> None:
     assert next_round([]) == ([], None)
     assert next_round([Card()]) == ([], 0)
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.data())
-def test_everybody_is_paired_nobody_has_two_byes_and_nobody_meets_twice(data: st.DataObject) -> None:
+def test_every_player_is_paired_or_has_one_bye_and_nobody_meets_twice(data: st.DataObject) -> None:
     players = data.draw(st.integers(2, 17), label="players")
     most = players - 1 + players % 2
     rounds = data.draw(st.integers(1, max(1, most // 2)), label="rounds")
@@ -87,14 +87,14 @@ def test_everybody_is_paired_nobody_has_two_byes_and_nobody_meets_twice(data: st
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 7), st.integers(0, 2**32))
-def test_with_as_many_rounds_as_there_can_be_nobody_has_two_byes(half: int, seed: int) -> None:
+def test_longest_tournament_gives_every_player_one_bye(half: int, seed: int) -> None:
     players = 2 * half - 1
     assert sorted(Played(players, players, seed).byes) == list(range(players))
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(8, 24), st.integers(0, 2**32))
-def test_colors_stay_even_and_do_not_come_three_times_running(players: int, seed: int) -> None:
+def test_colors_stay_even_and_never_come_three_times_running(players: int, seed: int) -> None:
     for card in Played(players, 5, seed).cards:
         assert abs(card.surplus) <= 2
         assert all(len(set(card.colors[start : start + 3])) == 2 for start in range(len(card.colors) - 2))
@@ -102,8 +102,8 @@ def test_colors_stay_even_and_do_not_come_three_times_running(players: int, seed
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(2, 6), st.integers(0, 2**32))
-def test_where_rematches_cannot_be_avoided_there_is_a_round_all_the_same(players: int, seed: int) -> None:
-    """Two players play as many rounds as are asked for; nobody meets anybody again before it has met everybody."""
+def test_round_is_made_even_when_rematches_are_unavoidable(players: int, seed: int) -> None:
+    """Two players play as many rounds as requested; no player meets another again before it has met every other."""
     tournament = Played(players, 2 * players, seed)
     assert all(len(paired.pairings) == players // 2 for paired in tournament.rounds)
     byes = [tournament.byes.count(player) for player in range(players)]
@@ -112,7 +112,7 @@ def test_where_rematches_cannot_be_avoided_there_is_a_round_all_the_same(players
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(2, 20), st.integers(0, 2**32))
-def test_the_bye_is_for_one_of_those_with_fewest_points_who_have_had_none(half: int, seed: int) -> None:
+def test_bye_goes_to_a_player_with_fewest_points_who_has_had_none(half: int, seed: int) -> None:
     tournament = Played(2 * half + 1, 1, seed)
     paired = next_round(tournament.cards)
     assert paired.bye is not None
@@ -120,12 +120,12 @@ def test_the_bye_is_for_one_of_those_with_fewest_points_who_have_had_none(half: 
     assert tournament.cards[paired.bye].points == min(card.points for card in others)
 
 
-def test_the_same_cards_make_the_same_round() -> None:
+def test_same_cards_make_the_same_round() -> None:
     assert [Played(11, 6, 3).rounds for _ in range(3)].count(Played(11, 6, 3).rounds) == 3
 
 
 @pytest.mark.parametrize("players", [64])
-def test_a_large_field(players: int) -> None:
+def test_large_field_is_paired(players: int) -> None:
     tournament = Played(players, 6, 1)
     for paired in tournament.rounds[1:]:
         assert len(paired.pairings) == players // 2

@@ -1,6 +1,6 @@
-"""The time that a match still takes, as it is reported while games are played, against what is true of the schedule.
+"""The time that a match still takes, as reported while games are played, compared with the true schedule.
 
-The schedule is played by the runner on a clock of trio's tests: its seconds take no time.
+The runner plays the schedule on trio's mock clock: its seconds take no time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ async def reported(lengths: list[float], at_once: int, resumed: int = 0, sprt: S
     """Play games of these lengths, and ask for the time to go half-way between any two ends of games.
 
     :param lengths: whole seconds, so that games end at the same moments here as in :func:`schedule`.
-    :param resumed: how many of the games are there already.
+    :param resumed: how many of the games were played before the resumption.
     :returns: the answers, by the seconds that are truly left.
     """
     plan = fixtures(2, len(lengths), [Opening("start")], repeat=True, kind="round-robin")
@@ -59,18 +59,18 @@ async def reported(lengths: list[float], at_once: int, resumed: int = 0, sprt: S
 
 
 def half_ways(lengths: list[float], at_once: int) -> list[tuple[Moment, float]]:
-    """Return how a match stands half-way between any two ends of games, and after how many seconds that is."""
+    """Return the state of a match half-way between any two ends of games, and the seconds until then."""
     moments = list(schedule(lengths, at_once))
     return [(moment, moments[0].true_left - moment.true_left) for moment in moments[1::2]]
 
 
 def one_slow(at: int) -> list[float]:
-    """Games of ten seconds, and one of five minutes."""
+    """Return the lengths of games of ten seconds, with one of five minutes."""
     return [300.0 if number == at else 10.0 for number in range(1, 61)]
 
 
 def expected(before: list[float], moment: Moment, at_once: int) -> str:
-    """What the schedule says, of which each game is known."""
+    """Return the answer by the schedule, in which every game's length is known."""
     seconds = seconds_left([*before, *moment.ended], moment.running, moment.to_begin, at_once)
     return "" if seconds is None else f"about {duration(seconds)} to go"
 
@@ -91,7 +91,9 @@ async def test_time_to_go_counts_each_game_that_ended_behind_a_slow_one(
 async def test_time_to_go_behind_a_slow_first_game_is_that_of_the_games_being_played(
     autojump_clock: MockClock,
 ) -> None:
-    """All but the first and the last have ended, whose 5 seconds are all that is left of the match."""
+    """All games have ended but the first and the last, which ends 5 seconds after the first: nothing else is left to
+    play.
+    """
     answers = await reported([585.0, *[10.0] * 59], at_once=2)
     assert answers[7.5] == "about 35 s to go"
 

@@ -1,4 +1,4 @@
-"""Tournaments of real players on a real daemon: every format, its table and its PGN, and whoever does not come."""
+"""Tournaments of real players on a real daemon: every format, its table and its PGN, and absent players."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def pgn_of(hall: Hall, record: Record) -> list[str]:
 # --- Formats ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_double_round_robin(tmp_path: Path) -> None:
+async def test_double_round_robin_is_played(tmp_path: Path) -> None:
     names = NAMES[:4]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -43,7 +43,7 @@ async def test_a_double_round_robin(tmp_path: Path) -> None:
         assert sorted(meetings) == sorted((one, other) for one in ids for other in ids if one != other)
 
 
-async def test_a_gauntlet(tmp_path: Path) -> None:
+async def test_gauntlet_is_played(tmp_path: Path) -> None:
     names = NAMES[:4]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -57,7 +57,7 @@ async def test_a_gauntlet(tmp_path: Path) -> None:
         )
 
 
-async def test_a_swiss_tournament_with_byes(tmp_path: Path) -> None:
+async def test_swiss_tournament_with_byes_is_played(tmp_path: Path) -> None:
     names = NAMES[:5]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -74,7 +74,7 @@ async def test_a_swiss_tournament_with_byes(tmp_path: Path) -> None:
         )
 
 
-async def test_two_games_a_meeting_in_a_swiss_tournament(tmp_path: Path) -> None:
+async def test_swiss_meeting_may_have_two_games(tmp_path: Path) -> None:
     names = NAMES[:2]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -87,7 +87,7 @@ async def test_two_games_a_meeting_in_a_swiss_tournament(tmp_path: Path) -> None
         ]
 
 
-async def test_the_games_as_pgn(tmp_path: Path) -> None:
+async def test_games_are_written_as_pgn(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         terms = {"variant": "standard", "clock": {"initial": 60.0, "increment": 1.0}}
@@ -105,7 +105,7 @@ async def test_the_games_as_pgn(tmp_path: Path) -> None:
         )
 
 
-async def test_blind_games_and_their_pgn(tmp_path: Path) -> None:
+async def test_blind_games_are_played_and_written_as_pgn(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         record = await house.direct(await house.begin(("ada", "bea"), terms={"variant": "rbc"}))
@@ -117,7 +117,7 @@ async def test_blind_games_and_their_pgn(tmp_path: Path) -> None:
         assert results(record) == {"1.1": "1-0 resignation_black"}
 
 
-async def test_in_chess960_two_players_have_one_position_which_the_seed_decides(tmp_path: Path) -> None:
+async def test_chess960_pairing_has_one_position_that_the_seed_decides(tmp_path: Path) -> None:
     names = NAMES[:3]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -131,7 +131,7 @@ async def test_in_chess960_two_players_have_one_position_which_the_seed_decides(
         assert len(set.union(*fens.values())) == 3
 
 
-async def test_no_more_games_at_a_time_than_wanted(tmp_path: Path) -> None:
+async def test_number_of_games_at_once_is_limited(tmp_path: Path) -> None:
     names = NAMES[:4]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names)
@@ -149,10 +149,10 @@ async def test_no_more_games_at_a_time_than_wanted(tmp_path: Path) -> None:
         assert (most, len(witness.over)) == (1, 6)
 
 
-# --- Those who do not come --------------------------------------------------------------------------------------
+# --- Absent players ---------------------------------------------------------------------------------------------
 
 
-async def test_who_is_away_for_too_long_forfeits_and_two_who_are_get_nothing(tmp_path: Path) -> None:
+async def test_absent_player_forfeits_and_two_absent_players_get_no_points(tmp_path: Path) -> None:
     names = NAMES[:4]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names[:2])
@@ -178,7 +178,7 @@ async def test_who_is_away_for_too_long_forfeits_and_two_who_are_get_nothing(tmp
         assert len(await pgn_of(house, record)) == 1
 
 
-async def test_who_comes_in_time_plays(tmp_path: Path) -> None:
+async def test_player_who_comes_in_time_plays(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house, trio.open_nursery() as nursery:
         seat_all(house, ("ada",))
         witness = Witness()
@@ -191,21 +191,21 @@ async def test_who_comes_in_time_plays(tmp_path: Path) -> None:
     assert results(record) == {"1.1": "1-0 resignation_black"}
 
 
-async def test_who_does_not_answer_forfeits(tmp_path: Path) -> None:
+async def test_player_who_does_not_answer_forfeits(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea", invitation_timeout=1.5) as house, house.here("bea"):
         seat_all(house, ("ada",))
         record = await house.direct(await house.begin(("ada", "bea"), games=2))
         assert results(record) == {"1.1": "+/- expired", "2.1": "-/+ expired"}
 
 
-async def test_where_neither_answers_neither_has_a_point(tmp_path: Path) -> None:
+async def test_game_that_neither_player_answers_gives_no_points(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea", invitation_timeout=0.3) as house, house.here("bea"), house.here("ada"):
         assert results(await house.direct(await house.begin(("ada", "bea")))) == {"1.1": "-/- expired"}
 
 
 @pytest.mark.parametrize("accepts", [False, True])
 @pytest.mark.parametrize("name", ["ada", "bea"])
-async def test_who_declines_or_withdraws_forfeits(tmp_path: Path, name: str, accepts: bool) -> None:
+async def test_player_who_declines_or_withdraws_forfeits(tmp_path: Path, name: str, accepts: bool) -> None:
     names = ("ada", "bea")
     async with hall(tmp_path, *names) as house, house.here("ada") as ada, house.here("bea") as bea:
         client = {"ada": ada, "bea": bea}[name]
@@ -221,7 +221,7 @@ async def test_who_declines_or_withdraws_forfeits(tmp_path: Path, name: str, acc
         assert results(record) == {"1.1": end}
 
 
-async def test_who_leaves_a_game_loses_it_on_time(tmp_path: Path) -> None:
+async def test_player_who_leaves_a_game_loses_on_time(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         leaving: list[trio.CancelScope] = []
 
@@ -237,7 +237,7 @@ async def test_who_leaves_a_game_loses_it_on_time(tmp_path: Path) -> None:
         assert results(record) == {"1.1": "1-0 timeout_black"}
 
 
-async def test_who_leaves_and_comes_back_plays_on(tmp_path: Path) -> None:
+async def test_player_who_leaves_and_returns_plays_on(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house, house.here("bea") as bea:
         seat_all(house, ("ada",))
         witness = Witness()
@@ -253,7 +253,7 @@ async def test_who_leaves_and_comes_back_plays_on(tmp_path: Path) -> None:
         assert results(record) == {"1.1": "1-0 resignation_black"}
 
 
-async def test_what_the_operator_ends_counts_as_it_was_ended(tmp_path: Path) -> None:
+async def test_game_ended_by_the_operator_counts_with_that_result(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house, house.here("ada") as ada, house.here("bea") as bea:
         witness = Witness()
         record = await house.begin(("ada", "bea"))
@@ -267,7 +267,7 @@ async def test_what_the_operator_ends_counts_as_it_was_ended(tmp_path: Path) -> 
         assert results(record) == {"1.1": "0-1 resignation_white"}
 
 
-async def test_who_is_revoked_forfeits_what_it_has_not_begun(tmp_path: Path) -> None:
+async def test_revoked_player_forfeits_games_not_begun(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house, house.here("ada"), house.here("bea"):
         witness = Witness()
         record = await house.begin(("ada", "bea"), games=2, absence=0.0)
@@ -279,7 +279,7 @@ async def test_who_is_revoked_forfeits_what_it_has_not_begun(tmp_path: Path) -> 
         assert results(record) == {"1.1": "+/- declined", "2.1": "-/+ declined"}
 
 
-async def test_a_game_that_the_daemon_has_lost_gives_nobody_a_point(tmp_path: Path) -> None:
+async def test_game_lost_by_the_daemon_gives_no_points(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         record = await house.begin(("ada", "bea"), games=2)
@@ -297,7 +297,7 @@ async def _rounds(record: Record) -> list[object]:
     return list(next_rounds(record.settings, [], {}))
 
 
-async def test_who_has_not_come_for_two_rounds_of_a_swiss_tournament_is_paired_no_more(tmp_path: Path) -> None:
+async def test_player_absent_from_two_swiss_rounds_is_paired_no_more(tmp_path: Path) -> None:
     names = NAMES[:4]
     async with hall(tmp_path, *names) as house:
         seat_all(house, names[:3])
@@ -310,7 +310,7 @@ async def test_who_has_not_come_for_two_rounds_of_a_swiss_tournament_is_paired_n
         assert table(record).splitlines()[-1].split(",")[1:4] == ["dora", "0", "0"]
 
 
-async def test_a_player_with_no_room_is_waited_for_while_it_plays_here_and_else_is_away(tmp_path: Path) -> None:
+async def test_player_at_its_limit_of_games_is_waited_for_if_busy_here_and_otherwise_absent(tmp_path: Path) -> None:
     names = NAMES[:3]
     async with hall(tmp_path, *names) as house:
         async with house.here("ada") as ada, house.here("cleo") as cleo:

@@ -1,4 +1,6 @@
-"""``gmd tournament`` as an operator runs it: a process of its own, killed in the middle, and bots of their own, too."""
+"""``gmd tournament`` as an operator runs it: in its own process, killed half-way; with bots in processes of their own,
+too.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ COMMAND = (sys.executable, "-m", "gmd", "tournament")
 
 @asynccontextmanager
 async def tournament(data: Path, *arguments: object) -> AsyncIterator[trio.Process]:
-    """The command in a process of its own, which is killed if it runs on."""
+    """Run the command in its own process, which is killed at the end."""
     command = [*COMMAND, *map(str, arguments), "--data", str(data)]
     process = await trio.lowlevel.open_process(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -45,12 +47,12 @@ async def tournament(data: Path, *arguments: object) -> AsyncIterator[trio.Proce
 
 
 def records(data: Path) -> list[Path]:
-    """The tournaments that there are."""
+    """Return the tournaments on disk."""
     return list(data.glob("tournaments/*"))
 
 
 async def finished(data: Path, *arguments: object) -> tuple[int, str, str]:
-    """Its exit status, and both outputs."""
+    """Run the command; return its exit status and both outputs."""
     command = [*COMMAND, *map(str, arguments), "--data", str(data)]
     with trio.fail_after(PATIENCE):
         ran = await trio.run_process(command, env=environment(), capture_stdout=True, capture_stderr=True, check=False)
@@ -58,7 +60,7 @@ async def finished(data: Path, *arguments: object) -> tuple[int, str, str]:
 
 
 async def read_lines(process: trio.Process, count: int) -> list[str]:
-    """The first lines of what it says as it goes on."""
+    """Read so many lines of its progress."""
     assert process.stderr is not None
     text = b""
     while text.count(b"\n") < count:
@@ -68,7 +70,7 @@ async def read_lines(process: trio.Process, count: int) -> list[str]:
     return untimed(text.decode()).splitlines()
 
 
-async def test_the_command_and_the_daemon_are_killed_and_the_games_are_the_same(tmp_path: Path) -> None:
+async def test_killing_the_command_and_the_daemon_leaves_the_games_the_same(tmp_path: Path) -> None:
     names = NAMES[:4]
     data = tmp_path / "data"
     common = ("--format", "swiss", "--rounds", "3", "--seed", "1", "--concurrency", "1")
@@ -107,7 +109,7 @@ async def test_the_command_and_the_daemon_are_killed_and_the_games_are_the_same(
         assert sorted(record.made.values()) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_what_it_says_and_writes(tmp_path: Path) -> None:
+async def test_tournament_prints_its_progress_and_writes_its_files(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         await house.gathered("ada", "bea")
@@ -146,7 +148,7 @@ async def test_what_it_says_and_writes(tmp_path: Path) -> None:
         assert by_file == (0, out, "")
 
 
-async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
+async def test_terminal_shows_the_current_table(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
@@ -156,23 +158,23 @@ async def test_on_a_terminal_the_table_is_kept_current(tmp_path: Path) -> None:
         await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
     os.close(theirs)
     text = plain(rest_of(ours))
-    assert "\r\n1 of 1 games over, 0 on" in text
+    assert "\r\n1 of 1 games over, 0 in progress" in text
     assert "┃ # ┃ Player ┃ Points ┃" in text
 
 
-async def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
+async def test_interrupted_tournament_prints_how_to_resume(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea") as process:
         assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea, for 600 s (--absence)"]
         process.send_signal(2)
         assert await process.wait() == 130
         assert process.stderr is not None
         path = tmp_path / "tournaments" / "spring.jsonl"
-        words = f"left. Go on with: gmd tournament {path} --resume --data {tmp_path}\n"
+        words = f"left. Continue with: gmd tournament {path} --resume --data {tmp_path}\n"
         assert (await process.stderr.receive_some()).decode() == words
 
 
-async def test_bots_that_are_programs(tmp_path: Path) -> None:
-    """Two of reconchess's own, of blind chess, brought by ``gmd connect``."""
+async def test_tournament_of_bots_that_are_programs(tmp_path: Path) -> None:
+    """Two of reconchess's bots play blind chess through ``gmd connect``."""
     names = ("random", "attacker")
     async with hall(tmp_path, *names) as house:
         connect = [sys.executable, "-m", "gmd", "connect", "--server", f"127.0.0.1:{house.port}"]
@@ -198,40 +200,40 @@ async def _run_until_cancelled(command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["spring", "ada", "nobody"], "PLAYER: nobody is registered as 'nobody'; gmd players lists all"),
+        (["spring", "ada", "nobody"], "PLAYER: no player is registered as 'nobody'; gmd players lists all"),
         (["spring", "ada", "Ada"], "PLAYER: 'ada' is named twice"),
-        (["spring", "ada"], "PLAYER: a tournament needs two, and 'ada' is one"),
-        (["spring"], "PLAYER: 0 are here, and a tournament needs two; gmd players --here lists them"),
-        (["spring", "ada", "bea", "--rounds", "2"], "--rounds is of a Swiss tournament"),
-        (["spring", "ada", "bea", "--format", "swiss"], "--rounds is of a Swiss tournament"),
+        (["spring", "ada"], "PLAYER: a tournament needs two players, and only 'ada' is named"),
+        (["spring"], "PLAYER: 0 players are online, and a tournament needs two; gmd players --here lists them"),
+        (["spring", "ada", "bea", "--rounds", "2"], "--rounds goes with --format swiss, which needs it"),
+        (["spring", "ada", "bea", "--format", "swiss"], "--rounds goes with --format swiss, which needs it"),
         (["spring", "ada", "bea", "--challengers", "1"], "--challengers goes with --format gauntlet"),
         (
             ["spring", "ada", "bea", "--format", "gauntlet", "--challengers", "2"],
             "--challengers: 2 of 2 players leave nobody for them to meet",
         ),
         (["a b", "ada", "bea"], "NAME: 'a b' is not 1 to 64 letters, digits, dots, hyphens and underscores"),
-        (["spring", "--resume"], "is not there: without --resume a tournament begins"),
-        (["spring", "ada", "--resume"], "PLAYER is of a new tournament"),
-        (["spring", "--games", "2", "--resume"], "--games is of a new tournament"),
+        (["spring", "--resume"], "does not exist: leave out --resume to begin a tournament"),
+        (["spring", "ada", "--resume"], "PLAYER describes a new tournament"),
+        (["spring", "--games", "2", "--resume"], "--games describes a new tournament"),
         (["spring", "ada", "bea", "--ranked"], "--ranked goes with --variant rbc"),
-        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is none of 300, 180+2"),
+        (["spring", "ada", "bea", "--clock", "soon"], "'soon' is no clock: write 300, 180+2"),
     ],
 )
-async def test_what_is_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
+async def test_wrong_arguments_are_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
     async with hall(tmp_path, "ada", "bea"):
         ran = await trio.to_thread.run_sync(lambda: gmd("tournament", *arguments, "--data", tmp_path))
     assert (ran.status, words in ran.err) == (2, True), ran.err
     assert records(tmp_path) == []
 
 
-def test_without_a_daemon(tmp_path: Path) -> None:
+def test_missing_daemon_is_reported(tmp_path: Path) -> None:
     ran = gmd("tournament", "spring", "--data", tmp_path)
     assert (ran.status, "is gmd serve running?" in ran.err) == (1, True), ran.err
     ran = gmd("tournament", "spring", "--data", tmp_path / "nowhere")
     assert (ran.status, "there is no directory" in ran.err) == (2, True), ran.err
 
 
-async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Path) -> None:
+async def test_refusal_by_the_daemon_leaves_no_tournament_behind(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         await house.gathered("ada", "bea")
@@ -241,7 +243,7 @@ async def test_what_the_daemon_refuses_leaves_no_tournament_behind(tmp_path: Pat
     assert records(tmp_path) == []
 
 
-def test_a_bot_of_reconchess_s_own_client_and_one_on_tcp(tmp_path: Path) -> None:
+def test_bot_of_reconchess_s_client_plays_a_bot_on_tcp(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         rc_register(url, "on-http")

@@ -1,4 +1,4 @@
-"""Which games are next, by what has happened: nothing else decides it."""
+"""The next games of a tournament, which depend only on its past events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gm_arena.tournament.plan import (
     total_games,
 )
 
-#: What becomes of a game: it is played, or it is not.
+#: The outcomes of a game, played or not played.
 ENDS = (
     *(Outcome(result, "played") for result in ("1-0", "0-1", "1/2-1/2")),
     *(Outcome(result, ABSENT) for result in ("+/-", "-/+", "-/-")),
@@ -38,7 +38,7 @@ def tournament(players: int, **given: Any) -> Settings:
 
 
 def played(plan: Settings, seed: int, ends: tuple[Outcome, ...] = ENDS) -> tuple[list[Round], dict[Key, Outcome]]:
-    """A tournament to its end, with results by chance."""
+    """Play a tournament to its end, with random results."""
     chance = random.Random(seed)
     rounds: list[Round] = []
     outcomes: dict[Key, Outcome] = {}
@@ -50,7 +50,7 @@ def played(plan: Settings, seed: int, ends: tuple[Outcome, ...] = ENDS) -> tuple
 
 
 @pytest.mark.parametrize("format_", ["round-robin", "gauntlet"])
-def test_what_is_known_beforehand_begins_at_once_and_goes_on_where_it_was_broken_off(format_: str) -> None:
+def test_fixed_schedule_begins_at_once_and_resumes_where_it_stopped(format_: str) -> None:
     plan = tournament(5, format=format_, games=2)
     rounds = next_rounds(plan, [], {})
     assert [begun.number for begun in rounds] == list(range(1, len(rounds) + 1))
@@ -59,7 +59,7 @@ def test_what_is_known_beforehand_begins_at_once_and_goes_on_where_it_was_broken
         assert next_rounds(plan, rounds[:written], {}) == rounds[written:]
 
 
-def test_a_swiss_round_begins_when_the_one_before_it_is_over_and_not_again() -> None:
+def test_swiss_round_begins_once_when_the_previous_one_is_over() -> None:
     plan = tournament(4, rounds=2)
     (first,) = next_rounds(plan, [], {})
     one, other = first.games
@@ -72,9 +72,7 @@ def test_a_swiss_round_begins_when_the_one_before_it_is_over_and_not_again() -> 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32))
-def test_whatever_happens_everybody_who_has_not_left_is_paired_or_has_the_bye(
-    players: int, rounds: int, games: int, seed: int
-) -> None:
+def test_every_remaining_player_is_paired_or_has_the_bye(players: int, rounds: int, games: int, seed: int) -> None:
     plan = tournament(players, rounds=rounds, games=games)
     begun, outcomes = played(plan, seed)
     for index, each in enumerate(begun):
@@ -89,14 +87,14 @@ def test_whatever_happens_everybody_who_has_not_left_is_paired_or_has_the_bye(
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(2, 9), st.integers(0, 2**32))
-def test_the_same_results_make_the_same_tournament(players: int, seed: int) -> None:
+def test_same_results_make_the_same_tournament(players: int, seed: int) -> None:
     plan = tournament(players, rounds=3, seed=seed)
     assert played(plan, seed) == played(plan, seed)
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(4, 9), st.integers(1, 4), st.integers(0, 2**32))
-def test_points_of_all_players_are_what_was_given(players: int, rounds: int, seed: int) -> None:
+def test_points_of_all_players_add_up_to_the_points_awarded(players: int, rounds: int, seed: int) -> None:
     plan = tournament(players, rounds=rounds, games=2)
     begun, outcomes = played(plan, seed)
     given_away = sum(0 if outcome.result == "-/-" else 2 for outcome in outcomes.values())
@@ -104,7 +102,7 @@ def test_points_of_all_players_are_what_was_given(players: int, rounds: int, see
     assert sum(card.points for card in swiss_cards(plan, begun, outcomes)) == given_away + byes
 
 
-def test_what_was_not_played_is_no_meeting_has_no_color_and_is_as_good_as_a_bye() -> None:
+def test_unplayed_game_is_no_meeting_has_no_color_and_counts_as_a_bye() -> None:
     plan = tournament(2, rounds=3)
     (first,) = next_rounds(plan, [], {})
     white, black = first.pairings[0]
@@ -116,7 +114,7 @@ def test_what_was_not_played_is_no_meeting_has_no_color_and_is_as_good_as_a_bye(
     assert (cards[black].points, cards[black].colors, cards[black].met) == (1, [False], {white: 1})
 
 
-def test_two_games_of_a_meeting_are_with_both_colors_and_count_as_one_meeting() -> None:
+def test_two_games_of_a_meeting_have_both_colors_and_count_as_one_meeting() -> None:
     plan = tournament(2, rounds=1, games=2)
     (first,) = next_rounds(plan, [], {})
     assert first.pairings[0] == first.pairings[1][::-1]
@@ -124,7 +122,7 @@ def test_two_games_of_a_meeting_are_with_both_colors_and_count_as_one_meeting() 
     assert [(card.points, card.colors, sum(card.met.values())) for card in cards] == [(2, [], 1), (2, [], 1)]
 
 
-def test_only_who_stayed_away_twice_running_has_left() -> None:
+def test_only_a_player_absent_twice_running_has_left() -> None:
     rounds = [Round(number, [(0, 1)]) for number in (1, 2, 3)]
     ends = {"0 stays away": "-/+", "1 stays away": "+/-", "both stay away": "-/-"}
 
@@ -141,7 +139,7 @@ def test_only_who_stayed_away_twice_running_has_left() -> None:
     assert gone("1-0", "both stay away", "both stay away") == {0, 1}
 
 
-def test_chess960_positions_are_of_two_players_and_of_the_seed() -> None:
+def test_chess960_positions_depend_on_the_two_players_and_the_seed() -> None:
     plan = tournament(4, terms={"variant": "chess960"}, seed=1)
     assert terms_of(plan, 0, 1) == terms_of(plan, 1, 0)
     drawn = {terms_of(tournament(4, terms={"variant": "chess960"}, seed=seed), 0, 1)["position"] for seed in range(9)}

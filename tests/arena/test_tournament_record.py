@@ -1,4 +1,4 @@
-"""A tournament's file: what it keeps of whatever is killed, and what it refuses."""
+"""A tournament's file: what it keeps when a process is killed, and what it refuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def filled(path: Path) -> Record:
     return record
 
 
-def test_all_of_it_is_read_again(tmp_path: Path) -> None:
+def test_whole_record_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "tournaments" / "spring.jsonl"
     with filled(path) as first:
         pass
@@ -51,7 +51,7 @@ def test_all_of_it_is_read_again(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_line_that_was_not_written_to_its_end_is_cut_off_at_every_byte(tmp_path: Path) -> None:
+def test_torn_last_line_is_cut_off_at_every_byte(tmp_path: Path) -> None:
     path = tmp_path / "spring.jsonl"
     filled(path).close()
     whole = path.read_bytes()
@@ -68,14 +68,14 @@ def test_a_line_that_was_not_written_to_its_end_is_cut_off_at_every_byte(tmp_pat
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no tournament's record: "),
-        ("{}\n", "is no tournament's record: KeyError('event')"),
+        ("", "is not a tournament's record: "),
+        ("{}\n", "is not a tournament's record: KeyError('event')"),
         ('{"event": "round"}\n', "it does not begin with a tournament"),
         ('{"event": "tournament", "version": 2}\n', "version: 2 is not 1"),
-        ("[1]\n", "is no tournament's record: "),
+        ("[1]\n", "is not a tournament's record: "),
     ],
 )
-def test_what_is_no_record(tmp_path: Path, text: str, words: str) -> None:
+def test_file_that_is_no_record_is_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "spring.jsonl"
     path.write_text(text)
     with pytest.raises(RecordError) as caught:
@@ -84,25 +84,25 @@ def test_what_is_no_record(tmp_path: Path, text: str, words: str) -> None:
     assert path.read_text() == text
 
 
-def test_one_process_at_a_time_and_no_second_beginning(tmp_path: Path) -> None:
+def test_record_has_one_process_at_a_time_and_is_never_begun_twice(tmp_path: Path) -> None:
     path = tmp_path / "spring.jsonl"
-    with pytest.raises(RecordError, match="is not there: without --resume a tournament begins"):
+    with pytest.raises(RecordError, match="does not exist: leave out --resume to begin a tournament"):
         Record.open(path)
     with filled(path):
-        with pytest.raises(RecordError, match="another gmd tournament goes on with it"):
+        with pytest.raises(RecordError, match="another gmd tournament process is running it"):
             Record.open(path)
-        with pytest.raises(RecordError, match="is there already: --resume goes on with it"):
+        with pytest.raises(RecordError, match="exists already: continue it with --resume"):
             Record.create(path, SETTINGS)
     Record.open(path).close()
     assert list(tmp_path.iterdir()) == [path]
 
 
 class Killed(BaseException):
-    """As good as SIGKILL: nothing is done behind it."""
+    """A kill as by SIGKILL: nothing runs after it."""
 
 
 class Mortal(Record):
-    """A record whose process is killed before its next line but so many is written."""
+    """A record whose process is killed before it writes more than so many lines."""
 
     lives = 1
 
@@ -118,11 +118,11 @@ class Mortal(Record):
     [({"format": "round-robin"}, 3, 3), ({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4)],
     ids=["round robin", "swiss"],
 )
-async def test_killed_before_every_line_it_ends_with_the_games_of_one_that_was_not(
+async def test_tournament_killed_before_every_line_ends_with_the_same_games(
     tmp_path: Path, settings: dict[str, object], players: int, games: int
 ) -> None:
-    """Each process writes one line, after the first, and the last one ends it: what comes behind a line has been done,
-    and is not known to have been.
+    """Each process writes one line, after the first, and the last one ends the tournament: the action after a line has
+    been carried out, but no line says so.
     """
     names = NAMES[:players]
     async with hall(tmp_path, *names) as house:

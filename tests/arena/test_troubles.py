@@ -1,4 +1,4 @@
-"""A bot that fails loses its game and nothing else; and games that end, or whose daemon ends, while a bot thinks."""
+"""A failing bot loses its game and affects nothing else; games may end, or their daemon, while a bot thinks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ME, OTHER = 72_001, 72_002
 
 AT_RANDOM = ReconchessBots("reconchess.bots.random_bot")
 
-#: What befalls a bot, and what its log is to say.
+#: A bot's troubles, and what its log must contain.
 TROUBLES = {
     "start raise": "ZeroDivisionError: trouble in start",
     "opponent raise": "ZeroDivisionError: trouble in opponent",
@@ -40,7 +40,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_a_bot_that_fails_gives_its_game_up(
+async def test_failing_bot_resigns_its_game(
     trouble: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -58,7 +58,7 @@ async def test_a_bot_that_fails_gives_its_game_up(
     assert any(record.getMessage().endswith(": a line that Troubled prints") for record in caplog.records)
 
 
-async def test_a_failure_after_the_end_changes_nothing(
+async def test_failure_after_the_end_changes_nothing(
     daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -78,29 +78,29 @@ async def test_a_failure_after_the_end_changes_nothing(
         ("reconchess.types", "raised RuntimeError: reconchess.types did not contain any subclasses of "),
     ],
 )
-async def test_a_bot_that_cannot_be_started_is_refused_at_once(
+async def test_bot_that_cannot_be_started_is_refused_at_once(
     source: str, reason: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TROUBLE", "init raise")
     with pytest.raises(BotFailed) as failed:
         await bridged(daemon_process.port, ME, ReconchessBots(source), new_games(OTHER))
     assert reason in str(failed.value)
-    # Nothing of a bot's is in the traceback of its name.
+    # The bot's own code does not appear in the traceback of its name.
     assert failed.value.details.startswith("Traceback (most recent call last)") is ("raised" in reason)
 
 
-async def test_more_games_of_others_than_can_be_told_apart_end_it(daemon_process: Served) -> None:
-    """A server waits for all games but a hundred that are named."""
+async def test_bridge_stops_when_it_leaves_alone_more_games_than_the_server_can_except(daemon_process: Served) -> None:
+    """A server's wait for all games can except a hundred."""
     player = ME + 20
     async with await connect(port=daemon_process.port, player=player) as client:
         for _ in range(101):
             await client.new_game(player, OTHER, brief=True)
-    with pytest.raises(BridgeError, match="101 games are left alone, and the server excepts 100 at most"):
+    with pytest.raises(BridgeError, match="101 games are left alone, but the server excludes at most 100"):
         await bridged(daemon_process.port, player, AT_RANDOM, lambda bridge: bridge.play_all())
 
 
-async def test_invitations_that_it_cannot_play_are_declined_and_end_nothing(daemon_process: Served) -> None:
-    """Else a stranger could: by a hundred and one of them."""
+async def test_unplayable_invitations_are_declined_and_do_not_stop_the_bridge(daemon_process: Served) -> None:
+    """Otherwise a stranger could stop it, by a hundred and one invitations."""
     port, witness = daemon_process.port, Witness()
     async with await connect(port=port, player=OTHER) as stranger, await connect(port=port) as client:
         account = await client.register("connect-invited")
@@ -120,8 +120,8 @@ async def test_invitations_that_it_cannot_play_are_declined_and_end_nothing(daem
     assert ends == ["declined"] * 101
 
 
-async def test_games_left_alone_that_are_over_do_not_count(daemon_process: Served) -> None:
-    """Else those of months would end it."""
+async def test_finished_games_left_alone_do_not_count(daemon_process: Served) -> None:
+    """Otherwise those of months would stop it."""
     port, player, witness = daemon_process.port, ME + 30, Witness()
     async with await connect(port=port, player=OTHER) as other:
         games = [(await other.new_game(player, OTHER, brief=True))["game_id"] for _ in range(100)]
@@ -143,7 +143,7 @@ async def test_games_left_alone_that_are_over_do_not_count(daemon_process: Serve
 
 
 class Gates:
-    """Where a bot says that it thinks, and waits to be told to go on."""
+    """Pipes through which a bot reports that it thinks, and waits to continue."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.thinks, self.go_on, self.calls = folder / "thinks", folder / "go_on", folder / "calls"
@@ -159,7 +159,7 @@ class Gates:
         assert await trio.to_thread.run_sync(os.read, self._thinks, 1, abandon_on_cancel=True) == b"!"
 
     def let_it_go_on(self) -> None:
-        """Let one bot that thinks, or will, go on."""
+        """Let one bot that thinks, now or later, continue."""
         os.write(self._go_on, b"!")
 
     def close(self) -> None:
@@ -179,8 +179,8 @@ async def resign(port: int, game_id: int, player: int = OTHER) -> None:
         await client.end_game(game_id, "resignation_black")
 
 
-async def test_a_game_that_ends_while_the_bot_thinks(gates: Gates, daemon_process: Served) -> None:
-    """What it does then is answered as in a game that is finished, and it is told of the end."""
+async def test_game_that_ends_while_the_bot_thinks_is_reported_to_the_bot(gates: Gates, daemon_process: Served) -> None:
+    """Its later actions are answered as in a finished game, and it receives the result."""
 
     async def plan(bridge: Bridge) -> None:
         await new_games(OTHER, colors=["white"])(bridge)
@@ -197,7 +197,7 @@ async def test_a_game_that_ends_while_the_bot_thinks(gates: Gates, daemon_proces
     ]
 
 
-async def test_a_bot_that_thinks_on_after_the_end_is_stopped(
+async def test_bot_that_thinks_on_after_the_end_is_stopped(
     gates: Gates, daemon_process: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(seat, "WATCH_SECONDS", 0.01)
@@ -210,10 +210,10 @@ async def test_a_bot_that_thinks_on_after_the_end_is_stopped(
 
     witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
     assert [(played.failed, played.state["termination"]) for played in witness.played] == [(True, "resignation_black")]
-    assert "thought on for 0.01 seconds after the end of the game" in caplog.text
+    assert "kept thinking for 0.01 seconds after the end of the game" in caplog.text
 
 
-async def test_a_bot_that_thinks_holds_up_no_other_game(gates: Gates, daemon_process: Served) -> None:
+async def test_thinking_bot_delays_no_other_game(gates: Gates, daemon_process: Served) -> None:
     """The second bot thinks while the first one does."""
 
     async def plan(bridge: Bridge) -> None:
@@ -229,8 +229,8 @@ async def test_a_bot_that_thinks_holds_up_no_other_game(gates: Gates, daemon_pro
     assert [played.failed for played in witness.played] == [False, False]
 
 
-async def test_a_bot_does_not_begin_in_the_middle(gates: Gates, daemon_process: Served) -> None:
-    """Asked for by its number that game is refused; else it is left alone, and the next one is played."""
+async def test_bot_does_not_begin_a_game_in_the_middle(gates: Gates, daemon_process: Served) -> None:
+    """Such a game is refused if it is named; otherwise it is left alone, and the next one is played."""
     player = ME + 10
     async with await connect(port=daemon_process.port, player=player) as client:
         begun = (await client.new_game(player, player, variant="rbc", max_turns=1))["game_id"]
@@ -252,8 +252,8 @@ async def test_a_bot_does_not_begin_in_the_middle(gates: Gates, daemon_process: 
     assert set(witness.ends_by_game) == {fresh}
 
 
-async def test_a_daemon_that_restarts_does_not_show(gates: Gates, tmp_path: Path) -> None:
-    """Killed while the bot thinks; the bot's turn goes on where it was."""
+async def test_restart_of_the_daemon_does_not_affect_the_bot(gates: Gates, tmp_path: Path) -> None:
+    """The daemon is killed while the bot thinks; the bot's turn continues where it was."""
     with reserved_port() as port, ExitStack() as stack:
         arguments = ["--data", str(tmp_path / "data"), "--port", str(port)]
         daemon = stack.enter_context(served(*arguments))

@@ -1,4 +1,4 @@
-"""UCI engines play through the bridge: a small one that shows what it is told, and Stockfish."""
+"""UCI engines play through the bridge: a small one that shows its input, and Stockfish."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Engines = Callable[..., UciBots]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Path:
-    """Where an engine of a test writes what it is told."""
-    return tmp_path / "told"
+def log(tmp_path: Path) -> Path:
+    """Return the file in which a test's engine records its input."""
+    return tmp_path / "log"
 
 
 @pytest.fixture
-def engine(told: Path) -> Engines:
-    """The small engine, with what it does in its second move."""
+def engine(log: Path) -> Engines:
+    """Return a function that makes the small engine, with the trouble of its second move."""
 
     def make(trouble: str = "play", **arguments: Any) -> UciBots:
-        return UciBots(f"{sys.executable} {BOTS / 'engine.py'} {told} {trouble}", **arguments)
+        return UciBots(f"{sys.executable} {BOTS / 'engine.py'} {log} {trouble}", **arguments)
 
     return make
 
 
-def lines(told: Path, first: str) -> list[str]:
-    return [line for line in told.read_text().splitlines() if line.startswith(first)]
+def lines(log: Path, first: str) -> list[str]:
+    return [line for line in log.read_text().splitlines() if line.startswith(first)]
 
 
 async def history(port: int, witness: Witness) -> list[str]:
@@ -52,13 +52,13 @@ async def history(port: int, witness: Witness) -> list[str]:
         return (await client.history(witness.played[0].place.game_id))["moves"]
 
 
-async def test_it_is_given_the_position_and_all_moves(engine: Engines, told: Path, daemon_process: Served) -> None:
+async def test_engine_gets_the_position_and_all_moves(engine: Engines, log: Path, daemon_process: Served) -> None:
     witness = await bridged(daemon_process.port, ME, engine(), new_games(ME, max_moves=15))
     assert [played.failed for played in witness.played] == [False, False]
     moves = await history(daemon_process.port, witness)
-    positions = {line.partition("moves")[2].strip() for line in lines(told, "position startpos")}
+    positions = {line.partition("moves")[2].strip() for line in lines(log, "position startpos")}
     assert positions == {" ".join(moves[:ply]) for ply in range(30)}
-    assert lines(told, "go") == ["go movetime 1000"] * 30
+    assert lines(log, "go") == ["go movetime 1000"] * 30
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ async def test_it_is_given_the_position_and_all_moves(engine: Engines, told: Pat
         ({}, Limits(seconds=0.25, depth=4), "go depth 4 movetime 250", "go depth 4 movetime 250"),
     ],
 )
-async def test_it_is_given_the_clocks_or_limits(
-    options: dict[str, Any], limits: Limits, first: str, last: str, engine: Engines, told: Path, daemon_process: Served
+async def test_engine_gets_the_clocks_or_limits(
+    options: dict[str, Any], limits: Limits, first: str, last: str, engine: Engines, log: Path, daemon_process: Served
 ) -> None:
     await bridged(daemon_process.port, ME, engine(limits=limits), new_games(ME, max_moves=2, **options))
-    begun, *_, ended = lines(told, "go")
-    # Whoever moves first is charged nothing for its first move: the other has not been heard from.
+    begun, *_, ended = lines(log, "go")
+    # The first mover is charged nothing for its first move: the other player has not made contact.
     words = begun.split()
     rounded = [str(round(int(word), -3)) if word.isdecimal() and int(word) > 8000 else word for word in words]
     assert " ".join(rounded) == first
@@ -104,14 +104,14 @@ def clocks(white: float, black: float, turn: Color) -> GameState:
         ({"initial": 60.0}, None, "go wtime 40000 btime 30000 winc 0 binc 0"),
     ],
 )
-def test_movetime_is_the_most_with_a_clock_and_no_more_than_the_clock_allows(
+def test_movetime_with_a_clock_is_at_most_what_the_clock_allows(
     clock: dict[str, float], seconds: float | None, line: str
 ) -> None:
     assert Limits(seconds=seconds).of(clocks(40.0, 30.0, "white"), {"clock": clock}) == line
 
 
 @given(st.floats(0.001, 1e4), st.floats(0.0, 1e4), st.floats(0.0, 100.0), st.booleans(), st.sampled_from(COLORS))
-def test_movetime_is_never_above_what_was_asked_for_or_what_is_left(
+def test_movetime_never_exceeds_the_limit_or_the_time_left(
     seconds: float, left: float, increment: float, for_one_move: bool, turn: Color
 ) -> None:
     clock = {"first_move": 1.0, "per_move": 1.0} if for_one_move else {"initial": 1.0, "increment": increment}
@@ -121,18 +121,18 @@ def test_movetime_is_never_above_what_was_asked_for_or_what_is_left(
 
 
 @pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
-async def test_variants_are_set_as_options(variant: str, engine: Engines, told: Path, daemon_process: Served) -> None:
+async def test_variants_are_set_as_options(variant: str, engine: Engines, log: Path, daemon_process: Served) -> None:
     options = {"variant": variant, "position": 342, "max_moves": 30, "draws": "automatic"}
     witness = await bridged(daemon_process.port, ME, engine(), new_games(ME, **options))
     assert [played.failed for played in witness.played] == [False, False]
-    assert lines(told, "setoption name UCI_Chess960") == ["setoption name UCI_Chess960 value true"] * 2
-    assert bool(lines(told, "setoption name UCI_Variant value crazyhouse")) == (variant == "crazyhouse")
-    assert any(line.startswith("position fen nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN") for line in lines(told, "p"))
+    assert lines(log, "setoption name UCI_Chess960") == ["setoption name UCI_Chess960 value true"] * 2
+    assert bool(lines(log, "setoption name UCI_Variant value crazyhouse")) == (variant == "crazyhouse")
+    assert any(line.startswith("position fen nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN") for line in lines(log, "p"))
 
 
-async def test_options_are_set(engine: Engines, told: Path, daemon_process: Served) -> None:
+async def test_options_are_set(engine: Engines, log: Path, daemon_process: Served) -> None:
     await bridged(daemon_process.port, ME, engine(options={"Style": "wild"}), new_games(ME, max_moves=1))
-    assert lines(told, "setoption name Style") == ["setoption name Style value wild"] * 2
+    assert lines(log, "setoption name Style") == ["setoption name Style value wild"] * 2
     with pytest.raises(BotFailed, match="engine does not support option Colour"):
         await bridged(daemon_process.port, ME, engine(options={"Colour": "red"}), new_games(ME))
 
@@ -141,12 +141,12 @@ async def test_options_are_set(engine: Engines, told: Path, daemon_process: Serv
     ("trouble", "reason"),
     [
         ("none", "wrote (none) in "),
-        ("illegal", "e1e8 is no legal move in "),
-        ("garbage", "wrote '?!', which is no move in "),
+        ("illegal", "e1e8 is not a legal move in "),
+        ("garbage", "wrote '?!', which is not a move, in "),
         ("die", "ended, with exit status 7"),
     ],
 )
-async def test_what_it_should_not_do_loses(
+async def test_forbidden_action_of_an_engine_loses(
     trouble: str, reason: str, engine: Engines, daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     witness = await bridged(daemon_process.port, ME, engine(trouble), new_games(ME))
@@ -155,7 +155,7 @@ async def test_what_it_should_not_do_loses(
     assert reason in caplog.text
 
 
-async def test_what_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
+async def test_program_that_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
     for command, reason in {"no-such-engine": "No such file or directory", "true": "ended, with exit status 0"}.items():
         with pytest.raises(BotFailed, match=f"'{command}' cannot be started as a UCI engine: .*{reason}"):
             await bridged(daemon_process.port, ME, UciBots(command), new_games(OTHER))
@@ -163,15 +163,17 @@ async def test_what_is_no_engine_is_refused_at_once(daemon_process: Served) -> N
         UciBots("")
 
 
-async def test_it_comes_late_to_a_game_and_knows_its_moves(engine: Engines, told: Path, daemon_process: Served) -> None:
+async def test_engine_that_joins_a_game_in_progress_gets_its_moves(
+    engine: Engines, log: Path, daemon_process: Served
+) -> None:
     async with await connect(port=daemon_process.port, player=ME) as client:
         game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]
     await bridged(daemon_process.port, ME, engine(), lambda bridge: bridge.play_one(game_id))
-    assert lines(told, "position")[0] == "position startpos moves e2e4 e7e5 g1f3 b8c6"
+    assert lines(log, "position")[0] == "position startpos moves e2e4 e7e5 g1f3 b8c6"
 
 
 class Counting(Witness):
-    """Counts how often a bot asks for all moves of its game."""
+    """A listener that counts how often a bot asks for all moves of its game."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -195,7 +197,7 @@ async def test_moves_are_asked_for_only_when_some_were_missed(engine: Engines, d
     assert witness.asked == 0
 
 
-async def test_a_game_that_is_over_at_once(engine: Engines, daemon_process: Served) -> None:
+async def test_game_that_is_over_at_once_is_played(engine: Engines, daemon_process: Served) -> None:
     mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
     witness = await bridged(daemon_process.port, ME, engine(), new_games(OTHER, colors=["white"], fen=mated))
     assert [(played.failed, played.state["termination"]) for played in witness.played] == [(False, "victory_black")]
@@ -217,7 +219,7 @@ async def test_stockfish_plays_chess960_against_itself(stockfish: str, daemon_pr
     assert bots.name.startswith("Stockfish")
 
 
-async def test_what_an_engine_does_not_play_is_refused(stockfish: str, daemon_process: Served) -> None:
+async def test_variant_that_an_engine_does_not_play_is_refused(stockfish: str, daemon_process: Served) -> None:
     with pytest.raises(BridgeError, match=r"a new game is crazyhouse, and Stockfish .* plays chess960, standard"):
         await bridged(daemon_process.port, ME, UciBots(stockfish), new_games(OTHER, variant="crazyhouse"))
 

@@ -1,4 +1,4 @@
-"""UCI without an engine: what lines mean, and what is written."""
+"""UCI without an engine: the meaning of lines, and what is written."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ option name Log File type string default <empty>"""
 
 @pytest.fixture
 def identity() -> Identity:
-    heard = Identity()
+    found = Identity()
     for line in SAID.splitlines():
-        heard.hear(line)
-    return heard
+        found.hear(line)
+    return found
 
 
-def test_what_an_engine_says_of_itself(identity: Identity) -> None:
+def test_identity_is_read_from_an_engines_lines(identity: Identity) -> None:
     assert identity.name == "Some Engine 3"
     assert identity.variants == {"standard", "chess960"}
     assert identity.options["hash"] == Option("Hash", "spin", 1, 1024)
@@ -33,7 +33,7 @@ def test_what_an_engine_says_of_itself(identity: Identity) -> None:
     assert set(identity.options) == {"hash", "clear hash", "style", "uci_chess960", "log file"}
 
 
-def test_an_option_may_be_called_name() -> None:
+def test_option_name_may_contain_the_word_name() -> None:
     assert read_option(["name", "the", "name", "type", "string", "default"]) == Option("the name", "string")
 
 
@@ -46,13 +46,13 @@ def test_options_are_set_by_any_case_of_their_names(identity: Identity) -> None:
     ("name", "value", "message"),
     [
         ("Hash", "2048", "Hash: 2048 is not from 1 to 1024"),
-        ("Hash", "much", "Hash: 'much' is no whole number"),
+        ("Hash", "much", "Hash: 'much' is not a whole number"),
         ("Style", "risky", "Style: 'risky' is none of Solid, Very Risky, Normal"),
         ("Colour", "red", r"engine does not support option Colour \(it has: Clear Hash, Hash, .*\)"),
-        ("UCI_Chess960", "true", "UCI_Chess960 is set by the game that is played"),
+        ("UCI_Chess960", "true", "UCI_Chess960 is set by gmd, from the game being played"),
     ],
 )
-def test_what_cannot_be_set_is_said(name: str, value: str, message: str, identity: Identity) -> None:
+def test_unusable_setting_is_reported(name: str, value: str, message: str, identity: Identity) -> None:
     with pytest.raises(BadOption, match=message):
         identity.setting(name, value)
 
@@ -74,16 +74,16 @@ def test_what_cannot_be_set_is_said(name: str, value: str, message: str, identit
         ("info score cp", Info()),
     ],
 )
-def test_what_an_engine_says_of_a_position(line: str, info: Info | None) -> None:
+def test_info_line_is_read(line: str, info: Info | None) -> None:
     assert read_info(line) == info
 
 
-def test_scores_are_python_chesss_too() -> None:
+def test_scores_parse_as_python_chess_s_scores() -> None:
     assert parsed_score("+35") == chess.engine.Cp(35)
     assert parsed_score("#-2") == chess.engine.Mate(-2)
 
 
-def test_a_game_is_told_with_all_its_moves() -> None:
+def test_position_line_has_all_moves() -> None:
     board = chess.Board()
     assert position(board, variant="standard") == "position startpos"
     board.push_san("e4")
@@ -92,7 +92,7 @@ def test_a_game_is_told_with_all_its_moves() -> None:
     assert position(chess.Board(fen, chess960=True), variant="chess960") == f"position fen {fen}"
 
 
-def test_times_are_milliseconds_and_never_none() -> None:
+def test_times_are_milliseconds_and_never_zero() -> None:
     assert go(Clocks(1.5, 0.0002, 0.05)) == "go wtime 1500 btime 1 winc 50 binc 50"
     assert go(Clocks(1.5, 1.0, moves_to_go=1), depth=4) == "go wtime 1500 btime 1000 movestogo 1 depth 4"
     assert go(nodes=9, seconds=0.25) == "go nodes 9 movetime 250"

@@ -22,7 +22,7 @@ Records = list[dict[str, Any]]
 
 
 def game(number: int, white: str, black: str, result: str, **fields: Any) -> dict[str, Any]:
-    """A game that is like no other."""
+    """Return a game that differs from all others."""
     moves = fields.pop("moves", [f"move {number}"])
     return {
         "white": white, "black": black, "result": result, "ending": "checkmate", "pair": None, "moves": moves,
@@ -31,13 +31,13 @@ def game(number: int, white: str, black: str, result: str, **fields: Any) -> dic
 
 
 def single(results: str, one: str = "new", other: str = "old") -> Records:
-    """Games of two without pairs, by what the first has won (w), drawn (d) and lost (l)."""
+    """Return games of two without pairs, by what the first has won (w), drawn (d) and lost (l)."""
     results_of = {"w": "1-0", "d": "1/2-1/2", "l": "0-1"}
     return [game(number, one, other, results_of[letter]) for number, letter in enumerate(results)]
 
 
 def pairs(half_points: Sequence[int], one: str = "new", other: str = "old") -> Records:
-    """Pairs of games in which the first comes to so many half-points."""
+    """Return pairs of games in which the first scores so many half-points."""
     records: Records = []
     for number, points in enumerate(half_points):
         first, second = min(points, 2), max(points - 2, 0)
@@ -50,7 +50,7 @@ def text(records: Records, *labels: str, sprt: Sprt | None = None) -> str:
     return verdict(records, labels or ("new", "old"), sprt).text
 
 
-def test_difference_that_is_told_is_named_with_its_interval_and_how_sure_it_is() -> None:
+def test_decided_difference_is_named_with_its_interval_and_sureness() -> None:
     many = single("w" * 450 + "d" * 300 + "l" * 350)
     assert verdict(many, ["new", "old"], None) == Verdict(
         "new is stronger than old: Elo +32 (+14 to +49), 99.9 % sure", "good"
@@ -61,22 +61,22 @@ def test_difference_that_is_told_is_named_with_its_interval_and_how_sure_it_is()
 
 
 def test_pairs_are_judged_as_pairs() -> None:
-    """By itself each game scatters more than the two from one opening."""
+    """Single games scatter more than the two from one opening together."""
     balanced = pairs([2] * 70 + [3] * 20 + [1] * 5)
     assert text(balanced) == "new is stronger than old: Elo +27 (+10 to +45), 99.8 % sure"
     assert text([{**record, "pair": None} for record in balanced]).startswith("not decided: ")
 
 
-def test_what_is_not_decided_says_how_many_games_would_tell() -> None:
+def test_undecided_match_says_how_many_more_games_it_needs() -> None:
     assert verdict(single("w" * 100 + "d" * 100 + "l" * 95), ["new", "old"], None) == Verdict(
-        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would tell 20 Elo",
+        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would show 20 Elo",
         "open",
     )
 
 
-def test_few_games_prove_little_and_their_interval_is_warned_of() -> None:
+def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
     assert text(single("wwdd")) == (
-        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would tell 20 Elo; "
+        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would show 20 Elo; "
         "the interval is too narrow for fewer than 30 games"
     )
     assert text(pairs([3] * 9 + [1])).endswith("98.9 % sure; the interval is too narrow for fewer than 60 games")
@@ -85,31 +85,31 @@ def test_few_games_prove_little_and_their_interval_is_warned_of() -> None:
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
-        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would tell 20 Elo"),
-        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would tell 20 Elo"),
+        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show 20 Elo"),
+        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show 20 Elo"),
         ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198, 99.9 % sure"),
         ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198, 99.9 % sure"),
     ],
 )
-def test_games_that_are_all_alike(results: str, expected: str) -> None:
+def test_games_with_identical_results_have_a_verdict(results: str, expected: str) -> None:
     assert text(single(results)) == expected
 
 
-def test_games_that_repeat_each_other_prove_nothing() -> None:
+def test_repeated_games_prove_nothing() -> None:
     same = [{**record, "moves": ["e2e4"]} for record in single("w" * 20)]
     assert text(same) == "not decided: the 20 games repeat 1 game; give --openings"
     assert text(single("w" * 20) + same[:3]).startswith("new is stronger")
 
 
-#: Two kings and a pawn, of which one file has three places.
+#: Two kings and a pawn that may stand on three files.
 POSITIONS = [f"4k3/8/8/8/8/8/{pawn}/4K3 w - - 0 1" for pawn in ("P7", "1P6", "2P5")]
 
 
 def from_openings(openings: Sequence[tuple[str, str]], *bots: str, move: str = "") -> Records:
-    """Pairs of games of every two bots, who all play alike.
+    """Return pairs of games of every two bots, all with the same moves.
 
-    :param openings: of each pair the opening's name and position.
-    :param move: what is played in every game; by default it differs from position to position.
+    :param openings: each pair's opening: its name and position.
+    :param move: the move of every game; by default it differs from position to position.
     """
     return [
         game(0, *colors, "1-0", pair=[0, 1, number], opening=name, start_fen=fen, moves=[move or fen])
@@ -119,7 +119,7 @@ def from_openings(openings: Sequence[tuple[str, str]], *bots: str, move: str = "
     ]
 
 
-def test_bots_that_play_alike_repeat_no_game_where_openings_and_colours_differ() -> None:
+def test_identical_bots_repeat_no_game_when_openings_or_colours_differ() -> None:
     openings = [(str(number), fen) for number, fen in enumerate(POSITIONS, 1)]
     even = "not decided: new scored 50.0 % in 6 games"
     assert text(from_openings(openings)).startswith(even)
@@ -128,19 +128,19 @@ def test_bots_that_play_alike_repeat_no_game_where_openings_and_colours_differ()
     assert three.startswith("not decided which is the strongest: ")
 
 
-def test_sequential_test_of_bots_that_play_alike_is_told() -> None:
+def test_sequential_test_of_identical_bots_has_a_verdict() -> None:
     openings = [(str(number), f"position {number}") for number in range(100)]
     assert text(from_openings(openings), sprt=Sprt(0, 40)).startswith("new fails the test: ")
 
 
-def test_games_that_repeat_each_other_though_openings_were_given_need_more_of_them() -> None:
+def test_repeated_games_with_openings_need_more_openings() -> None:
     thrice = [("1", POSITIONS[0]), ("2", POSITIONS[1])] * 3
     assert text(from_openings(thrice)) == "not decided: the 12 games repeat 4 games; give more openings"
     alike = [(str(number), POSITIONS[0]) for number in range(3)]
     assert text(from_openings(alike)) == "not decided: the 6 games repeat 2 games; give more openings"
 
 
-def test_record_of_an_older_version_is_told_apart_by_the_openings_names() -> None:
+def test_games_of_an_older_record_are_distinguished_by_opening_names() -> None:
     records = from_openings([(str(number), fen) for number, fen in enumerate(POSITIONS, 1)], move="e1e2")
     for record in records:
         del record["start_fen"]
@@ -166,7 +166,7 @@ def test_faults_are_named() -> None:
         (-40, -5, "less than 40 Elo weaker than old", "more than 5 Elo weaker than old"),
     ],
 )
-def test_sequential_test_is_told_in_words(elo0: float, elo1: float, passes: str, fails: str) -> None:
+def test_sequential_test_is_described_in_words(elo0: float, elo1: float, passes: str, fails: str) -> None:
     test = Sprt(elo0, elo1)
     good, bad = single("w" * 300 + "d" * 200 + "l" * 200), single("w" * 200 + "d" * 200 + "l" * 300)
     labels = ["new", "old"]
@@ -178,9 +178,9 @@ def test_sequential_test_is_told_in_words(elo0: float, elo1: float, passes: str,
     )
 
 
-def test_sequential_test_that_goes_on_says_for_how_long() -> None:
+def test_undecided_sequential_test_says_how_many_games_remain() -> None:
     assert text(single("wdl" * 20), sprt=Sprt(0, 10, model="normalized")) == (
-        "not decided: the test goes on after 60 games; about 11,000 more are to be expected at most"
+        "not decided: the test goes on after 60 games; about 11,000 more are expected at most"
     )
 
 
@@ -196,7 +196,7 @@ def gauntlet_games(results: dict[str, str]) -> Records:
     ]
 
 
-def test_gauntlet_is_told_for_each_opponent() -> None:
+def test_gauntlet_verdict_names_every_opponent() -> None:
     records = gauntlet_games({"a": "w" * 20, "b": "wl" * 10, "c": "l" * 20, "d": "w" * 30})
     assert text(records, "new", "a", "b", "c", "d") == (
         "new is stronger than a and d, weaker than c, not decided against b"
@@ -204,7 +204,7 @@ def test_gauntlet_is_told_for_each_opponent() -> None:
 
 
 def round_robin(strongest: int, drawn: int) -> Records:
-    """Three who win as many games of each other by their order, the rest being drawn."""
+    """Return the games of three who each win as many games against those after them in order, with the rest drawn."""
     records = [
         record
         for one, other in combinations(("a", "b", "c"), 2)
@@ -213,7 +213,7 @@ def round_robin(strongest: int, drawn: int) -> Records:
     return [{**record, "moves": [str(number)]} for number, record in enumerate(records)]
 
 
-def test_table_names_the_strongest_where_it_is_told_from_each_other() -> None:
+def test_table_names_the_strongest_only_when_it_is_proved() -> None:
     assert text(round_robin(12, 20), "b", "a", "c") == ("a is the strongest: 44 of 64 points, 99.9 % sure against b")
     assert text(round_robin(1, 6), "b", "a", "c") == (
         "not decided which is the strongest: a leads with 8 of 14 points, b has 7 of 14"
@@ -231,7 +231,7 @@ def test_lead_in_a_table_counts_games_against_others_with_the_same_colour() -> N
 
 
 @given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=30))
-def test_two_bots_are_as_sure_by_a_table_as_by_their_match_at_most(results: list[str]) -> None:
+def test_two_bots_are_no_surer_by_a_table_than_by_their_match(results: list[str]) -> None:
     records = single("".join(results), "a", "b")
     sample = meeting(records, "a", "b").sample
     if sample.mean > 0.5:
@@ -239,7 +239,7 @@ def test_two_bots_are_as_sure_by_a_table_as_by_their_match_at_most(results: list
 
 
 @given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=40), st.booleans())
-def test_both_bots_are_told_the_same(results: list[str], paired: bool) -> None:
+def test_verdicts_of_both_bots_agree(results: list[str], paired: bool) -> None:
     records = single("".join(results))
     if paired:
         records = pairs(["ldw".index(result) * 2 for result in results])
@@ -247,7 +247,7 @@ def test_both_bots_are_told_the_same(results: list[str], paired: bool) -> None:
     assert verdict(records, ["old", "new"], None).tone == mirrored[verdict(records, ["new", "old"], None).tone]
 
 
-def test_it_is_coloured_unless_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdict_is_coloured_unless_no_color_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     for tone, sequence in (("good", "\x1b[32m"), ("bad", "\x1b[31m"), ("open", "\x1b[1m")):
         found = coloured(Verdict("so it is", tone))  # type: ignore[arg-type]

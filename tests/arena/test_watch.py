@@ -1,4 +1,4 @@
-"""``gmd watch`` follows games of a real daemon, as its spectator settings allow."""
+"""``gmd watch`` follows games of a real daemon, as the daemon's spectator settings allow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import plain
 
 PATIENCE = 60
-HIDDEN = "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
+HIDDEN = "The moves of this game of blind chess are hidden until it is over; then they are shown here. "
 
 
 class Watching:
@@ -31,12 +31,12 @@ class Watching:
         self._process = process
 
     def lines(self, count: int) -> list[str]:
-        """The next lines that it writes."""
+        """Return the next lines that it writes."""
         assert self._process.stdout is not None
         return [self._process.stdout.readline().rstrip("\n") for _ in range(count)]
 
     def ends(self) -> tuple[int, str, str]:
-        """Its exit status and all that it writes yet."""
+        """Return its exit status and its remaining output."""
         out, err = self._process.communicate(timeout=PATIENCE)
         return self._process.returncode, out, err
 
@@ -55,12 +55,12 @@ def watching(daemon: Served, *arguments: object, env: dict[str, str] | None = No
 
 
 def play(client: Client, game_id: int, *moves: str, ply: int = 0) -> None:
-    """Moves of players 1 and 2, of whom the first is White."""
+    """Make moves for players 1 and 2, of whom the first is White."""
     for at, move in enumerate(moves, ply):
         client.move(game_id, move, player=1 + at % 2)
 
 
-def test_a_game_is_a_line_for_each_move(daemon_process: Served) -> None:
+def test_game_has_a_line_for_each_move(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5")
@@ -72,7 +72,7 @@ def test_a_game_is_a_line_for_each_move(daemon_process: Served) -> None:
             assert spectator.ends() == (0, "2... Qh4#\n0-1 checkmate\n", "")
 
 
-def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_process: Served) -> None:
+def test_game_begun_by_black_is_numbered_correctly_and_has_its_clocks(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         fen = "4k3/8/8/8/8/8/8/R3K3 b Q - 5 9"
         game_id = client.new_game(2, 1, fen=fen, clock={"initial": 7200, "increment": 60})["game_id"]
@@ -89,13 +89,13 @@ def test_a_game_that_black_begins_is_numbered_so_and_has_its_clocks(daemon_proce
             assert spectator.ends() == (0, "1-0 resignation\n", "")
 
 
-def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> None:
+def test_watch_without_an_id_follows_the_newest_live_game_and_names_its_players() -> None:
     with served() as daemon, connect(port=daemon.port) as client:
         with watching(daemon) as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
         replay = f"gmd replay GAME --server 127.0.0.1:{daemon.port}"
-        assert err == f"Error: no game is being played there; {replay} shows one that is over\n"
+        assert err == f"Error: the server has no live game; {replay} shows a finished one\n"
         ada = client.register("ada")
         client.new_game(1, 2)
         newest = client.new_game(ada["player"], 5, player=ada["player"], key=ada["key"])["game_id"]
@@ -105,7 +105,7 @@ def test_without_an_id_it_is_the_newest_live_game_and_players_have_names() -> No
             assert spectator.lines(2) == [f"game {newest}: ada – 5", "in progress"]
 
 
-def test_a_game_that_waits_for_a_player_is_followed_from_there(daemon_process: Served) -> None:
+def test_game_that_waits_for_a_player_is_followed(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, None, player=1)["game_id"]
         with watching(daemon_process, game_id) as spectator:
@@ -151,7 +151,7 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
         ]
 
 
-def test_where_spectators_may_see_it_blind_chess_is_shown_live() -> None:
+def test_blind_chess_is_shown_live_when_spectators_may_see_it() -> None:
     with served("--spectate", "live") as daemon, connect(port=daemon.port) as client:
         game_id = blind_game(client)
         with watching(daemon, game_id) as spectator:
@@ -160,7 +160,7 @@ def test_where_spectators_may_see_it_blind_chess_is_shown_live() -> None:
             assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
 
 
-def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> None:
+def test_spectator_must_show_the_key_when_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("sesame\n")
     settings = ("--spectate", "live", "--spectator-key", "sesame", "--require-registration")
     with served(*settings) as daemon, connect(port=daemon.port) as client:
@@ -180,7 +180,7 @@ def test_a_spectator_has_to_show_the_key_where_there_is_one(tmp_path: Path) -> N
         assert err == "Error: spectator_key: it is not this server's, or this server has none\n"
 
 
-def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:
+def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
     with reserved_port() as port:
         settings = ("--data", str(tmp_path), "--port", str(port))
         with served(*settings) as daemon:
@@ -196,7 +196,7 @@ def test_a_restart_of_the_daemon_is_survived(tmp_path: Path) -> None:
                     assert spectator.lines(1) == ["1... e5"]
 
 
-def test_its_last_line_can_be_pasted(tmp_path: Path) -> None:
+def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     with served("--data", str(tmp_path / "its data")) as daemon, connect(port=daemon.port) as client:
         game_id = blind_game(client)
         blind_moves(client, game_id)
@@ -222,12 +222,12 @@ def test_its_last_line_can_be_pasted(tmp_path: Path) -> None:
         ((("127.0.0.1", 7100), False, None, "a b/gmd.sock"), " --socket 'a b/gmd.sock'"),
     ],
 )
-def test_options_that_say_where_a_server_is(arguments: tuple[Any, ...], expected: str) -> None:
+def test_server_arguments_name_the_server(arguments: tuple[Any, ...], expected: str) -> None:
     assert server_arguments(*arguments) == expected
 
 
 @pytest.mark.parametrize("command", [["watch"], ["watch", "3"], ["replay", "3"]])
-def test_where_there_is_no_server_it_says_how_to_start_one(command: list[str]) -> None:
+def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]) -> None:
     run = [sys.executable, "-m", "gmd", *command, "--server", "127.0.0.1:1"]
     done = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE, env=environment())
     assert (done.returncode, done.stdout) == (1, "")
@@ -235,7 +235,7 @@ def test_where_there_is_no_server_it_says_how_to_start_one(command: list[str]) -
     assert done.stderr.endswith("\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT.\n")
 
 
-def test_what_is_not_there_is_said(daemon_process: Served, tmp_path: Path) -> None:
+def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: Path) -> None:
     with watching(daemon_process, 10**6) as spectator:
         assert spectator.ends() == (1, "", f"Error: game_id: there is no game {10**6}\n")
     with watching(daemon_process, "--spectator-key", f"@{tmp_path / 'none'}") as spectator:
@@ -250,14 +250,14 @@ def test_what_is_not_there_is_said(daemon_process: Served, tmp_path: Path) -> No
 
 
 class Terminal:
-    """A running ``gmd watch`` on a terminal of its own."""
+    """A running ``gmd watch`` on its own terminal."""
 
     def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
         self.process, self._descriptor = process, descriptor
         self.shown = ""
 
     def until(self, text: str) -> str:
-        """All that it has shown, once a text is among it."""
+        """Return all that it has shown, once that includes a text."""
         while text not in plain(self.shown):
             some = os.read(self._descriptor, 65_536)
             assert some, self.shown
@@ -268,8 +268,8 @@ class Terminal:
         os.write(self._descriptor, keys)
 
     def rest(self) -> str:
-        """All that it has shown, once it has ended."""
-        with suppress(OSError):  # how Linux says that nobody has the other end any more
+        """Return all that it has shown, once it has ended."""
+        with suppress(OSError):  # Linux reports so that the other end is closed
             while some := os.read(self._descriptor, 65_536):
                 self.shown += some.decode("utf-8", "replace")
         assert self.process.wait(PATIENCE) == 0
@@ -277,7 +277,7 @@ class Terminal:
 
 
 _TAKING_IT = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"
-#: Runs a command with the terminal that is its standard input as its own, whose keys can send it signals.
+#: Runs a command with its standard input as its controlling terminal, so that keys can send it signals.
 OWN_TERMINAL = [sys.executable, "-c", _TAKING_IT]
 
 
@@ -297,7 +297,7 @@ def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterat
             os.close(ours)
 
 
-def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_process: Served) -> None:
+def test_terminal_shows_a_coloured_board_with_the_moves_beside_it(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         with on_terminal(daemon_process, game_id) as terminal:
@@ -313,7 +313,7 @@ def test_on_a_terminal_it_is_a_board_in_colours_with_the_moves_beside_it(daemon_
         assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
-def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process: Served) -> None:
+def test_narrow_terminal_shows_the_moves_below_a_whole_board(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5", "g4", "Qh4#")
@@ -322,7 +322,7 @@ def test_on_a_narrow_terminal_the_moves_stand_below_a_whole_board(daemon_process
     assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 checkmate"]
 
 
-def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_process: Served) -> None:
+def test_terminal_shows_the_end_of_blind_chess_from_all_three_views(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)
         with on_terminal(daemon_process, game_id) as terminal:
@@ -334,7 +334,7 @@ def test_on_a_terminal_blind_chess_shows_its_end_as_all_three_see_it(daemon_proc
     assert "2. White moves exd5, and captures on d5  [1-0 resignation]" in said
 
 
-def test_ctrl_c_leaves_it(daemon_process: Served) -> None:
+def test_ctrl_c_leaves_the_watch(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
     with on_terminal(daemon_process, game_id) as terminal:
@@ -343,7 +343,7 @@ def test_ctrl_c_leaves_it(daemon_process: Served) -> None:
         assert "Traceback" not in terminal.rest()
 
 
-def test_q_leaves_it_and_other_keys_are_not_shown(daemon_process: Served) -> None:
+def test_q_leaves_the_watch_and_other_keys_are_not_shown(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
     with on_terminal(daemon_process, game_id) as terminal:
@@ -354,7 +354,7 @@ def test_q_leaves_it_and_other_keys_are_not_shown(daemon_process: Served) -> Non
     assert "xyz" not in said
 
 
-def test_game_that_is_over_has_no_hint_how_to_leave(daemon_process: Served) -> None:
+def test_finished_game_has_no_hint_how_to_leave(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5", "g4", "Qh4#")

@@ -20,17 +20,17 @@ from gm_arena.tournament.results import table_of
 from gm_client.trio_client import Client, Turn
 from tests.helpers import running_daemon
 
-#: Seconds after which a tournament of these tests is taken to hang.
+#: Seconds after which a tournament of these tests counts as hung.
 PATIENCE = 60
 
 NAMES = ("ada", "bea", "cleo", "dora", "eva", "fay")
 
-#: What a player does in its turn.
+#: A player's action in its turn.
 Mind = Callable[[Turn], Any]
 
 
 class Witness:
-    """Who is told how a tournament goes on."""
+    """A listener that records a tournament's progress."""
 
     def __init__(self) -> None:
         self.begun: list[Round] = []
@@ -44,31 +44,31 @@ class Witness:
 
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
         self.played.append((key, game_id))
-        self._ring()
+        self._notify()
 
     def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
         self.over.append((key, pairing, outcome))
-        self._ring()
+        self._notify()
 
     def awaits(self, players: set[int]) -> None:
         if players and self.awaited[-1:] != [players]:
             self.awaited.append(players)
-            self._ring()
+            self._notify()
 
-    def _ring(self) -> None:
+    def _notify(self) -> None:
         self.happened.set()
         self.happened = trio.Event()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until something is so."""
+        """Wait until a condition holds."""
         while not condition():
             await self.happened.wait()
 
 
 class Hall:
-    """A daemon on a data directory, its registered players, and the nursery that those play in.
+    """A daemon on a data directory, its registered players, and the nursery in which they play.
 
-    :ivar keys: of each player, by its name.
+    :ivar keys: each player's key, by its name.
     """
 
     def __init__(self, port: int, data: Path, nursery: trio.Nursery, keys: dict[str, str]) -> None:
@@ -81,7 +81,7 @@ class Hall:
         return Client(port=self.port, name=name, key=self.keys[name], patience=PATIENCE)
 
     def seat(self, name: str, mind: Mind) -> trio.CancelScope:
-        """Let a player play all its games; cancelling this lets it leave."""
+        """Let a player play all its games; return the scope that makes it leave when cancelled."""
         scope = trio.CancelScope()
         self.nursery.start_soon(self._play, name, mind, scope)
         return scope
@@ -94,7 +94,7 @@ class Hall:
 
     @asynccontextmanager
     async def here(self, name: str) -> AsyncIterator[Client]:
-        """A player that is here and does nothing by itself."""
+        """Keep a player present that takes no action of its own."""
         async with self.client(name) as client:
             await client.open()
             yield client
@@ -110,13 +110,13 @@ class Hall:
         return tuple(found[name] for name in names)
 
     async def gathered(self, *names: str) -> None:
-        """Wait until these are here."""
+        """Wait until these players are present."""
         async with self.operator() as daemon:
             while not {entrant.name for entrant in await daemon.here()} >= set(names):
                 pass
 
     async def begin(self, names: Sequence[str], **settings: Any) -> Record:
-        """A new tournament."""
+        """Begin a new tournament."""
         given = {"name": "spring", "id": "cafe", "format": "round-robin", "absence": 30.0, **settings}
         return Record.create(self.data / "spring.jsonl", Settings(players=await self.entrants(names), **given))
 
@@ -130,25 +130,25 @@ class Hall:
 
 @asynccontextmanager
 async def hall(tmp_path: Path, *names: str, **settings: Any) -> AsyncIterator[Hall]:
-    """A daemon where these are registered."""
+    """Run a daemon on which these players are registered."""
     async with running_daemon(data=str(tmp_path), **settings) as daemon, trio.open_nursery() as nursery:
         yield Hall(daemon.port, tmp_path, nursery, await register(daemon.port, names))
         nursery.cancel_scope.cancel()
 
 
 async def register(port: int, names: Sequence[str]) -> dict[str, str]:
-    """The keys of new players."""
+    """Register new players; return their keys."""
     async with Client(port=port) as client:
         return {name: (await client.register(name))["key"] for name in names}
 
 
 def strong(names: Sequence[str]) -> dict[str, Mind]:
-    """Players of whom the one who is named first wins every game: the other resigns in its first turn."""
+    """Return players of whom the one named first wins every game: the other resigns in its first turn."""
     return {name: _yields_to(rank) for rank, name in enumerate(names)}
 
 
 def _yields_to(rank: int) -> Mind:
-    """Ids are given in order: so is strength."""
+    """Return the mind of a player of this rank; ids are assigned in the order of strength."""
 
     async def mind(turn: Turn) -> None:
         players = turn.state["player_white"], turn.state["player_black"]
@@ -165,13 +165,13 @@ def _yields_to(rank: int) -> Mind:
 
 
 def seat_all(hall: Hall, names: Sequence[str]) -> None:
-    """All of them play, and the first is the strongest."""
+    """Let all of them play; the first is the strongest."""
     for name, mind in strong(names).items():
         hall.seat(name, mind)
 
 
 def results(record: Record) -> dict[str, str]:
-    """How each game came out."""
+    """Return how each game ended."""
     return {str(key): f"{outcome.result} {outcome.reason}" for key, outcome in sorted(record.outcomes.items())}
 
 
@@ -180,7 +180,7 @@ def table(record: Record) -> str:
 
 
 async def all_games(hall: Hall) -> list[tuple[int, int]]:
-    """Who has played whom, of all the daemon's games, oldest first."""
+    """Return the players of all the daemon's games, oldest first."""
     async with Client(path=str(hall.data / "operator.sock")) as client:
         rows = (await client.games())["games"]
     return [(row["player_white"], row["player_black"]) for row in reversed(rows)]

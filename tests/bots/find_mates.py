@@ -1,8 +1,9 @@
-"""Finds the positions of ``mates.txt``: ``python -m tests.bots.find_mates > tests/bots/mates.txt``.
+"""A search for the positions of ``mates.txt``: ``python -m tests.bots.find_mates > tests/bots/mates.txt``.
 
-Two weak players, by a seed: Stockfish, which looks at few nodes, and every other move is drawn. Where Stockfish then
-sees a mate of the length that is wanted, brute force says whether it is one, and that no shorter one is. The engine
-that is tested with them has no part in it. It takes half an hour. Of each length those with few moves come first.
+Two weak players play by a seed: one is Stockfish with few nodes, and the other moves are random. Where a stronger
+Stockfish then sees a mate of a wanted length, brute force decides whether it is one, and that no shorter one exists.
+The engine under test has no part in it. The search takes half an hour. For each length the positions with few moves
+come first.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from tests.bots.plain_mates import is_mate_in
 
 SEED = 8
 
-#: How many are wanted, by the moves to the mate; negative for the side to move's being mated.
+#: How many positions are wanted, by the moves to the mate; negative where the side to move is mated.
 WANTED = {1: 60, 2: 60, 3: 40, -1: 20, -2: 20, -3: 10}
 
-#: Legal moves, at most, where a mate takes three moves: with more, brute force takes minutes.
+#: The most legal moves of a position whose mate takes three moves: with more, brute force takes minutes.
 MOST_MOVES = {3: 32, -3: 6}
 
-#: Nodes that a player's Stockfish looks at, and those by which mates are looked for.
+#: The nodes for a player's move, and those for the search for mates.
 PLAYED, LOOKED = 300, 20_000
 
 
 def _game(number: int, engine: chess.engine.SimpleEngine) -> Iterator[chess.Board]:
-    """The positions of a game."""
+    """Yield the positions of a game."""
     rng, board = random.Random(f"{SEED} {number}"), chess.Board()
     while not board.is_game_over() and board.ply() < 160:
         yield board
@@ -41,13 +42,13 @@ def _game(number: int, engine: chess.engine.SimpleEngine) -> Iterator[chess.Boar
 
 
 def _mate_seen(board: chess.Board, engine: chess.engine.SimpleEngine) -> int | None:
-    """In how many moves Stockfish thinks that the side to move mates, or is mated."""
+    """Return in how many moves the side to move mates according to Stockfish; negative if it is mated."""
     info = engine.analyse(board, chess.engine.Limit(nodes=LOOKED), game=object())
     return info["score"].relative.mate()
 
 
 def find() -> Iterator[tuple[int, str]]:
-    """Moves to the mate and FEN; of a game, one of each length."""
+    """Yield moves to the mate and FEN; from each game, one of each length."""
     left, number = dict(WANTED), 0
     with chess.engine.SimpleEngine.popen_uci(shutil.which("stockfish") or "/usr/games/stockfish") as engine:
         while any(left.values()):

@@ -1,7 +1,7 @@
-"""Finds the positions of ``short.txt``: ``python -m tests.bots.find_short > tests/bots/short.txt``.
+"""A search for the positions of ``short.txt``: ``python -m tests.bots.find_short > tests/bots/short.txt``.
 
-Plain minimax on python-chess's boards takes seconds for three plies of these, and minutes for most others: half are
-endings, half whatever random games come to, with few enough lines of three plies.
+Plain minimax on python-chess's boards takes seconds for three plies of these, and minutes for most others. Half of them
+are endings; the other half are any positions of random games. All have few enough lines of three plies.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import chess
 
 SEED = 8
 
-#: Positions of each half.
+#: The number of positions of each half.
 EACH = 100
 
-#: Lines of three plies at most: in endings, and elsewhere, where captures at their ends go on for longer.
+#: The most lines of three plies: in endings, and elsewhere, where captures at their ends go on for longer.
 ENDING_LINES, OTHER_LINES = 1_500, 4_000
 
-#: Pieces of an ending, at most.
+#: The most pieces of an ending.
 ENDING_PIECES = 10
 
 
 def _boards(rng: random.Random, most_plies: int, captures: float) -> Iterator[chess.Board]:
-    """Positions out of random games, one of each; of the captures that there are so many are made on purpose."""
+    """Yield positions from random games, one from each; this share of the possible captures is made on purpose."""
     while True:
         board = chess.Board()
         for _ in range(rng.randrange(most_plies)):
@@ -42,7 +42,7 @@ def _has_at_most(board: chess.Board, lines: int, plies: int = 3) -> bool:
 
 
 def _lines(board: chess.Board, plies: int, enough: int) -> int:
-    """Lines of so many plies, and one more for each check in them; counting ends when there are more than enough."""
+    """Count lines of so many plies, and one more for each check in them; stop when there are more than enough."""
     plies += board.is_check()
     if plies == 0:
         return 1

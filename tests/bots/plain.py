@@ -1,7 +1,8 @@
-"""Plain minimax on python-chess's boards, with nothing of the engine's but what a board is worth: what a search equals.
+"""Plain minimax on python-chess's boards: the reference that a search must equal. It shares only the evaluation with
+the engine.
 
-It knows no alpha and no beta, and its horizon is the search's: a side in check is given a ply more, and after the last
-ply captures and promotions to a queen are looked at until none is left, or neither is made.
+It has no alpha and no beta. Its horizon is the search's: a side in check gets one more ply, and after the last ply
+captures and promotions to a queen are searched until there are none, or neither is made.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from gm_bots.minimax.scores import INFINITY, MATE
 
 
 def minimax(board: chess.Board, depth: int, ply: int = 0) -> int:
-    """The score of the side to move."""
+    """Return the score of the side to move."""
     moves = list(board.legal_moves)
     if not moves:
         return ply - MATE if board.is_check() else 0
@@ -37,7 +38,7 @@ def _is_drawn(board: chess.Board, ply: int) -> bool:
 
 
 def _was_there_since(board: chess.Board, ply: int) -> bool:
-    """Whether the position was there up to so many plies ago."""
+    """Return whether the position occurred up to so many plies ago."""
     now, before = board._transposition_key(), board.copy(stack=ply)
     for _ in range(ply):
         before.pop()
@@ -47,7 +48,9 @@ def _was_there_since(board: chess.Board, ply: int) -> bool:
 
 
 def quiesce(board: chess.Board, alpha: int = -INFINITY, beta: int = INFINITY) -> int:
-    """The score when nothing is left to take; with these bounds it is exact, and without any it would take for ever."""
+    """Return the score when nothing is left to take; it is exact with these bounds, and without any it would take for
+    ever.
+    """
     if board.is_insufficient_material():
         return 0
     best = evaluate(board) if board.turn else -evaluate(board)
@@ -69,5 +72,5 @@ def _is_noisy(board: chess.Board, move: chess.Move) -> bool:
 
 
 def _gain(board: chess.Board, move: chess.Move) -> int:
-    """Little for captures of much, which shortens the work and changes nothing."""
+    """Return a key that puts large captures first, which shortens the work and changes nothing."""
     return -(board.piece_type_at(move.to_square) or 0)

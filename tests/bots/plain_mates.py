@@ -1,4 +1,4 @@
-"""Mates by brute force on python-chess's boards: every move, every answer, and nothing of the engine's."""
+"""Mates by brute force on python-chess's boards: every move, every answer, and none of the engine's code."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import chess
 
 
 def can_mate(board: chess.Board, moves: int) -> bool:
-    """Whether the side to move mates in so many moves at most, whatever is answered."""
+    """Return whether the side to move mates in so many moves at most, whatever the answers."""
     candidates = list(board.legal_moves)
-    if moves == 1:  # only what gives check mates at once
+    if moves == 1:  # only a move that gives check mates at once
         candidates = [move for move in candidates if board.gives_check(move)]
     return any(_mates(board, move, moves) for move in candidates)
 
@@ -22,7 +22,7 @@ def _mates(board: chess.Board, move: chess.Move, moves: int) -> bool:
 
 
 def is_mated(board: chess.Board, moves: int) -> bool:
-    """Whether the side to move is mated, or is mated in so many moves at most, whatever it does."""
+    """Return whether the side to move is mated, or is mated in so many moves at most, whatever it does."""
     answers = list(board.legal_moves)
     if not answers:
         return board.is_check()
@@ -35,7 +35,7 @@ def _falls(board: chess.Board, answer: chess.Move, moves: int) -> bool:
 
 
 def is_mate_in(board: chess.Board, moves: int) -> bool:
-    """Whether it is mate in so many moves and no fewer; negative for the side to move's being mated."""
+    """Return whether it is mate in so many moves and no fewer; negative where the side to move is mated."""
     if moves > 0:
         return can_mate(board, moves) and (moves == 1 or not can_mate(board, moves - 1))
     return is_mated(board, -moves) and not (board.is_checkmate() if moves == -1 else is_mated(board, -moves - 1))

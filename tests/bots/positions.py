@@ -7,7 +7,7 @@ from pathlib import Path
 
 import chess
 
-#: The six positions that everybody counts, with the number of move sequences of 1, 2, 3 and 4 half-moves.
+#: The six usual perft positions, with the number of move sequences of 1, 2, 3 and 4 half-moves.
 #: https://www.chessprogramming.org/Perft_Results
 PERFT = {
     chess.STARTING_FEN: (20, 400, 8_902, 197_281),
@@ -22,7 +22,7 @@ MATES, SHORT = (Path(__file__).parent / name for name in ("mates.txt", "short.tx
 
 
 def random_boards(count: int, seed: int, plies: int = 80) -> list[chess.Board]:
-    """Positions out of random games, none of them over; without the moves that led there."""
+    """Return positions from random games, none of them over, without the moves that led to them."""
     rng, boards = random.Random(seed), list[chess.Board]()
     while len(boards) < count:
         board = chess.Board()
@@ -38,12 +38,12 @@ def random_boards(count: int, seed: int, plies: int = 80) -> list[chess.Board]:
 
 
 def mates(moves: int) -> list[str]:
-    """FENs in which the side to move mates in so many moves, or, where that is negative, is mated."""
+    """Return FENs in which the side to move mates in so many moves, or, where that is negative, is mated."""
     return [fen for number, fen in (line.split(maxsplit=1) for line in _lines(MATES)) if int(number) == moves]
 
 
 def short() -> list[str]:
-    """FENs in which plain minimax to three plies takes seconds; every second one of few pieces."""
+    """Return FENs in which plain minimax to three plies takes seconds; every second one has few pieces."""
     lines = _lines(SHORT)
     half = len(lines) // 2
     return [fen for pair in zip(lines[:half], lines[half:], strict=True) for fen in pair]

@@ -21,7 +21,7 @@ from tests.serving import served
 
 
 def wins_by_rc_bot_match(module: str, name: str, environment: dict[str, str], folder: Path) -> None:
-    """Have rc-bot-match play it as White against reconchess's random mover, whose king it takes."""
+    """Let rc-bot-match play the bot as White against reconchess's random mover, whose king it must capture."""
     command = [sys.executable, str(BIN / "rc-bot-match"), module, "reconchess.bots.random_bot"]
     run = subprocess.run(
         command, env=os.environ | environment, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=True
@@ -32,7 +32,7 @@ def wins_by_rc_bot_match(module: str, name: str, environment: dict[str, str], fo
 
 
 def wins_by_rc_connect(module: str, environment: dict[str, str]) -> None:
-    """Have rc-connect play it on a daemon, against a guest's random mover."""
+    """Let rc-connect play the bot on a daemon, against a guest's random mover."""
     with served("--http", "--http-port", "0") as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         for name in ("bot", "guest"):
@@ -63,7 +63,7 @@ def _play_as_guest(url: str, process: subprocess.Popen[str]) -> None:
 
 
 def _read_until(process: subprocess.Popen[str], text: str) -> None:
-    """Read what a process prints as far as a line with a text."""
+    """Read what a process prints, up to a line that contains a text."""
     assert process.stdout is not None
     for line in process.stdout:
         assert "rror" not in line, line

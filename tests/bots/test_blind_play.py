@@ -1,4 +1,4 @@
-"""Blind chess in the terminal: what the player knows, what is typed, what is said and drawn, and whole games."""
+"""Blind chess in the terminal: the player's knowledge, input, messages, drawing, and whole games."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def own(board: Board, color: chess.Color) -> Board:
 
 
 def beginning(board: Board = START, color: chess.Color = chess.WHITE) -> Memory:
-    """A memory in the player's first turn."""
+    """Return a memory in the player's first turn."""
     memory = Memory(board, color)
     memory.turn_begins(own(board, color), None)
     return memory
@@ -54,7 +54,7 @@ def ask(memory: Memory, requested: str, taken: str | None, capture: str | None =
     )
 
 
-# What the player knows.
+# The player's knowledge.
 
 
 def test_start_position_is_known_before_the_opponent_has_moved_and_one_turn_old_after() -> None:
@@ -64,7 +64,7 @@ def test_start_position_is_known_before_the_opponent_has_moved_and_one_turn_old_
     assert black.traces[chess.E1] == Trace(Piece.from_symbol("K"), 0)
 
 
-def test_sense_replaces_what_was_suspected_in_its_window() -> None:
+def test_sense_replaces_the_suspected_pieces_in_its_window() -> None:
     memory, true = beginning(), START.copy()
     true.push_san("e4")
     true.push_san("Nf6")
@@ -80,12 +80,12 @@ def test_sense_replaces_what_was_suspected_in_its_window() -> None:
     [
         ("k", "c5", ["c5"]),
         ("q", "d4", ["d4"]),
-        ("b", "f5", ["f5", "f8"]),  # the one of light squares
-        ("n", "f6", ["b8", "f6", "g8"]),  # which of the two has moved was not told
+        ("b", "f5", ["f5", "f8"]),  # the one of the light squares
+        ("n", "f6", ["b8", "f6", "g8"]),  # the player cannot know which of the two has moved
         ("p", "e5", ["a7", "b7", "c7", "d7", "e5", "e7", "f7", "g7", "h7"]),
     ],
 )
-def test_piece_that_turns_up_has_left_its_square_where_it_can_be_no_other(
+def test_piece_that_appears_has_left_its_old_square_if_it_can_be_no_other(
     piece: str, seen_on: str, still_on: list[str]
 ) -> None:
     memory = beginning()
@@ -94,16 +94,16 @@ def test_piece_that_turns_up_has_left_its_square_where_it_can_be_no_other(
     assert sorted(map(chess.square_name, squares)) == still_on
 
 
-def test_piece_seen_where_another_of_its_kind_is_missing_has_left_nothing() -> None:
+def test_piece_seen_while_another_of_its_kind_is_missing_leaves_no_square() -> None:
     memory = beginning()
     memory.saw([(chess.G8, None)])
     memory.saw([(chess.F6, Piece.from_symbol("n"))])
     assert {chess.B8, chess.F6} < set(memory.traces)
     memory.saw([(chess.C6, Piece.from_symbol("n"))])
-    assert {chess.B8, chess.F6, chess.C6} < set(memory.traces), "it may have come from either"
+    assert {chess.B8, chess.F6, chess.C6} < set(memory.traces), "the piece may have come from either"
 
 
-def test_capture_is_by_something_unknown_and_may_have_been_en_passant() -> None:
+def test_capture_is_by_an_unknown_piece_and_may_have_been_en_passant() -> None:
     memory = beginning()
     ask(memory, "e2e4", "e2e4")
     memory.turn_begins(own(Board("8/8/8/8/8/8/PPPP1PPP/RNBQKBNR w KQ - 0 2"), chess.WHITE), chess.E4)
@@ -111,7 +111,7 @@ def test_capture_is_by_something_unknown_and_may_have_been_en_passant() -> None:
     assert memory.lost_on == chess.E4
 
 
-def test_capture_of_what_has_not_just_moved_is_where_it_was() -> None:
+def test_capture_of_a_piece_that_has_not_just_moved_is_on_its_square() -> None:
     memory = beginning()
     ask(memory, "g1f3", "g1f3")
     memory.turn_begins(own(Board("8/8/8/8/8/8/PPPPPPPP/RNBQKB1R w KQ - 0 2"), chess.WHITE), chess.F3)
@@ -121,7 +121,7 @@ def test_capture_of_what_has_not_just_moved_is_where_it_was() -> None:
 @pytest.mark.parametrize(
     ("requested", "taken", "suspected_on"), [("e2e4", "e2e3", "e4"), ("e2e4", None, "e3"), ("e2e3", None, "e3")]
 )
-def test_something_stands_in_the_way_of_a_pawn_that_does_not_get_there(
+def test_something_blocks_a_pawn_that_does_not_reach_its_square(
     requested: str, taken: str | None, suspected_on: str
 ) -> None:
     memory = beginning()
@@ -130,13 +130,13 @@ def test_something_stands_in_the_way_of_a_pawn_that_does_not_get_there(
     assert unknown == [suspected_on]
 
 
-def test_pawn_that_captures_nothing_shows_that_nothing_is_there() -> None:
+def test_failed_pawn_capture_shows_an_empty_square() -> None:
     memory = beginning(Board("rnbqkbnr/pppp1ppp/8/8/8/4p3/PPPPPPPP/RNBQKBNR w KQkq - 0 1"))
     ask(memory, "d2e3", None)
     assert chess.E3 not in memory.traces
 
 
-def test_squares_that_a_move_passed_over_are_empty_and_what_it_captured_is_gone() -> None:
+def test_squares_a_move_crossed_are_empty_and_the_captured_piece_is_gone() -> None:
     memory = beginning(Board("4k3/p7/8/n7/8/8/8/R3K3 w Q - 0 1"))
     ask(memory, "a1a8", "a1a7", "a7")
     assert set(memory.traces) == {chess.E8}
@@ -144,8 +144,8 @@ def test_squares_that_a_move_passed_over_are_empty_and_what_it_captured_is_gone(
 
 
 @given(st.integers(0, 10_000), st.sampled_from(chess.COLORS))
-def test_own_pieces_and_the_number_of_the_others_are_always_right(seed: int, color: chess.Color) -> None:
-    """And what a sense has just shown is as it is; no trace is on a square of the player's own."""
+def test_own_pieces_and_the_number_of_the_opponents_are_always_right(seed: int, color: chess.Color) -> None:
+    """What a sense has just shown is right as well; no trace is on a square of the player's own pieces."""
     rng, game = random.Random(seed), ReconGame(max_turns=40)
     memory = Memory(START, color)
     while not game.is_over():
@@ -166,7 +166,7 @@ def test_own_pieces_and_the_number_of_the_others_are_always_right(seed: int, col
             assert not SquareSet(memory.traces) & memory.own.occupied_co[color]
 
 
-# What is said.
+# The messages.
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_own_pieces_and_the_number_of_the_others_are_always_right(seed: int, col
         ("8/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", "a7a8q", None, "Your pawn moves a7a8 and becomes a queen."),
     ],
 )  # fmt: skip
-def test_what_became_of_a_move_is_said(
+def test_result_of_a_move_is_described(
     fen: str, requested: str | None, taken: str | None, capture: str | None, sentence: str
 ) -> None:
     requested_move, taken_move = (None if uci is None else Move.from_uci(uci) for uci in (requested, taken))
@@ -195,7 +195,7 @@ def test_what_became_of_a_move_is_said(
     assert words.of_move(own(Board(fen), chess.WHITE), requested_move, taken_move, square) == sentence
 
 
-def test_senses_captures_and_ends_are_said() -> None:
+def test_senses_captures_and_ends_are_described() -> None:
     seen = simulate_sense(START, chess.E7)
     assert words.of_sense(chess.E7, seen, chess.WHITE) == (
         "You sense e7: king e8, queen d8, bishop f8, pawns d7 e7 f7."
@@ -209,7 +209,7 @@ def test_senses_captures_and_ends_are_said() -> None:
     assert words.of_end("1/2-1/2", "draw_fifty_moves") == "Draw: 1/2-1/2, fifty moves"
 
 
-# What is typed.
+# The input.
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_senses_captures_and_ends_are_said() -> None:
     [("e2e4", "e2e4"), ("e2 e4", "e2e4"), ("E2-E4", "e2e4"), ("e4", "e2e4"), ("Nf3", "g1f3"), ("nf3", "g1f3"),
      ("exd3", "e2d3"), ("ed3", "e2d3"), ("Ng1f3", "g1f3"), ("e2xd3", "e2d3")],
 )  # fmt: skip
-def test_a_move_may_be_typed_in_many_ways(text: str, uci: str) -> None:
+def test_move_may_be_typed_in_many_ways(text: str, uci: str) -> None:
     board = own(START, chess.WHITE)
     assert read_move(text, board, possible_moves(board)) == Move.from_uci(uci)
 
@@ -236,20 +236,20 @@ def test_special_moves_may_be_typed(text: str, uci: str) -> None:
     ("text", "complaint"),
     [
         ("", "Type a move to ask for, such as e2e4, Nf3 or exd5, or 'help'."),
-        ("e5", "e5 is no move that your pieces could make; 'moves' lists those."),
-        ("e2e5", "e2e5 is no move that your pieces could make; 'moves' lists those."),
-        ("castle", "'castle' is neither a move nor a word; 'help' shows the words."),
+        ("e5", "e5 is not a move that your pieces could make; 'moves' lists those."),
+        ("e2e5", "e2e5 is not a move that your pieces could make; 'moves' lists those."),
+        ("castle", "'castle' is neither a move nor a command; 'help' shows the commands."),
         ("Nd2", "Nd2 could be more than one move: b1d2, f3d2."),
     ],
 )
-def test_what_is_not_understood_is_explained(text: str, complaint: str) -> None:
+def test_unreadable_input_is_explained(text: str, complaint: str) -> None:
     board = Board("8/8/8/8/8/5N2/PPP1PPPP/RNBQKB1R w KQ - 0 1")
     with pytest.raises(NotUnderstood) as refused:
         read_move(text, board, possible_moves(board))
     assert str(refused.value) == complaint
 
 
-def test_every_move_that_may_be_asked_for_can_be_typed_as_uci() -> None:
+def test_every_requestable_move_can_be_typed_as_uci() -> None:
     board = Board("8/P6P/8/8/8/5N2/1PP1PP2/R3KB1R w KQ - 0 1")
     actions = possible_moves(board)
     queening = {Move.from_uci(uci): Move.from_uci(f"{uci}q") for uci in ("a7b8", "h7g8")}
@@ -267,11 +267,11 @@ def test_senses_and_words_are_read() -> None:
     for text, complaint in (("", "Type the square to sense around, such as e5"), ("z9", "'z9' is neither a square")):
         with pytest.raises(NotUnderstood, match=complaint):
             read_sense(text)
-    with pytest.raises(NotUnderstood, match="'z9' is no square"):
+    with pytest.raises(NotUnderstood, match="'z9' is not a square"):
         listed(board, [], "z9")
 
 
-# What is drawn.
+# The drawing.
 
 
 def drawn(memory: Memory, palette: Palette | None = None, *, width: int = 80) -> list[str]:
@@ -302,13 +302,13 @@ def test_suspected_pieces_have_their_age_and_seen_squares_a_dot() -> None:
 
 
 @pytest.mark.parametrize(("palette", "ages"), [(None, ["9", "+"]), (FULL, ["⁹", "⁺"])])
-def test_ages_of_more_than_nine_turns_are_one_sign(palette: Palette | None, ages: list[str]) -> None:
+def test_ages_above_nine_turns_are_one_sign(palette: Palette | None, ages: list[str]) -> None:
     memory = later(beginning(), 9)
     assert drawn(memory, palette)[1].split()[1][1] == ages[0]
     assert drawn(later(memory, 1), palette)[1].split()[1][1] == ages[1]
 
 
-def test_a_narrow_terminal_has_the_story_below_a_whole_board() -> None:
+def test_narrow_terminal_has_the_story_below_a_whole_board() -> None:
     lines = drawn(beginning(), width=30)
     assert [line[:2].strip() for line in lines[1:9]] == [str(rank) for rank in range(8, 0, -1)]
     assert lines[9].split() == list("abcdefgh")
@@ -333,16 +333,16 @@ def answered(terminal: Terminal, typed: str, until: str) -> str:
 SENSE, MOVE, END = "Sense around: ", "Your move: ", "anything else leaves. "
 
 
-def test_a_game_against_random_is_resigned_saved_and_replayed(tmp_path: Path) -> None:
+def test_game_against_random_is_resigned_saved_and_replayed(tmp_path: Path) -> None:
     with playing("random", "--variant", "rbc", "--seed", "3", cwd=tmp_path) as terminal:
         shown = terminal.until(SENSE)
         assert "Turn 1: sense. You are White, with 16 pieces; random has 16." in plain(shown)
         assert "You are White, against random." in plain(shown)
-        assert "\x1b[H" in shown, "it is drawn in place"
+        assert "\x1b[H" in shown, "the board is drawn in place"
         assert "48;2;" in shown or "48;5;" in shown, "squares have colours"
         assert "1. You sense e7: king e8, queen d8, bishop f8," in answered(terminal, "e7", MOVE)
         assert "You may ask for: pawn e2: d3 e3 e4 f3" in answered(terminal, "moves e2", MOVE)
-        assert "'foo' is neither a move nor a word" in answered(terminal, "foo", MOVE)
+        assert "'foo' is neither a move nor a command" in answered(terminal, "foo", MOVE)
         shown = answered(terminal, "e4", SENSE)
         assert "Your pawn moves e2e4." in shown
         assert "Turn 2: sense." in shown
@@ -366,8 +366,8 @@ def test_a_game_against_random_is_resigned_saved_and_replayed(tmp_path: Path) ->
     assert terminal.status == 0
 
 
-def test_a_king_is_captured_wherever_it_goes() -> None:
-    """The rook gives check; wherever the king then is, rook or king takes it."""
+def test_king_is_captured_wherever_it_goes() -> None:
+    """The rook gives check; rook or king captures the king wherever it then is."""
     with playing("random", "--variant", "rbc", "--fen", "k7/8/1K6/8/8/8/8/7R w - - 0 1") as terminal:
         terminal.until(SENSE)
         assert "king a8" in answered(terminal, "b7", MOVE)
@@ -380,7 +380,7 @@ def test_a_king_is_captured_wherever_it_goes() -> None:
         terminal.type("")
 
 
-def test_new_begins_a_game_from_within_one_and_after_one() -> None:
+def test_new_begins_a_game_during_and_after_another() -> None:
     with playing("random", "--variant", "rbc") as terminal:
         terminal.until(SENSE)
         answered(terminal, "e7", MOVE)
@@ -403,7 +403,7 @@ def test_new_begins_a_game_from_within_one_and_after_one() -> None:
         ("reconchess:reconchess.bots.random_bot",),
     ],
 )
-def test_bots_that_are_installed_and_others_play_it(arguments: tuple[str, ...]) -> None:
+def test_installed_and_other_bots_play(arguments: tuple[str, ...]) -> None:
     with playing(*arguments, "--color", "black") as terminal:
         assert "Turn 1: sense. You are Black" in plain(terminal.until(SENSE))
         answered(terminal, "e2", MOVE)
@@ -411,7 +411,7 @@ def test_bots_that_are_installed_and_others_play_it(arguments: tuple[str, ...]) 
         answered(terminal, "quit", "You left the game.")
 
 
-def test_bot_that_fails_is_told_and_has_lost(tmp_path: Path) -> None:
+def test_bot_that_fails_is_reported_and_loses(tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(
         "from reconchess.bots.random_bot import RandomBot as Base\n"
         "class Failing(Base):\n"
@@ -427,13 +427,13 @@ def test_bot_that_fails_is_told_and_has_lost(tmp_path: Path) -> None:
         terminal.type("")
 
 
-def test_interrupt_while_a_move_is_awaited_leaves() -> None:
+def test_interrupt_during_a_prompt_leaves_the_game() -> None:
     with playing("random", "--variant", "rbc") as terminal:
         terminal.until(SENSE)
         terminal.interrupt_until("You left the game.")
 
 
-def test_end_of_the_input_leaves() -> None:
+def test_end_of_the_input_leaves_the_game() -> None:
     done = CliRunner().invoke(play, ["random", "--variant", "rbc"], input="e7\ne4\n")
     assert done.exit_code == 0
     assert done.output.endswith("You left the game.\n")
@@ -442,24 +442,24 @@ def test_end_of_the_input_leaves() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["random"], "random: chess is played here against minimax, with --level in place of options; for blind chess: "
+        (["random"], "random: to play chess, give minimax, with --level instead of options; for blind chess: "
                      "gmd play random --variant rbc"),
         (["minimax:depth=2"], "for blind chess: gmd play minimax:depth=2 --variant rbc"),
         (["recon-zero:checkpoint=none", "--variant", "standard"],
          "recon-zero:checkpoint=none plays rbc, and not standard"),
         (["uci:stockfish", "--variant", "rbc"], "uci:stockfish plays chess960, crazyhouse, standard, and not rbc"),
-        (["random", "--variant", "rbc", "--level", "club"], "--level is minimax's, where no options follow its name"),
-        (["reconchess:bot.py", "--seed", "1"], "--seed is for bots that are installed, and reconchess:bot.py is none"),
-        (["fritz"], "'fritz' is no bot"),
+        (["random", "--variant", "rbc", "--level", "club"], "--level applies only to minimax without options"),
+        (["reconchess:bot.py", "--seed", "1"], "--seed applies only to installed bots, and reconchess:bot.py is"),
+        (["fritz"], "'fritz' is not a bot"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said(arguments: list[str], complaint: str) -> None:
+def test_wrong_arguments_are_reported(arguments: list[str], complaint: str) -> None:
     done = CliRunner().invoke(play, arguments)
     assert (done.exit_code, complaint in done.output) == (2, True), done.output
 
 
-def test_recon_zero_without_pytorch_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)  # to import it fails
+def test_recon_zero_without_pytorch_names_the_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # makes its import fail
     done = CliRunner().invoke(play, ["recon-zero"])
     assert done.exit_code == 2
     assert "recon-zero reads checkpoints with torch, which is not installed: " in done.output

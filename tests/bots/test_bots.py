@@ -35,17 +35,17 @@ def test_options_are_part_of_the_name_or_flags() -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("minimax:plies=2", "minimax: plies is no option of it: there are depth, nodes, .*, hash, check_extension"),
-        ("minimax:depth=two", "minimax: depth=two is no number"),
-        ("minimax:depth=1.5", "minimax: depth=1.5 is no whole number"),
+        ("minimax:plies=2", "minimax: unknown option plies; known are depth, nodes, .*, hash, check_extension"),
+        ("minimax:depth=two", "minimax: depth=two is not a number"),
+        ("minimax:depth=1.5", "minimax: depth=1.5 is not a whole number"),
         ("minimax:depth=0", "minimax: depth=0 is not from 1 to 60"),
         ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
         ("minimax:check_extension=no", "minimax: check_extension=no is neither on nor off"),
-        ("random:depth=2", "random: depth is no option of it: there are seed"),
-        ("fritz", "'fritz' is no bot: .* or is one of minimax, random, recon-zero"),
+        ("random:depth=2", "random: unknown option depth; known are seed"),
+        ("fritz", "'fritz' is not a bot: .* or one of minimax, random, recon-zero"),
     ],
 )
-def test_options_that_are_none_are_refused(spec: str, reason: str) -> None:
+def test_invalid_options_are_refused(spec: str, reason: str) -> None:
     with pytest.raises(BotUnusable, match=reason):
         named(spec)
 
@@ -59,7 +59,9 @@ async def test_random_plays_every_variant(variant: str, daemon_process: Served) 
 
 
 async def against_random(port: int, bots: MinimaxBots | RandomBots, **options: object) -> list[str]:
-    """How two games end, one with either colour, for the bots; one after the other, so that they go the same way."""
+    """Return how two games end for the bots, one with either colour; they are played one after the other, so that they
+    repeat.
+    """
     witness = Witness()
     opponent = Bridge(Server(port=port, hello={"player": RANDOM}), named("random:seed=3"), Witness(), at_once=1)
     mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=1)
@@ -83,7 +85,7 @@ async def test_minimax_beats_random_in_blind_chess(daemon_process: Served) -> No
 
 
 class Keeping(MinimaxBots):
-    """Keeps the bots that it makes."""
+    """A factory that keeps the bots that it makes."""
 
     def __init__(self) -> None:
         super().__init__("minimax", {}, Limits(depth=1))
@@ -94,7 +96,7 @@ class Keeping(MinimaxBots):
         return self.made[-1]
 
 
-async def test_what_it_said_of_its_last_move_is_kept(daemon_process: Served) -> None:
+async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
     bots = Keeping()
     await bridged(daemon_process.port, ME, bots, new_games(ME, max_moves=1))
     assert [bot.last_info["depth"] for bot in bots.made] == [1, 1]
@@ -102,7 +104,7 @@ async def test_what_it_said_of_its_last_move_is_kept(daemon_process: Served) -> 
     assert all(bot.last_info["pv"] for bot in bots.made)
 
 
-async def test_it_comes_late_to_a_game(daemon_process: Served) -> None:
+async def test_minimax_may_join_a_game_in_progress(daemon_process: Served) -> None:
     async with await connect(port=daemon_process.port, player=ME) as client:
         game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]
     bots = named("minimax:depth=1")

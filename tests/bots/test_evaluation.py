@@ -1,4 +1,4 @@
-"""The evaluation is the Simplified Evaluation Function, and both sides see it the same way."""
+"""The evaluation is the Simplified Evaluation Function, and is symmetric between the sides."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from tests.bots.positions import PERFT, random_boards
 from tests.helpers_proof import proof_size
 
 
-def test_the_start_position_is_even() -> None:
+def test_start_position_is_even() -> None:
     assert evaluate(chess.Board()) == 0
 
 
 @pytest.mark.parametrize(
     ("fen", "expected"),
     [
-        # Kings on e1 and e8 are worth 0 to both in the middle game, and -30 in the end game, as there is no queen here.
+        # Kings on e1 and e8 count 0 for both in the middle game, and -30 in the end game, which this is without a
+        # queen.
         ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", 100 - 20),
         ("4k3/8/8/8/4P3/8/8/4K3 w - - 0 1", 100 + 20),
         ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", 100 + 50),
@@ -30,15 +31,15 @@ def test_the_start_position_is_even() -> None:
         ("4k3/8/8/8/8/8/8/3RK3 w - - 0 1", 500 + 5),
         ("4k3/8/8/8/8/8/7r/4K3 w - - 0 1", -500 - 5),
         ("4k3/8/8/8/Q7/8/8/4K3 w - - 0 1", 900 + 0),
-        ("4k3/8/8/7Q/8/8/8/4K3 w - - 0 1", 900 - 5),  # the queen's table is not symmetric: a4 is worth 0, h5 -5
-        # The kings: in the middle game home is best, in the end game the centre.
+        ("4k3/8/8/7Q/8/8/8/4K3 w - - 0 1", 900 - 5),  # the queen's table is not symmetric: a4 counts 0, h5 -5
+        # The kings: home is best in the middle game, the centre in the end game.
         ("3qk2r/8/8/8/8/8/8/3QK2R w - - 0 1", 0),
         ("3qk2r/8/8/8/8/8/8/3Q2KR w - - 0 1", 30),
         ("3qk2r/8/8/8/4K3/8/8/3Q3R w - - 0 1", -40),
         ("4k2r/8/8/8/4K3/8/8/7R w - - 0 1", 40 + 30),
     ],
 )
-def test_values_are_those_of_the_tables(fen: str, expected: int) -> None:
+def test_values_match_the_tables(fen: str, expected: int) -> None:
     assert evaluate(chess.Board(fen)) == expected
 
 
@@ -56,7 +57,7 @@ def test_values_are_those_of_the_tables(fen: str, expected: int) -> None:
         ("QPPPP", True),
     ],
 )
-def test_an_end_game_has_no_queen_or_little_beside_each(pieces: str, expected: bool) -> None:
+def test_end_game_has_no_queens_or_each_queen_with_at_most_one_minor_piece(pieces: str, expected: bool) -> None:
     board = chess.Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")
     for square, symbol in zip(chess.SquareSet(chess.BB_RANK_3), pieces, strict=False):
         board.set_piece_at(square, chess.Piece.from_symbol(symbol))
@@ -68,7 +69,7 @@ def test_an_end_game_has_no_queen_or_little_beside_each(pieces: str, expected: b
 
 
 @pytest.mark.proof
-def test_a_mirrored_position_has_the_negated_score() -> None:
+def test_mirrored_position_has_the_negated_score() -> None:
     boards = [*map(chess.Board, PERFT), *random_boards(proof_size(100, 20_000), seed=1)]
     for board in boards:
         assert evaluate(board.mirror()) == -evaluate(board)

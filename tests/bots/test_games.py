@@ -1,4 +1,4 @@
-"""Whole games: against somebody who moves at random, and of one depth against another."""
+"""Whole games: against a random mover, and of one depth against another."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pytest
 from gm_bots.minimax.engine import Limit, Options, search
 from tests.helpers_proof import in_processes, proof_size
 
-#: Plies that both sides play at random before a game between depths begins, so that no two are the same.
+#: The plies that both sides play at random before a game between depths begins, so that no two games are the same.
 OPENING_PLIES = 6
 
 #: Half-moves after which a game is drawn.
 MAX_PLIES = 300
 
-#: Of a normal distribution, what 95 % lie below.
+#: The value below which 95 % of a normal distribution lie.
 ONE_SIDED_95 = 1.645
 
 
 def against_random(number: int) -> float:
-    """The points that depth 2 makes of a game: even numbers are White's."""
+    """Return the points that depth 2 scores in a game; it is White in the even-numbered ones."""
     rng, board = random.Random(number), chess.Board()
     while not board.is_game_over(claim_draw=True):
         if board.turn == (number % 2 == 0):
@@ -35,7 +35,7 @@ def against_random(number: int) -> float:
 
 
 def depth_against_depth(number: int, depth: int, other: int) -> float:
-    """The points that a depth makes of a game; each opening is played by both."""
+    """Return the points that a depth scores in a game; both play each opening."""
     rng, board = random.Random(number // 2), chess.Board()
     while board.ply() < OPENING_PLIES:
         board.push(rng.choice(list(board.legal_moves)))
@@ -62,7 +62,7 @@ def test_depth_two_beats_a_random_mover() -> None:
 
 @pytest.mark.proof
 def test_depth_three_is_ahead_of_depth_two() -> None:
-    """With 95 % confidence, by the normal approximation of the mean of the points."""
+    """The confidence is 95 %, by the normal approximation of the mean of the points."""
     games = proof_size(4, 200, share=4)
     results = list(in_processes(depth_against_depth, [(number, 3, 2) for number in range(games)]))
     mean = sum(results) / games

@@ -1,4 +1,4 @@
-"""The one guess that the blind player has follows what it is told."""
+"""The blind player's single guess at the position follows its observations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ START = chess.Board()
 
 
 def own(board: chess.Board, color: chess.Color) -> chess.Board:
-    """What a player is shown of a true position."""
+    """Return what a player sees of a true position."""
     shown = board.copy(stack=False)
     for square in chess.scan_forward(board.occupied_co[not color]):
         shown.remove_piece_at(square)
@@ -20,19 +20,19 @@ def own(board: chess.Board, color: chess.Color) -> chess.Board:
 
 
 def guessed(true: chess.Board, color: chess.Color = chess.WHITE) -> Guess:
-    """A guess that is right."""
+    """Return a guess that is right."""
     guess = Guess(true, color)
     guess.opponent_moved(own(true, color), None)
     return guess
 
 
-def test_it_begins_with_the_start_position() -> None:
+def test_guess_begins_with_the_start_position() -> None:
     guess = guessed(START)
     assert guess.board.fen() == START.fen()
     assert guess.legal_board() == START
 
 
-def test_a_piece_that_appears_has_left_where_it_was() -> None:
+def test_piece_that_appears_has_left_its_old_square() -> None:
     guess, true = guessed(START), START.copy()
     true.push_san("e4")
     guess.moved(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e2e4"), None)
@@ -43,7 +43,7 @@ def test_a_piece_that_appears_has_left_where_it_was() -> None:
 
 
 @pytest.mark.parametrize("reply", ["d5", "d6", "a5", "Nc6"])
-def test_one_that_has_left_where_it_was_is_somewhere(reply: str) -> None:
+def test_piece_missing_from_its_square_is_guessed_elsewhere(reply: str) -> None:
     guess, true = guessed(START), START.copy()
     true.push_san("e4")
     guess.moved(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e2e4"), None)
@@ -54,7 +54,7 @@ def test_one_that_has_left_where_it_was_is_somewhere(reply: str) -> None:
     assert guess.board.board_fen() == true.board_fen()
 
 
-def test_a_king_that_is_gone_is_near() -> None:
+def test_missing_king_is_guessed_near_its_square() -> None:
     true = chess.Board("8/8/8/8/4k3/8/8/K6R w - - 0 1")
     guess = guessed(true)
     guess.saw([(square, None) for square in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E4] | chess.BB_E4)])
@@ -63,7 +63,7 @@ def test_a_king_that_is_gone_is_near() -> None:
     assert chess.square_distance(king, chess.E4) == 2
 
 
-def test_a_capture_is_by_the_least_piece_that_could() -> None:
+def test_capture_is_guessed_to_be_by_the_least_possible_piece() -> None:
     true = chess.Board("4k3/8/3p1n2/4P3/8/8/8/4K3 b - - 0 1")
     guess = guessed(true)
     true.push_san("dxe5")
@@ -72,8 +72,8 @@ def test_a_capture_is_by_the_least_piece_that_could() -> None:
     assert guess.best_sense(range(64)) in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E5] | chess.BB_E5)
 
 
-def test_what_is_seen_to_have_captured_is_there_and_what_was_taken_for_it_is_where_it_was() -> None:
-    """A knight has come to e5 unseen, and takes on f3, where nothing was believed to be able to."""
+def test_seen_capturer_is_placed_and_the_wrongly_guessed_one_put_back() -> None:
+    """A knight has come to e5 unseen, and captures on f3, where no known piece could."""
     guess, true = guessed(START), START.copy()
     for mine, reply in (("Nf3", "Nc6"), ("Nc3", "Ne5"), ("e4", "Nxf3+")):
         move = true.parse_san(mine)
@@ -90,7 +90,7 @@ def test_what_is_seen_to_have_captured_is_there_and_what_was_taken_for_it_is_whe
     assert len(guess.board.pieces(chess.KNIGHT, chess.BLACK)) == 2
 
 
-def test_a_piece_seen_where_another_was_believed_to_be_stays() -> None:
+def test_piece_seen_on_anothers_square_stays_in_the_guess() -> None:
     guess = guessed(chess.Board("4k3/8/8/3b4/8/8/8/n3K3 w - - 0 1"))
     true = chess.Board("4k3/8/8/3n4/8/8/8/b3K3 w - - 0 1")
     guess.opponent_moved(own(true, chess.WHITE), None)
@@ -98,7 +98,7 @@ def test_a_piece_seen_where_another_was_believed_to_be_stays() -> None:
     assert guess.board.piece_at(chess.D5) == chess.Piece.from_symbol("n")
 
 
-def test_what_was_captured_is_gone_and_what_blocked_nothing_is_not_there() -> None:
+def test_captured_piece_and_disproved_blocker_leave_the_guess() -> None:
     guess = guessed(chess.Board("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1"))
     guess.moved(chess.Move.from_uci("e4d5"), None, None)
     assert guess.board.piece_at(chess.D5) is None
@@ -107,7 +107,7 @@ def test_what_was_captured_is_gone_and_what_blocked_nothing_is_not_there() -> No
     assert guess.board.piece_at(chess.D7) == chess.Piece.from_symbol("R")
 
 
-def test_a_king_that_can_be_taken_is_taken() -> None:
+def test_king_that_can_be_taken_is_taken() -> None:
     guess = guessed(chess.Board("4k3/8/8/8/8/8/8/4R2K w - - 0 1"))
     taking = chess.Move.from_uci("e1e8")
     assert guess.takes_king([chess.Move.from_uci("e1e2"), taking]) == taking
@@ -115,8 +115,8 @@ def test_a_king_that_can_be_taken_is_taken() -> None:
     assert guess.legal_board() is None
 
 
-def test_a_king_that_has_turned_up_elsewhere_castles_no_more() -> None:
-    """The engine refuses rights that no king at home has."""
+def test_king_that_has_moved_loses_its_castling_rights() -> None:
+    """The engine refuses castling rights without a king at home."""
     guess, true = guessed(START), chess.Board("rnbq1bnr/ppppkppp/8/4p3/4P3/8/PPPPKPPP/RNBQ1BNR w - - 2 3")
     guess.opponent_moved(own(chess.Board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"), True), None)
     guess.saw(simulate_sense(true, chess.E7))
@@ -126,7 +126,7 @@ def test_a_king_that_has_turned_up_elsewhere_castles_no_more() -> None:
     assert board.castling_rights == chess.BB_A1 | chess.BB_H1
 
 
-def test_it_senses_what_it_has_not_seen_for_longest() -> None:
+def test_guess_senses_the_squares_not_seen_for_longest() -> None:
     guess = guessed(START)
     inner = [square for square in chess.SQUARES if 0 < square % 8 < 7 and 0 < square // 8 < 7]
     seen = set()

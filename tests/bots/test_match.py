@@ -1,4 +1,4 @@
-"""The engine in ``gmd match``: a depth against another bot, the scores of every move, and what is drawn of them."""
+"""The engine in ``gmd match``: a depth against another bot, the scores of every move, and their plot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.arena.matches import played
 ONE, RANDOM = "minimax:depth=1", "random:seed=1"
 
 
-def test_every_move_of_its_games_has_its_score_and_they_are_drawn(tmp_path: Path) -> None:
+def test_every_move_has_its_score_and_the_scores_are_plotted(tmp_path: Path) -> None:
     moves, plot = tmp_path / "moves.csv", tmp_path / "scores.svg"
     records, summary = played(
         tmp_path / "match.jsonl", ONE, RANDOM, "--games", 2, "--concurrency", 0, "--csv-out", moves, "--plot", plot
@@ -35,7 +35,7 @@ def test_every_move_of_its_games_has_its_score_and_they_are_drawn(tmp_path: Path
     assert_the_mean_is_by_move(*(scores_by_move(record, ONE) for record in records))
     drawn = plot.read_text("utf-8")
     assert f"<!-- {ONE} -->" in drawn
-    assert f"<!-- {RANDOM} -->" not in drawn, "who has no scores has no line"
+    assert f"<!-- {RANDOM} -->" not in drawn, "a bot without scores has no line"
 
 
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse", "rbc"])
@@ -55,7 +55,7 @@ def test_every_move_of_every_player_has_a_static_score(variant: str, tmp_path: P
 
 
 def judged(record: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """Who moved, and what python-chess's board is worth to White after it."""
+    """Yield who moved, and White's evaluation of python-chess's board after the move."""
     if record["variant"] == "rbc":
         fens = record["history"]["fens_after_move"]
         for ply in range(record["plies"]):
@@ -67,8 +67,8 @@ def judged(record: dict[str, Any]) -> Iterator[tuple[str, int]]:
         yield ("black" if node.board().turn else "white"), evaluate(node.board())
 
 
-def test_check_depth_against_vanilla(tmp_path: Path) -> None:
-    """The check extension is an option: both play, each by its own."""
+def test_check_extension_is_an_option_of_each_bot(tmp_path: Path) -> None:
+    """Both bots play, each with its own setting."""
     vanilla = "vanilla=minimax:depth=1,check_extension=off"
     records, _ = played(tmp_path / "match.jsonl", vanilla, ONE, "--games", 2, "--max-moves", 10)
     assert [(record["white"], record["black"]) for record in records] == [("vanilla", ONE), (ONE, "vanilla")]
@@ -76,7 +76,7 @@ def test_check_depth_against_vanilla(tmp_path: Path) -> None:
 
 
 def assert_the_mean_is_by_move(first: list[tuple[int, float]], second: list[tuple[int, float]]) -> None:
-    """Of two games, whichever colour the bot had in them: White's third ply and Black's fourth are both move 2."""
+    """Check the mean of two games, of any colour of the bot: White's third ply and Black's fourth are both move 2."""
     assert [move for move, _ in first] == list(range(1, len(first) + 1))
     both = min(len(first), len(second))
     mean = mean_by_move([first, second])
@@ -84,8 +84,8 @@ def assert_the_mean_is_by_move(first: list[tuple[int, float]], second: list[tupl
     assert mean[both:] == max(first, second, key=len)[both:]
 
 
-def test_a_seed_gives_every_game_its_own_way_and_the_match_the_same_games_again(tmp_path: Path) -> None:
-    """Depth against depth, without which a match is the same two games over and over."""
+def test_seed_varies_the_games_and_repeats_the_match(tmp_path: Path) -> None:
+    """Depth against depth, a match without a seed is the same two games over and over."""
     bots = (f"a={ONE},seed=1", f"b={ONE},seed=1")
     first, second = (
         [record["moves"] for record in played(tmp_path / name, *bots, "--games", 4, *limits)[0]]

@@ -1,4 +1,4 @@
-"""A game in the terminal: what is typed, what is drawn, and how it ends."""
+"""A game in the terminal: the input, the drawing, and the end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gm_bots.minimax.play.prompt import WORDS, NotUnderstood, Word, legal, read
 from gm_bots.minimax.play.view import draw
 from tests.terminal import Terminal
 
-#: Seconds after which a program is taken to hang.
+#: Seconds after which a program counts as hung.
 PATIENCE = 60
 
 BEGINNER = LEVELS["beginner"]
 
 
 def play(*lines: str, arguments: tuple[str, ...] = ()) -> list[str]:
-    """What is printed on a pipe when these lines are typed; a seed makes every game the same."""
+    """Return what is printed on a pipe when these lines are typed; a seed makes every game the same."""
     command = [sys.executable, "-m", "gmd", "play", "minimax", "--level", "novice", "--seed", "1", *arguments]
     done = subprocess.run(
         command,
@@ -49,7 +49,7 @@ def play(*lines: str, arguments: tuple[str, ...] = ()) -> list[str]:
         (" e2  e4 ", "e2e4"),
     ],
 )
-def test_a_move_may_be_typed_in_many_ways(text: str, uci: str) -> None:
+def test_move_may_be_typed_in_many_ways(text: str, uci: str) -> None:
     assert read(text, chess.Board()) == chess.Move.from_uci(uci)
 
 
@@ -69,14 +69,14 @@ def test_special_moves_may_be_typed(text: str, uci: str) -> None:
         ("", chess.STARTING_FEN, "Type a move, such as e4 or e2e4, or 'help'."),
         ("e5", chess.STARTING_FEN, "e5 is not legal here."),
         ("e2e5", chess.STARTING_FEN, "e2e5 is not legal here."),
-        ("castle", chess.STARTING_FEN, "'castle' is neither a move nor a word; 'help' shows the words."),
+        ("castle", chess.STARTING_FEN, "'castle' is neither a move nor a command; 'help' shows the commands."),
         ("a7a8k", "6k1/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8k is not legal here."),
         ("Rd1", "4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rd1 could be more than one move: Rad1, Rhd1."),
         ("a1a2", "4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1", "a1a2 is not legal here: you are in check."),
         ("Ra2", "4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1", "Ra2 is not legal here: you are in check."),
     ],
 )
-def test_what_is_not_understood_is_explained(text: str, fen: str, complaint: str) -> None:
+def test_unreadable_input_is_explained(text: str, fen: str, complaint: str) -> None:
     with pytest.raises(NotUnderstood) as refused:
         read(text, chess.Board(fen))
     assert str(refused.value) == complaint
@@ -87,22 +87,22 @@ def test_words_are_read() -> None:
     assert read("moves e2", board) == Word("moves", "e2")
     assert [read(text, board) for text in ("?", "Q", "undo")] == [Word("help"), Word("quit"), Word("undo")]
     assert legal(board, "g1") == ["Nf3", "Nh3"]
-    with pytest.raises(NotUnderstood, match="'z9' is no square"):
+    with pytest.raises(NotUnderstood, match="'z9' is not a square"):
         legal(board, "z9")
 
 
-def test_a_game_on_a_pipe() -> None:
+def test_game_is_played_on_a_pipe() -> None:
     lines = play("e2 e4", "moves g1", "hint", "foo", "undo", "undo", "resign")
     assert lines[1].split()[:9] == ["8", *"rnbqkbnr"]
     assert "Legal: Ne2, Nf3, Nh3" in "\n".join(lines)
     assert any(line.startswith("Hint: ") for line in lines)
-    assert "'foo' is neither a move nor a word; 'help' shows the words." in lines
+    assert "'foo' is neither a move nor a command; 'help' shows the commands." in lines
     assert "Your last move is taken back." in lines
     assert "You have made no move yet." in lines
     assert lines[-1] == "Black wins: 0-1, White resigned"
 
 
-def test_new_begins_a_new_game_from_within_a_game() -> None:
+def test_new_begins_a_game_during_another() -> None:
     lines = play("e2 e4", "new", "e2 e4", "new black", "new green", "quit")
     starts = [number for number, line in enumerate(lines) if line[:2] == "8 "]
     boards = [[rank.split()[:9] for rank in lines[start : start + 8]] for start in starts]
@@ -114,7 +114,7 @@ def test_new_begins_a_new_game_from_within_a_game() -> None:
     assert lines[-1] == "You left the game."
 
 
-def test_new_begins_another_game_where_one_is_over() -> None:
+def test_new_begins_another_game_after_the_end() -> None:
     with Terminal("play", "minimax", "--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1") as terminal:
         terminal.until("Your move: ")
         terminal.type("Ra8")
@@ -127,7 +127,7 @@ def test_new_begins_another_game_where_one_is_over() -> None:
     assert terminal.status == 0
 
 
-def test_help_says_how_to_type_moves() -> None:
+def test_help_explains_how_to_type_moves() -> None:
     lines = play("help", "quit")
     assert "  moves are typed as e4, Nf3, O-O, a8=N, or as e2e4, a7a8n, or as e2 e4" in lines
     assert sum(line.startswith(tuple(f"  {name} " for name in WORDS)) for line in lines) == len(WORDS) + 1
@@ -146,11 +146,11 @@ def test_check_is_announced_and_black_sees_the_board_from_its_side() -> None:
     assert lines[-1] == "You left the game."
 
 
-def test_the_end_of_the_input_leaves() -> None:
+def test_end_of_the_input_leaves_the_game() -> None:
     assert play()[-1] == "You left the game."
 
 
-def test_the_engine_begins_where_the_player_is_black() -> None:
+def test_engine_begins_when_the_player_is_black() -> None:
     lines = play("quit", arguments=("--color", "black"))
     assert any(line.startswith("The engine plays ") for line in lines)
 
@@ -159,11 +159,11 @@ def test_the_engine_begins_where_the_player_is_black() -> None:
     ("arguments", "complaint"),
     [
         (("--fen", "nonsense"), "Invalid value for '--fen': "),
-        (("--fen", "8/8/8/8/8/8/8/4K3 w - - 0 1"), "is no position that chess could come to"),
+        (("--fen", "8/8/8/8/8/8/8/4K3 w - - 0 1"), "is not a legal position of chess"),
         (("--level", "god"), "Invalid value for '--level'"),
     ],
 )
-def test_what_cannot_be_is_said(arguments: tuple[str, ...], complaint: str) -> None:
+def test_wrong_arguments_are_reported(arguments: tuple[str, ...], complaint: str) -> None:
     command = [sys.executable, "-m", "gmd", "play", "minimax", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
@@ -180,7 +180,7 @@ def test_levels_are_described_in_the_singular_and_in_the_plural() -> None:
     ]
 
 
-# The game behind it.
+# The game behind the display.
 
 
 def test_undo_takes_back_the_answer_too() -> None:
@@ -192,7 +192,7 @@ def test_undo_takes_back_the_answer_too() -> None:
     assert game.board == chess.Board()
 
 
-def test_a_mate_can_be_taken_back() -> None:
+def test_mate_can_be_taken_back() -> None:
     game = Game(chess.WHITE, BEGINNER, chess.Board("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"))
     game.move(chess.Move.from_uci("a1a8"))
     assert game.result == ("1-0", "checkmate")
@@ -200,14 +200,14 @@ def test_a_mate_can_be_taken_back() -> None:
     assert game.result is None
 
 
-def test_the_engine_agrees_to_a_draw_when_it_is_not_ahead() -> None:
+def test_engine_agrees_to_a_draw_only_when_it_is_not_ahead() -> None:
     behind = "4k3/8/8/8/8/8/8/R3K3 w - - 0 40"
     assert Game(chess.WHITE, BEGINNER, chess.Board(behind)).offer_draw()
     assert not Game(chess.BLACK, BEGINNER, chess.Board(behind.replace(" w ", " b "))).offer_draw()
     assert not Game(chess.WHITE, BEGINNER).offer_draw()
 
 
-def test_draws_that_can_be_claimed_are() -> None:
+def test_claimable_draws_are_claimed() -> None:
     game = Game(chess.WHITE, BEGINNER)
     for _ in range(2):
         for uci in ("g1f3", "g8f6", "f3g1", "f6g8"):
@@ -215,7 +215,7 @@ def test_draws_that_can_be_claimed_are() -> None:
     assert game.result == ("1/2-1/2", "the position was there three times")
 
 
-def test_what_was_taken_is_known() -> None:
+def test_captured_pieces_are_known() -> None:
     game = Game(chess.WHITE, BEGINNER)
     for san in ["e4", "d5", "exd5", "Qxd5", "Nc3", "Qxg2", "Bxg2"]:
         game.move(game.board.parse_san(san))
@@ -224,7 +224,7 @@ def test_what_was_taken_is_known() -> None:
 
 
 @pytest.mark.parametrize(("width", "moves_begin"), [(80, 1), (30, 10)])
-def test_a_narrow_terminal_has_the_moves_below_a_whole_board(width: int, moves_begin: int) -> None:
+def test_narrow_terminal_has_the_moves_below_a_whole_board(width: int, moves_begin: int) -> None:
     game = Game(chess.WHITE, BEGINNER)
     for san in ("e4", "e5", "Nf3", "Nc6"):
         game.move(game.board.parse_san(san))
@@ -237,7 +237,7 @@ def test_a_narrow_terminal_has_the_moves_below_a_whole_board(width: int, moves_b
     assert "2.  Nf3  Nc6" in lines[moves_begin + 1]
 
 
-def test_a_terminal_is_drawn_in_place() -> None:
+def test_terminal_is_drawn_in_place() -> None:
     """On a pseudo-terminal the screen is cleared before each board, and squares have colours."""
     with Terminal("play", "minimax", "--level", "novice", "--seed", "1") as terminal:
         shown = terminal.until("Your move: ")

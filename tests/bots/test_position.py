@@ -1,4 +1,4 @@
-"""Moves are made and taken back by the rules, and score, key and what draws go with them."""
+"""Moves are made and taken back by the rules; the score, the key and the state for draws follow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gm_bots.minimax.position import Position, decode, encode
 from tests.bots.positions import PERFT, random_boards
 from tests.helpers_proof import in_processes, proof_size
 
-#: Everything that a position keeps.
+#: All attributes that a position keeps.
 KEPT = (
     "squares", "bitboards", "colors", "kings", "rights", "ep_square", "score", "key", "keys", "turn", "halfmove_clock",
     "end_game", "dead",
@@ -26,7 +26,9 @@ def snapshot(position: Position) -> dict[str, object]:
 
 
 def assert_is(position: Position, board: chess.Board) -> None:
-    """A position kept by moves is the one set up afresh from the board; key and score are python-chess's and ours."""
+    """Check that a position updated by moves equals one made afresh from the board; key and score are python-chess's
+    and ours.
+    """
     assert position.key == key_of(board), board.fen()
     assert position.evaluate() == (evaluate(board) if board.turn else -evaluate(board)), board.fen()
     assert (position.end_game, position.dead) == (is_end_game(board), board.is_insufficient_material()), board.fen()
@@ -52,7 +54,7 @@ def checked_perft(position: Position, board: chess.Board, depth: int) -> int:
 
 
 def perft(position: Position, depth: int) -> int:
-    """Count the sequences as a search goes through them."""
+    """Count the sequences as a search generates them."""
     in_check, count = position.in_check(), 0
     for move in pseudo_legal_moves(position):
         if position.make_legal(move, in_check):
@@ -62,7 +64,7 @@ def perft(position: Position, depth: int) -> int:
 
 
 def checked_after(fen: str, uci: str, depth: int) -> int:
-    """For a process of its own: what follows one move."""
+    """Count the checked sequences after one move; this may run in another process."""
     board = chess.Board(fen)
     position = Position(board)
     position.make(encode(chess.Move.from_uci(uci)))
@@ -71,14 +73,14 @@ def checked_after(fen: str, uci: str, depth: int) -> int:
 
 
 @pytest.mark.parametrize("fen", PERFT)
-def test_perft_with_everything_checked(fen: str) -> None:
+def test_every_node_of_a_shallow_perft_matches_python_chess(fen: str) -> None:
     for depth in (1, 2):
         assert checked_perft(Position(chess.Board(fen)), chess.Board(fen), depth) == PERFT[fen][depth - 1]
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("fen", PERFT)
-def test_perft_to_depth_four_with_everything_checked(fen: str) -> None:
+def test_every_node_of_perft_to_depth_four_matches_python_chess(fen: str) -> None:
     depth = proof_size(2, 4, share=3)
     jobs = [(fen, move.uci(), depth - 1) for move in chess.Board(fen).legal_moves]
     assert (
@@ -89,7 +91,7 @@ def test_perft_to_depth_four_with_everything_checked(fen: str) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("fen", PERFT)
-def test_perft(fen: str) -> None:
+def test_perft_matches_the_known_counts(fen: str) -> None:
     small = 4 if PERFT[fen][3] < 200_000 else 3
     depth = proof_size(small, 4, share=small)
     assert perft(Position(chess.Board(fen)), depth) == PERFT[fen][depth - 1]
@@ -113,7 +115,7 @@ def test_random_games_keep_everything_right_forwards_and_backwards() -> None:
             assert snapshot(position) == before
 
 
-def test_a_square_for_en_passant_counts_only_where_taking_is_legal() -> None:
+def test_en_passant_square_counts_only_when_the_capture_is_legal() -> None:
     untaken, taking, discovering = (
         Position(chess.Board(fen))
         for fen in (
@@ -140,10 +142,10 @@ def test_moves_survive_encoding() -> None:
         ("8/8/8/8/8/8/8/4K3 w - - 0 1", "each side needs one king"),
         ("4k3/8/8/8/8/8/8/4K2K w - - 0 1", "each side needs one king"),
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side to move could take the king"),
-        ("1r2k3/8/8/8/8/8/8/1R2K3 w B - 0 1", "castling as in Chess960 only is not played"),
+        ("1r2k3/8/8/8/8/8/8/1R2K3 w B - 0 1", "castling that only Chess960 allows is not supported"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(fen: str, reason: str) -> None:
+def test_position_that_cannot_be_searched_is_refused(fen: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Position(chess.Board(fen, chess960=True))
 
@@ -157,31 +159,31 @@ def play(board: chess.Board, moves: str) -> Position:
     return Position(board)
 
 
-def test_a_position_that_was_there_twice_before_draws() -> None:
+def test_third_occurrence_of_a_position_draws() -> None:
     assert not play(chess.Board(), "Nf3 Nf6 Ng1 Ng8").repeats(0)
     assert play(chess.Board(), "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8").repeats(0)
 
 
-def test_a_position_that_was_there_since_the_root_draws_at_once() -> None:
+def test_second_occurrence_since_the_root_draws_at_once() -> None:
     position = play(chess.Board(), "Nf3 Nf6 Ng1 Ng8")
     assert [ply for ply in range(6) if position.repeats(ply)] == [4, 5]
 
 
-def test_other_rights_make_another_position() -> None:
+def test_other_castling_rights_make_another_position() -> None:
     fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     moves = "Ra2 Ra7 Ra1 Ra8"
     assert not play(chess.Board(fen), f"{moves} {moves}").repeats(0)
     assert play(chess.Board(fen), f"{moves} {moves} {moves}").repeats(0)
 
 
-def test_another_clock_forgets_what_came_before() -> None:
+def test_irreversible_move_forgets_earlier_positions() -> None:
     position = play(chess.Board(), "Nf3 Nf6 Ng1 Ng8 e4 e5 Nf3 Nf6 Ng1 Ng8")
     assert position.made == 4
     assert not position.repeats(2)
 
 
 @pytest.mark.proof
-def test_repetitions_are_python_chess_s() -> None:
+def test_repetitions_match_python_chess() -> None:
     rng = random.Random(5)
     for start in random_boards(proof_size(20, 2_000), seed=6, plies=120):
         board = start

@@ -17,7 +17,7 @@ PATIENCE = 120
 
 
 def run(command: list[str]) -> list[str]:
-    """What a command prints, which must end well and complain of nothing."""
+    """Return what a command prints; it must succeed and print no error."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -26,21 +26,21 @@ def run(command: list[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_its_commands_run() -> None:
-    with served() as daemon:  # of its own: a bot plays all games of its player, and others' tests have players 1 and 2
+def test_commands_of_the_bots_readme_run() -> None:
+    with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 1 and 2
         blocks = [block.replace("7100", str(daemon.port)) for block in examples_of(README, "sh")]
         games, uci = (run(["bash", "-euc", block]) for block in blocks)
     assert {"won 2, lost 0, drawn 0", "won 1, lost 0, drawn 0"} <= {untimed(line) for line in games}
     assert uci[0] == "readyok"
 
 
-def test_its_program_runs() -> None:
+def test_program_of_the_bots_readme_runs() -> None:
     (program,) = examples_of(README, "python")
     first, line = run([sys.executable, "-c", program])
     assert first.split()[:3] == ["Qxf7#", "1", "99999"]
     assert line == "1. Qxf7#"
 
 
-def test_it_has_every_level() -> None:
+def test_readme_lists_every_level() -> None:
     text = README.read_text("utf-8")
     assert all(f"| `{name}` |" in text for name in LEVELS)

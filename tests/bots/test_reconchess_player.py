@@ -30,23 +30,23 @@ def no_options_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("source", [MODULE, str(FOLDER), str(FOLDER / "reconchess_player.py")])
-def test_reconchess_loads_it_by_name_folder_and_file(source: str) -> None:
+def test_reconchess_loads_the_player_by_name_folder_and_file(source: str) -> None:
     code = f"from reconchess import load_player; name, player = load_player({source!r}); player(); print(name)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "Minimax\n"
 
 
-def test_package_lists_the_player_only_where_reconchess_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_lists_the_player_only_when_reconchess_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_player(MODULE) == ("Minimax", Minimax)
     assert "Minimax" in dir(gm_bots.minimax)
-    monkeypatch.setitem(sys.modules, "reconchess", None)  # to import it fails
+    monkeypatch.setitem(sys.modules, "reconchess", None)  # makes its import fail
     assert "Minimax" not in dir(gm_bots.minimax)
     with pytest.raises(AttributeError, match=r"module 'gm_bots\.minimax' has no attribute 'Maximin'"):
         getattr(gm_bots.minimax, "Maximin")  # noqa: B009 - mypy knows that it is not there
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
-def test_it_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
+def test_player_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
     random.seed(1)
     players: list[Player] = [RandomBot(), Minimax(depth=2)]
     winner, reason, history = play_local_game(*(players if color == chess.BLACK else reversed(players)))
@@ -56,7 +56,7 @@ def test_it_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
 
 
 class Watched(Minimax):
-    """Keeps what it knows of its own pieces before each of its turns."""
+    """A player that records its knowledge of its own pieces before each of its turns."""
 
     def handle_game_start(self, color: chess.Color, board: chess.Board, opponent_name: str) -> None:
         super().handle_game_start(color, board, opponent_name)
@@ -68,7 +68,7 @@ class Watched(Minimax):
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
-def test_it_knows_its_own_pieces_and_castling_rights_all_game_long(color: chess.Color, tmp_path: Path) -> None:
+def test_player_knows_its_own_pieces_and_castling_rights_all_game_long(color: chess.Color, tmp_path: Path) -> None:
     random.seed(4)
     watched = Watched(depth=1, seed=2)
     players: list[Player] = [RandomBot(), watched]
@@ -92,8 +92,8 @@ def test_player_plays_several_games_and_a_seed_repeats_them() -> None:
     assert first[0] != first[1]
 
 
-def test_it_begins_from_the_board_that_it_is_given() -> None:
-    """Black moves first, and its king is to be taken."""
+def test_player_begins_from_the_given_board() -> None:
+    """Black moves first, and the opponent's king can be captured."""
     player = Minimax(depth=1)
     player.handle_game_start(chess.BLACK, chess.Board("4k3/8/8/8/1p6/r7/8/3K4 b - - 0 1"), "other")
     player.handle_opponent_move_result(False, None)
@@ -103,7 +103,7 @@ def test_it_begins_from_the_board_that_it_is_given() -> None:
     assert player.choose_move([takes, chess.Move.from_uci("a3a2")], 900) == takes
 
 
-def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_the_constructor_override_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "depth=2,check_extension=off")
     settings = Minimax(depth=3)._settings
     assert (settings.depth, settings.check_extension) == (3, False)
@@ -111,11 +111,11 @@ def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypat
     with pytest.raises(BotUnusable, match=r"^GM_MINIMAX: 'depth' is not NAME=VALUE$"):
         Minimax()
     monkeypatch.setenv(VARIABLE, "simulations=2")
-    with pytest.raises(BotUnusable, match=r"^minimax: simulations is no option of it: there are depth, "):
+    with pytest.raises(BotUnusable, match=r"^minimax: unknown option simulations; known are depth, "):
         Minimax()
 
 
-def test_move_takes_a_second_unless_told_otherwise_and_never_more_than_the_clock_allows() -> None:
+def test_move_takes_a_second_by_default_and_never_more_than_the_clock_allows() -> None:
     assert Minimax()._limit(900.0) == Limit(seconds=1.0, clock=900.0)
     assert Minimax(depth=4)._limit(900.0) == Limit(depth=4, clock=900.0)
     assert Minimax(depth=4, movetime=2)._limit(900.0) == Limit(depth=4, seconds=2.0, clock=900.0)
@@ -123,9 +123,9 @@ def test_move_takes_a_second_unless_told_otherwise_and_never_more_than_the_clock
     assert Minimax()._limit(10_000_000) == Limit(seconds=1.0)  # gmd over HTTP, where there is no clock
 
 
-def test_rc_bot_match_plays_it(tmp_path: Path) -> None:
+def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     wins_by_rc_bot_match(MODULE, "Minimax", {VARIABLE: QUICK}, tmp_path)
 
 
-def test_rc_connect_plays_it_on_a_daemon() -> None:
+def test_rc_connect_plays_the_player_on_a_daemon() -> None:
     wins_by_rc_connect(MODULE, {VARIABLE: QUICK})

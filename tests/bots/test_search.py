@@ -1,4 +1,4 @@
-"""The search finds what plain minimax finds, mates by the shortest way, and ends when it is told to."""
+"""The search finds what plain minimax finds, mates by the shortest way, and ends on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bots.plain_mates import is_mate_in
 from tests.bots.positions import PERFT, mates, random_boards, short
 from tests.helpers_proof import in_processes, proof_size
 
-#: Ways to search that look at other nodes and must come to the same score.
+#: Ways to search that visit other nodes and must find the same score.
 WAYS = {
     "all": ALL,
     "minimax": replace(ALL, alpha_beta=False, table=False),
@@ -34,7 +34,7 @@ def depth(plies: int, fen: str | chess.Board = chess.STARTING_FEN, options: Opti
 
 
 def compare(fen: str, plies: int) -> None:
-    """For a process of its own: one position, to all depths up to one, in all ways; against plain minimax."""
+    """Compare a position, at all depths up to one, in all ways, with plain minimax; another process may run this."""
     for until in range(1, plies + 1):
         expected = minimax(chess.Board(fen), until)
         for name, features in WAYS.items():
@@ -42,28 +42,28 @@ def compare(fen: str, plies: int) -> None:
 
 
 @pytest.mark.proof
-def test_the_score_is_plain_minimax_s_whatever_is_left_out() -> None:
-    """To three plies, where there are few enough lines of three that plain minimax ends."""
+def test_score_equals_plain_minimax_in_every_way_of_searching() -> None:
+    """The depth is three plies, in positions with few enough lines for plain minimax to end."""
     fens = short()[: proof_size(5, 200)]
     jobs = [(fen, proof_size(2, 3, share=3)) for fen in fens]
     assert len(list(in_processes(compare, jobs) if len(jobs) > 5 else [compare(*job) for job in jobs])) == len(fens)
 
 
 @pytest.mark.proof
-def test_the_score_is_plain_minimax_s_in_any_position() -> None:
-    """To one ply; captures at its end go on as far as they do."""
+def test_score_equals_plain_minimax_in_any_position() -> None:
+    """The depth is one ply; captures at its end go on as far as they do."""
     for board in random_boards(proof_size(8, 200), seed=3):
         compare(board.fen(), 1)
 
 
 @pytest.mark.proof
-def test_the_ways_agree_deeper_than_plain_minimax_gets() -> None:
+def test_all_ways_agree_deeper_than_plain_minimax_gets() -> None:
     for board in random_boards(proof_size(6, 300), seed=4):
         results = {name: depth(3, board, Options(features=way)) for name, way in WAYS.items() if name != "minimax"}
         assert len({result.score for result in results.values()}) == 1, board.fen()
 
 
-def test_each_way_takes_more_nodes_where_it_should() -> None:
+def test_each_omitted_feature_costs_nodes() -> None:
     boards = random_boards(5, seed=9)
     nodes = {
         name: sum(depth(3, board, Options(features=WAYS[name])).nodes for board in boards)
@@ -73,8 +73,8 @@ def test_each_way_takes_more_nodes_where_it_should() -> None:
     assert nodes["all"] * 2 < nodes["bare alpha-beta"]
 
 
-def test_a_search_of_some_moves_looks_at_no_others() -> None:
-    """Each alone has the score that it has among all."""
+def test_search_of_some_moves_considers_no_others() -> None:
+    """Each move alone has the score that it has among all."""
     board = chess.Board()
     best = depth(3)
     scores = {move: search(board, Limit(depth=3), moves=[move]).score for move in board.legal_moves}
@@ -83,7 +83,7 @@ def test_a_search_of_some_moves_looks_at_no_others() -> None:
         search(board, Limit(depth=1), moves=[chess.Move.from_uci("e2e5")])
 
 
-def test_a_search_does_not_change_its_board() -> None:
+def test_search_does_not_change_its_board() -> None:
     board = chess.Board()
     board.push_san("e4")
     before = (board.fen(), list(board.move_stack))
@@ -95,14 +95,14 @@ def test_a_search_does_not_change_its_board() -> None:
 
 
 def some_mates(moves: int) -> list[str]:
-    """As many as the run has time for: those of three moves take seconds each."""
+    """Return as many mates as the run has time for: those of three moves take seconds each."""
     return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 5}.get(abs(moves), 30))]
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3])
 def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
-    """Twice the moves, less one: the check that is mate is looked behind, and nothing less deep can see it."""
+    """This is twice the moves, less one: the search extends the check that mates, and no smaller depth can see it."""
     for fen in some_mates(moves):
         result = depth(2 * moves - 1, fen)
         assert (result.mate, result.score) == (moves, MATE - (2 * moves - 1)), fen
@@ -110,13 +110,13 @@ def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
 
 
 @pytest.mark.parametrize("moves", [1, 2])
-def test_looking_deeper_finds_no_longer_mate(moves: int) -> None:
+def test_deeper_search_finds_no_longer_mate(moves: int) -> None:
     for fen in mates(moves)[:5]:
         assert depth(2 * moves + 1, fen).mate == moves, fen
 
 
 def assert_played_out(board: chess.Board, plies: int) -> None:
-    """Both sides play what they find: the mate comes with the last ply, and not before. Lines are legal."""
+    """Assert that both sides' best play mates with the last ply, and not before, and that all lines are legal."""
     for left in range(plies, 0, -1):
         assert not board.is_game_over()
         result = depth(left, board)
@@ -131,15 +131,15 @@ def assert_played_out(board: chess.Board, plies: int) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3, -1, -2, -3])
-def test_the_suites_are_what_they_say_by_brute_force(moves: int) -> None:
-    """That there is such a mate, whatever is answered, and none that is shorter."""
+def test_mate_suites_are_right_by_brute_force(moves: int) -> None:
+    """There is such a mate, whatever the answers, and no shorter one."""
     for fen in some_mates(moves):
         assert is_mate_in(chess.Board(fen), moves), fen
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [-1, -2, -3])
-def test_the_loser_puts_the_mate_off(moves: int) -> None:
+def test_loser_delays_the_mate(moves: int) -> None:
     for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000, share={-3: 5}.get(moves, 30))]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
@@ -153,14 +153,14 @@ def test_the_loser_puts_the_mate_off(moves: int) -> None:
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0),
     ],
 )
-def test_a_game_that_is_over_has_no_move(fen: str, score: int) -> None:
+def test_finished_game_has_no_move(fen: str, score: int) -> None:
     result = search(chess.Board(fen), Limit(seconds=10))
     assert (result.move, result.score, result.pv, result.depth) == (None, score, [], 0)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("plies", [1, 2, 3])
-def test_no_lost_position_is_too_bad_to_play_on(plies: int) -> None:
+def test_every_lost_position_still_has_a_move(plies: int) -> None:
     most = proof_size(3, 1_000)
     lost = [fen for moves in (-1, -2, -3) for fen in mates(moves)[:most]]
     for fen in [*lost, "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
@@ -171,7 +171,7 @@ def test_no_lost_position_is_too_bad_to_play_on(plies: int) -> None:
 # Draws.
 
 
-def test_a_lost_game_is_drawn_by_perpetual_check() -> None:
+def test_lost_game_is_drawn_by_perpetual_check() -> None:
     """Black is a rook and a queen ahead; White's queen checks on e8 and h5 for ever."""
     fen = "6k1/6p1/8/7Q/8/1r6/q4PPP/6K1 w - - 0 1"
     assert depth(1, fen).score < -200
@@ -179,7 +179,7 @@ def test_a_lost_game_is_drawn_by_perpetual_check() -> None:
     assert (result.score, result.move) == (0, chess.Move.from_uci("h5e8"))
 
 
-def test_a_repetition_is_worth_nothing() -> None:
+def test_repetition_scores_zero() -> None:
     board = chess.Board("7k/8/8/8/8/8/q7/7K w - - 0 1")
     for _ in range(2):
         for uci in ("h1g1", "h8g8", "g1h1", "g8h8"):
@@ -191,32 +191,32 @@ def test_a_repetition_is_worth_nothing() -> None:
     assert result.move != chess.Move.from_uci("g8h8")
 
 
-def test_the_fiftieth_move_draws_unless_it_mates() -> None:
+def test_fiftieth_move_draws_unless_it_mates() -> None:
     assert depth(1, "7k/8/8/8/8/8/R7/1R5K w - - 99 80").score == 0
     assert depth(1, "7k/R7/8/8/8/8/8/1R5K w - - 99 80").mate == 1
     assert depth(3, "7k/8/8/8/8/8/R7/1R5K w - - 97 80").mate == 2
 
 
-def test_what_cannot_mate_is_worth_nothing() -> None:
+def test_insufficient_material_scores_zero() -> None:
     assert depth(3, "7k/8/8/8/8/8/N7/7K w - - 0 1").score == 0
     assert depth(3, "8/7k/8/8/p7/8/1B6/7K w - - 0 1").score > 0
 
 
-# Limits, and what is random.
+# Limits, and randomness.
 
 
-def test_the_same_depth_is_the_same_search() -> None:
+def test_same_depth_gives_the_same_search() -> None:
     first, second = ([search(chess.Board(fen), Limit(depth=3)) for fen in PERFT] for _ in range(2))
     assert [replace(result, seconds=0) for result in first] == [replace(result, seconds=0) for result in second]
 
 
-def test_a_search_of_some_nodes_is_the_same_search() -> None:
+def test_same_number_of_nodes_gives_the_same_search() -> None:
     first, second = (search(chess.Board(), Limit(nodes=3_000)) for _ in range(2))
     assert replace(first, seconds=0) == replace(second, seconds=0)
     assert first.nodes == 3_001
 
 
-def test_a_seed_varies_the_move_within_the_margin() -> None:
+def test_seed_varies_the_move_within_the_margin() -> None:
     best = depth(2)
     drawn = {depth(2, options=Options(seed=seed, margin=30)).move for seed in range(40)}
     assert len(drawn) > 3
@@ -228,7 +228,7 @@ def test_a_seed_varies_the_move_within_the_margin() -> None:
     assert depth(2, options=Options(seed=7, margin=30)).move == depth(2, options=Options(seed=7, margin=30)).move
 
 
-def test_a_seed_without_a_margin_chooses_among_the_best() -> None:
+def test_seed_without_a_margin_chooses_among_the_best() -> None:
     best = depth(2).score
     for seed in range(5):
         move = depth(2, options=Options(seed=seed, margin=0)).move
@@ -243,7 +243,7 @@ def test_no_seed_gives_a_mate_away() -> None:
         assert {depth(3, fen, Options(seed=seed, margin=300)).mate for seed in range(3)} == {2}
 
 
-def test_somebody_ends_it() -> None:
+def test_search_stops_on_request() -> None:
     asked: list[None] = []
 
     def stopped() -> bool:
@@ -255,17 +255,17 @@ def test_somebody_ends_it() -> None:
     assert 1 < result.depth < 20
 
 
-def test_no_time_at_all_still_gives_a_move() -> None:
+def test_search_without_time_still_gives_a_move() -> None:
     for limit in (Limit(seconds=0), Limit(clock=0), Limit(nodes=1), Limit(clock=0.001, increment=0)):
         assert search(chess.Board(), limit).move in chess.Board().legal_moves
 
 
-def test_iterations_are_told_as_they_end() -> None:
-    told: list[Result] = []
-    result = search(chess.Board(), Limit(depth=4), found=told.append)
-    assert [one.depth for one in told] == [1, 2, 3, 4]
-    assert told[-1] == replace(result, seconds=told[-1].seconds)
-    assert all(board_after(one.pv) for one in told)
+def test_iterations_are_reported_as_they_end() -> None:
+    iterations: list[Result] = []
+    result = search(chess.Board(), Limit(depth=4), found=iterations.append)
+    assert [one.depth for one in iterations] == [1, 2, 3, 4]
+    assert iterations[-1] == replace(result, seconds=iterations[-1].seconds)
+    assert all(board_after(one.pv) for one in iterations)
 
 
 def board_after(line: list[chess.Move]) -> chess.Board:
@@ -276,7 +276,7 @@ def board_after(line: list[chess.Move]) -> chess.Board:
     return board
 
 
-def test_a_small_table_changes_nothing_but_nodes() -> None:
+def test_small_table_changes_only_the_number_of_nodes() -> None:
     fen = list(PERFT)[1]
     small, large = (depth(4, fen, Options(hash_mebibytes=size)) for size in (1, 64))
     assert (small.score, small.move) == (large.score, large.move)
@@ -296,5 +296,5 @@ def test_a_small_table_changes_nothing_but_nodes() -> None:
         (Limit(clock=60.03, seconds=1), 1, 1),
     ],
 )
-def test_a_clock_is_shared_out(limit: Limit, soft: float, hard: float) -> None:
+def test_clock_is_divided_among_moves(limit: Limit, soft: float, hard: float) -> None:
     assert limit.shares() == pytest.approx((soft, hard))

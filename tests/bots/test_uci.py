@@ -1,4 +1,4 @@
-"""The engine by UCI: what it answers, what it refuses, and that it listens while it thinks."""
+"""The engine by UCI: its answers, its refusals, and its attention to commands during a search."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ import pytest
 
 from gm_bots.minimax.uci import BadCommand, Limit, Uci, read_limit, read_position
 
-#: Seconds after which an answer is taken not to come.
+#: Seconds after which an answer counts as missing.
 PATIENCE = 120
 
 
 class Conversation:
-    """Both sides of a conversation, the engine's in a thread."""
+    """Both sides of a conversation; the engine's runs in a thread."""
 
     def __init__(self) -> None:
-        self._heard: queue.Queue[str] = queue.Queue()
-        self._said: queue.Queue[str | None] = queue.Queue()
-        self._thread = threading.Thread(target=Uci(self._heard.put).run, args=(iter(self._said.get, None),))
+        self._output: queue.Queue[str] = queue.Queue()
+        self._input: queue.Queue[str | None] = queue.Queue()
+        self._thread = threading.Thread(target=Uci(self._output.put).run, args=(iter(self._input.get, None),))
         self._thread.start()
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         for line in lines:
-            self._said.put(line)
+            self._input.put(line)
 
-    def hear(self, until: str) -> list[str]:
-        """What is said up to a line that begins with a text."""
-        heard: list[str] = []
-        while not heard or not heard[-1].startswith(until):
-            heard.append(self._heard.get(timeout=PATIENCE))
-        return heard
+    def receive(self, until: str) -> list[str]:
+        """Return the lines up to one that begins with a text."""
+        received: list[str] = []
+        while not received or not received[-1].startswith(until):
+            received.append(self._output.get(timeout=PATIENCE))
+        return received
 
     def end(self) -> list[str]:
-        """End the input; what was said that nobody has heard."""
-        self._said.put(None)
+        """End the input; return the lines not yet received."""
+        self._input.put(None)
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
-        return [self._heard.get() for _ in range(self._heard.qsize())]
+        return [self._output.get() for _ in range(self._output.qsize())]
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def engine() -> Iterator[Conversation]:
     conversation.end()
 
 
-def test_it_introduces_itself(engine: Conversation) -> None:
-    engine.say("uci", "isready")
-    assert engine.hear("readyok") == [
+def test_engine_introduces_itself(engine: Conversation) -> None:
+    engine.send("uci", "isready")
+    assert engine.receive("readyok") == [
         "id name gmd minimax",
         "id author the authors of gmd",
         "option name Hash type spin default 64 min 1 max 65536",
@@ -69,9 +69,9 @@ def test_it_introduces_itself(engine: Conversation) -> None:
     ]
 
 
-def test_it_searches_to_a_depth(engine: Conversation) -> None:
-    engine.say("position startpos moves e2e4 e7e5", "go depth 3")
-    *infos, best = engine.hear("bestmove")
+def test_engine_searches_to_a_depth(engine: Conversation) -> None:
+    engine.send("position startpos moves e2e4 e7e5", "go depth 3")
+    *infos, best = engine.receive("bestmove")
     assert [info.split()[:3] for info in infos] == [["info", "depth", str(depth)] for depth in (1, 2, 3)]
     words = infos[-1].split()
     assert [words[number] for number in (3, 5, 6, 8, 10, 12, 14)] == [
@@ -80,93 +80,93 @@ def test_it_searches_to_a_depth(engine: Conversation) -> None:
     assert best.split()[1] == words[15]
 
 
-def test_mates_are_told_as_such(engine: Conversation) -> None:
-    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go movetime 5000")
-    *_, info, best = engine.hear("bestmove")
+def test_mates_are_reported_as_mates(engine: Conversation) -> None:
+    engine.send("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go movetime 5000")
+    *_, info, best = engine.receive("bestmove")
     assert " score mate 1 " in info
     assert best == "bestmove b1b8"
-    engine.say("position fen 7k/1R6/R7/8/8/8/8/7K b - - 0 1", "go depth 2")
-    assert " score mate -1 " in engine.hear("bestmove")[-2]
+    engine.send("position fen 7k/1R6/R7/8/8/8/8/7K b - - 0 1", "go depth 2")
+    assert " score mate -1 " in engine.receive("bestmove")[-2]
 
 
-def test_it_searches_only_the_moves_that_it_is_told_to(engine: Conversation) -> None:
-    engine.say("position startpos", "go searchmoves a2a3 h2h4 depth 2")
-    assert engine.hear("bestmove")[-1] in ("bestmove a2a3", "bestmove h2h4")
-    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go depth 3 searchmoves h1g1")
-    assert engine.hear("bestmove")[-1] == "bestmove h1g1"
+def test_searchmoves_restricts_the_search(engine: Conversation) -> None:
+    engine.send("position startpos", "go searchmoves a2a3 h2h4 depth 2")
+    assert engine.receive("bestmove")[-1] in ("bestmove a2a3", "bestmove h2h4")
+    engine.send("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go depth 3 searchmoves h1g1")
+    assert engine.receive("bestmove")[-1] == "bestmove h1g1"
 
 
-def test_a_game_that_is_over_has_no_best_move(engine: Conversation) -> None:
-    engine.say("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3")
-    assert engine.hear("bestmove")[-1] == "bestmove (none)"
+def test_finished_game_has_no_best_move(engine: Conversation) -> None:
+    engine.send("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3")
+    assert engine.receive("bestmove")[-1] == "bestmove (none)"
 
 
-def test_it_listens_while_it_thinks_and_stops_when_told(engine: Conversation) -> None:
-    engine.say("position startpos", "go infinite", "isready")
-    assert not any(line.startswith("bestmove") for line in engine.hear("readyok"))
-    engine.say("stop")
-    assert chess.Move.from_uci(engine.hear("bestmove")[-1].split()[1]) in chess.Board().legal_moves
+def test_engine_reads_commands_during_a_search_and_stops_on_request(engine: Conversation) -> None:
+    engine.send("position startpos", "go infinite", "isready")
+    assert not any(line.startswith("bestmove") for line in engine.receive("readyok"))
+    engine.send("stop")
+    assert chess.Move.from_uci(engine.receive("bestmove")[-1].split()[1]) in chess.Board().legal_moves
 
 
-def test_an_infinite_search_that_is_done_waits_for_stop(engine: Conversation) -> None:
-    engine.say("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go infinite")
-    engine.hear("info depth 1 ")
-    engine.say("isready")
-    assert engine.hear("readyok") == ["readyok"]
-    engine.say("stop")
-    assert engine.hear("bestmove") == ["bestmove b1b8"]
+def test_finished_infinite_search_waits_for_stop(engine: Conversation) -> None:
+    engine.send("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go infinite")
+    engine.receive("info depth 1 ")
+    engine.send("isready")
+    assert engine.receive("readyok") == ["readyok"]
+    engine.send("stop")
+    assert engine.receive("bestmove") == ["bestmove b1b8"]
 
 
-def test_what_follows_a_word_that_is_unknown_is_obeyed(engine: Conversation) -> None:
-    """As UCI wants it: "joho debug on" is "debug on"."""
-    engine.say("joho isready please")
-    assert engine.hear("readyok") == ["info string 'joho' is no command of UCI's that is known here", "readyok"]
+def test_command_after_an_unknown_word_is_obeyed(engine: Conversation) -> None:
+    """UCI requires this: "joho debug on" is "debug on"."""
+    engine.send("joho isready please")
+    assert engine.receive("readyok") == ["info string 'joho' is not a known UCI command", "readyok"]
 
 
-def test_stop_with_nothing_to_stop_says_nothing(engine: Conversation) -> None:
-    engine.say("stop", "ponderhit", "", "debug on", "ucinewgame", "isready")
-    assert engine.hear("readyok") == ["readyok"]
+def test_stop_without_a_search_prints_nothing(engine: Conversation) -> None:
+    engine.send("stop", "ponderhit", "", "debug on", "ucinewgame", "isready")
+    assert engine.receive("readyok") == ["readyok"]
 
 
-def test_the_end_of_the_input_ends_a_search() -> None:
+def test_end_of_the_input_ends_a_search() -> None:
     engine = Conversation()
-    engine.say("go infinite")
+    engine.send("go infinite")
     assert engine.end()[-1].startswith("bestmove ")
 
 
-def test_without_the_check_extension_it_sees_less(engine: Conversation) -> None:
-    """Where the mate is a ply behind a check, a search that does not go on there does not see it."""
+def test_search_without_the_check_extension_misses_a_mate(engine: Conversation) -> None:
+    """The mate is one ply after a check: a search without the extension does not see it."""
     mate_in_two = "r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1"  # 1.Ra6+ f6 2.Bxf6+ Rg7 3.Rxa8#, the rook gives check
     sees: dict[str, list[str]] = {}
     for value in ("true", "false"):
-        engine.say(f"setoption name CheckExtension value {value}", f"position fen {mate_in_two}", "go depth 3")
-        sees[value] = engine.hear("bestmove")[-2].split()
+        engine.send(f"setoption name CheckExtension value {value}", f"position fen {mate_in_two}", "go depth 3")
+        sees[value] = engine.receive("bestmove")[-2].split()
     assert sees["true"][sees["true"].index("score") + 1] == "mate"
     assert sees["false"][sees["false"].index("score") + 1] == "cp"
-    engine.say("setoption name CheckExtension value 1", "isready")
-    assert engine.hear("readyok")[0] == "info string CheckExtension: '1' is neither true nor false"
+    engine.send("setoption name CheckExtension value 1", "isready")
+    assert engine.receive("readyok")[0] == "info string CheckExtension: '1' is neither true nor false"
 
 
 def test_options_are_set(engine: Conversation) -> None:
-    engine.say(
+    engine.send(
         "setoption name MaxDepth value 2", "setoption name clear hash", "setoption name HASH value 16", "go depth 5"
     )
-    assert engine.hear("bestmove")[-2].startswith("info depth 2 ")
+    assert engine.receive("bestmove")[-2].startswith("info depth 2 ")
     moves = set()
-    engine.say("setoption name Margin value 50")
+    engine.send("setoption name Margin value 50")
     for seed in range(1, 20):
-        engine.say(f"setoption name Seed value {seed}", "go depth 1")
-        moves.add(engine.hear("bestmove")[-1])
+        engine.send(f"setoption name Seed value {seed}", "go depth 1")
+        moves.add(engine.receive("bestmove")[-1])
     assert len(moves) > 2
 
 
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("castle", "'castle' is no command of UCI's that is known here"),
+        ("castle", "'castle' is not a known UCI command"),
         ("setoption name Skill value 3",
-         "'Skill' is no option: there are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
-        ("setoption name Hash value much", "Hash: 'much' is no number"),
+         "'Skill' is not an option: known are Hash, Seed, Margin, MaxDepth, CheckExtension and Clear Hash"),
+        ("setoption name Hash value much", "Hash: 'much' is not a number"),
         ("setoption name Hash value 0", "Hash: 0 is not from 1 to 65536"),
         ("go depth", "go: depth needs a number"),
         ("go searchmoves e2e4 depth 3", "go: searchmoves: e2e4 is not legal here"),
@@ -175,17 +175,17 @@ def test_options_are_set(engine: Conversation) -> None:
         ("position startpos moves e2e5", f"position: illegal uci: 'e2e5' in {chess.STARTING_FEN}"),
     ],
 )  # fmt: skip
-def test_what_it_cannot_do_is_said_and_changes_nothing(line: str, complaint: str, engine: Conversation) -> None:
-    engine.say("position startpos moves e2e4", line, "go depth 1")
-    *_, best = said = engine.hear("bestmove")
+def test_wrong_command_is_reported_and_changes_nothing(line: str, complaint: str, engine: Conversation) -> None:
+    engine.send("position startpos moves e2e4", line, "go depth 1")
+    *_, best = said = engine.receive("bestmove")
     assert said[0] == f"info string {complaint}"
     assert best == "bestmove g8f6"
 
 
-def test_a_position_that_cannot_be_searched_is_said(engine: Conversation) -> None:
-    engine.say("position fen 8/8/8/8/8/8/8/4K3 w - - 0 1", "go depth 1")
+def test_position_that_cannot_be_searched_is_reported(engine: Conversation) -> None:
+    engine.send("position fen 8/8/8/8/8/8/8/4K3 w - - 0 1", "go depth 1")
     complaint = "info string '8/8/8/8/8/8/8/4K3 w - - 0 1': each side needs one king"
-    assert engine.hear("bestmove") == [complaint, "bestmove (none)"]
+    assert engine.receive("bestmove") == [complaint, "bestmove (none)"]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_positions_are_read() -> None:
         read_position(["fen", "nonsense"])
 
 
-# As programs that drive engines meet it.
+# The engine as programs drive it.
 
 COMMANDS = ([sys.executable, "-m", "gm_bots.minimax"], [sys.executable, "-m", "gmd", "uci", "minimax"])
 
@@ -229,7 +229,7 @@ def test_quit_ends_the_process_at_once(command: list[str]) -> None:
     assert done.stdout.splitlines()[-1].startswith("bestmove ")
 
 
-def test_python_chess_drives_it() -> None:
+def test_python_chess_drives_the_engine() -> None:
     with chess.engine.SimpleEngine.popen_uci(COMMANDS[0]) as engine:
         engine.configure({"Hash": 8, "Seed": 0})
         board = chess.Board()

@@ -1,4 +1,4 @@
-"""The subcommands that work on a data directory: the real program, on a real one."""
+"""Helpers for the subcommands that work on a data directory: they run the real program on a real directory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gmd.cli import main
 from tests.helpers import Client, Json
 from tests.serving import environment, served
 
-#: Seconds a command may take on a busy machine.
+#: Timeout in seconds of a command on a busy machine.
 PATIENCE_SECONDS = 60
 
 
@@ -29,7 +29,7 @@ class Ran(NamedTuple):
 
 
 def gmd(*arguments: object) -> Ran:
-    """Run a subcommand to its end, in this process, which has imported it already. Neither output is a terminal."""
+    """Run a subcommand to its end in this process, which has imported it already. Neither output is a terminal."""
     ran = CliRunner().invoke(main, [str(argument) for argument in arguments], env={"GMD_DATA": ":memory:"})
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
@@ -37,7 +37,7 @@ def gmd(*arguments: object) -> Ran:
 
 
 def gmd_process(*arguments: object) -> Ran:
-    """The same, as an operator runs it."""
+    """Run a subcommand to its end in its own process, as an operator runs it."""
     command = [sys.executable, "-m", "gmd", *map(str, arguments)]
     ran = subprocess.run(
         command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
@@ -51,7 +51,7 @@ def lines_of(path: Path) -> list[Json]:
 
 
 def change(data: Path, *statements: str) -> None:
-    """Change a log behind its back."""
+    """Change a log's database directly, without the daemon's code."""
     with database(data) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -69,7 +69,7 @@ def database(data: Path) -> Iterator[sqlite3.Connection]:
 
 @asynccontextmanager
 async def client_of(data: Path) -> AsyncIterator[Client]:
-    """A client of a daemon on a data directory."""
+    """Yield a client of a daemon on a data directory."""
     with served("--data", str(data)) as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
@@ -83,12 +83,14 @@ async def end(client: Client, game_id: int, termination: str, player: int) -> No
     assert reply["error"] is None, reply
 
 
-#: The games that :func:`fill` makes, by their ids.
+#: Ids of the games that :func:`fill` makes.
 GAMES = (1, 2, 3, 4, 5)
 
 
 async def fill(data: Path) -> None:
-    """Five games: 1 is mate, 2 live with a clock, 3 resigned chess960, 4 a draw from a PGN, 5 lost on an offer."""
+    """Make five games: 1 is mate, 2 live with a clock, 3 resigned chess960, 4 a draw from a PGN, 5 forfeited by an
+    illegal move.
+    """
     async with client_of(data) as client:
         await client.new_game(1, 2, token="first")
         await client.play(1, "f3", "e5", "g4", "Qh4#")
@@ -104,7 +106,7 @@ async def fill(data: Path) -> None:
 
 
 def filled(directory: Path) -> Path:
-    """A data directory with the games of :func:`fill`."""
+    """Return the data directory, filled with the games of :func:`fill`."""
     trio.run(fill, directory)
     return directory
 

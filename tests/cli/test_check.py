@@ -1,4 +1,4 @@
-"""``gmd check``: a whole log is whole, and every kind of damage is found, said and counted."""
+"""``gmd check`` finds nothing wrong in an undamaged log, and finds, reports and counts every kind of damage."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.cli.commands import change, client_of, database, gmd, gmd_process, jo
 from tests.helpers import Client
 from tests.serving import children_of, served
 
-FIRST = "This is the first damage; --all looks for more."
+FIRST = "This is the first damage found; use --all to find the rest."
 
 
-def test_a_log_as_a_daemon_leaves_it_is_whole(played_data: Path) -> None:
+def test_log_left_by_a_daemon_is_undamaged(played_data: Path) -> None:
     before = (played_data / "games.sqlite").read_bytes()
     assert gmd_process("check", "--data", played_data) == (0, "5 games with 16 events: nothing is damaged.\n", "")
     assert (played_data / "games.sqlite").read_bytes() == before
 
 
-#: Statements that damage a log, and what is said of it.
+#: Statements that damage a log, and the problem that is reported for each.
 DAMAGES: dict[str, tuple[str, str]] = {
     "an illegal move": (
         """UPDATE events SET event = '{"event":"moved","move":"e2e5"}' WHERE game_id = 1 AND seq = 1""",
@@ -122,25 +122,25 @@ DAMAGES: dict[str, tuple[str, str]] = {
 
 
 def problems(data: Path) -> list[str]:
-    """What is said of a log, without a process of its own for it."""
+    """Return the problems found in a log, without running the command in its own process."""
     with open_reader(str(data)) as engine:
         return [problem for stored in LogReader(engine).everything() if (problem := problem_of(stored))]
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_found_and_said(name: str, data: Path) -> None:
+def test_damage_is_found_and_reported(name: str, data: Path) -> None:
     statement, said = DAMAGES[name]
     change(data, statement)
     (problem,) = problems(data)
     assert problem[: len(said)] == said
 
 
-def test_the_first_damage_ends_the_check(data: Path) -> None:
+def test_check_stops_at_the_first_damage(data: Path) -> None:
     change(data, DAMAGES["plies"][0], DAMAGES["an illegal move"][0])
     assert gmd("check", "--data", data) == (1, joined([DAMAGES["an illegal move"][1], FIRST]), "")
 
 
-def test_with_all_every_damaged_game_is_said_and_counted(data: Path) -> None:
+def test_all_option_reports_and_counts_every_damaged_game(data: Path) -> None:
     change(
         data, DAMAGES["gap" if "gap" in DAMAGES else "a gap"][0], DAMAGES["plies"][0], DAMAGES["no game at the end"][0]
     )
@@ -158,8 +158,7 @@ def test_with_all_every_damaged_game_is_said_and_counted(data: Path) -> None:
     )
 
 
-def test_more_games_than_are_read_at_once(data: Path, tmp_path: Path) -> None:
-    """And damage in the last of them."""
+def test_check_reads_more_games_than_one_batch_holds(data: Path, tmp_path: Path) -> None:
     exported = tmp_path / "games.jsonl"
     assert gmd("export", "--data", data, "--format", "jsonl", "--game", 1, "--output", exported).status == 0
     line = exported.read_text()
@@ -174,7 +173,7 @@ def test_more_games_than_are_read_at_once(data: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_damaged_file_is_damage_and_what_can_be_read_is(data: Path) -> None:
+def test_damaged_index_page_is_reported_as_damage(data: Path) -> None:
     with database(data) as connection:
         size, root = connection.execute(
             "SELECT page_size, rootpage FROM pragma_page_size, sqlite_schema WHERE name = 'games_by_status'"
@@ -190,7 +189,7 @@ def test_a_damaged_file_is_damage_and_what_can_be_read_is(data: Path) -> None:
     assert gmd("check", "--data", data, "--all").status == 1
 
 
-def test_a_page_of_events_that_is_gone_is_damage(data: Path) -> None:
+def test_damaged_page_of_events_is_reported_as_damage(data: Path) -> None:
     with database(data) as connection:
         size, root = connection.execute(
             "SELECT page_size, rootpage FROM pragma_page_size, sqlite_schema WHERE name = 'events'"
@@ -201,12 +200,10 @@ def test_a_page_of_events_that_is_gone_is_damage(data: Path) -> None:
     file.write_bytes(content)
     status, out, err = gmd("check", "--data", data, "--all")
     assert (status, err) == (1, "")
-    assert (
-        out.splitlines()[-1] == "file: nothing can be read behind the first 0 games: database disk image is malformed"
-    )
+    assert out.splitlines()[-1] == "file: nothing can be read after the first 0 games: database disk image is malformed"
 
 
-def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
+def test_unreadable_log_is_reported(tmp_path: Path, data: Path) -> None:
     file = tmp_path / "games.sqlite"
     missing = gmd("check", "--data", tmp_path)
     assert missing == (2, "", f"Error: data: there is no log of games: {file} does not exist\n")
@@ -219,17 +216,17 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
     assert gmd("check", "--data", tmp_path) == (2, "", f"Error: data: {file} has no games in it, nor tables for them\n")
     name = "x" * 300
     unseen = gmd("check", "--data", tmp_path / name)
-    reason = "cannot be read: File name too long"  # as for anybody but root a directory that is the daemon's alone
+    reason = "cannot be read: File name too long"  # for any user but root, a directory that only the daemon may read
     assert unseen == (2, "", f"Error: data: {tmp_path / name / 'games.sqlite'} {reason}\n")
     memory = gmd("check", "--data", ":memory:")
     assert (memory.status, memory.err.splitlines()[-1]) == (
         2,
-        "Error: data: :memory: keeps nothing; name a directory with --data",
+        "Error: data: :memory: has no files; name a directory with --data",
     )
 
 
 @pytest.mark.parametrize("revision", ["0001", "9999"])
-def test_a_log_of_another_schema_is_left_as_it_is(revision: str, data: Path) -> None:
+def test_log_of_another_schema_revision_is_left_unchanged(revision: str, data: Path) -> None:
     change(data, f"UPDATE alembic_version SET version_num = '{revision}'")
     status, out, err = gmd("check", "--data", data)
     assert (status, out) == (2, "")
@@ -238,7 +235,7 @@ def test_a_log_of_another_schema_is_left_as_it_is(revision: str, data: Path) -> 
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (revision,)
 
 
-async def test_a_log_is_checked_while_a_daemon_writes_it(tmp_path: Path) -> None:
+async def test_log_is_checked_while_a_daemon_writes_it(tmp_path: Path) -> None:
     async with client_of(tmp_path) as client:
         await client.new_game()
         await client.play(1, "e4", "e5")
@@ -249,12 +246,15 @@ async def test_a_log_is_checked_while_a_daemon_writes_it(tmp_path: Path) -> None
     assert (tmp_path / "games.sqlite-wal").exists() is False
 
 
-async def test_a_log_is_checked_as_a_killed_daemon_left_it(tmp_path: Path) -> None:
+async def test_log_of_a_killed_daemon_is_checked(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
         await client.new_game()
-        for process in (*children_of(daemon.process.pid), daemon.process.pid):  # what commits for it would tidy up
+        for process in (
+            *children_of(daemon.process.pid),
+            daemon.process.pid,
+        ):  # the commit process would tidy up the WAL
             os.kill(process, SIGKILL)
         daemon.process.wait()
         await client.aclose()
@@ -262,11 +262,11 @@ async def test_a_log_is_checked_as_a_killed_daemon_left_it(tmp_path: Path) -> No
     assert gmd("check", "--data", tmp_path).out == "1 game with 1 event: nothing is damaged.\n"
 
 
-def test_the_settings_of_the_daemon_say_which_log(played_data: Path, tmp_path: Path) -> None:
+def test_daemon_settings_choose_the_log_to_check(played_data: Path, tmp_path: Path) -> None:
     file = tmp_path / "gmd.toml"
     file.write_text(f'data = "{played_data}"\nport = 7200\n', "utf-8")
     environment_wins = gmd("check", "--config", file)
-    assert environment_wins.err.splitlines()[-1].startswith("Error: data: :memory: keeps nothing")
+    assert environment_wins.err.splitlines()[-1].startswith("Error: data: :memory: has no files")
     assert gmd("check", "--config", file, "--data", played_data).status == 0
     file.write_text("prot = 7200\n", "utf-8")
     assert gmd("check", "--config", file).status == 2

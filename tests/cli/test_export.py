@@ -1,4 +1,4 @@
-"""``gmd export``: which games, in which form, and what is said of those that are left out."""
+"""``gmd export`` writes the chosen games in the chosen format and reports the games that it leaves out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.terminal import shown
 
 
 def exported(data: Path, *arguments: object) -> list[int]:
-    """The ids of the games in the order in which they are written."""
+    """Return the ids of the exported games in the order in which they are written."""
     ran = gmd("export", "--data", data, "--format", "jsonl", *arguments)
     assert ran.status == 0, ran.err
     return [json.loads(line)["game_id"] for line in ran.out.splitlines()]
 
 
-async def test_pgn_is_what_history_gives(tmp_path: Path) -> None:
+async def test_exported_pgn_equals_the_pgn_of_history(tmp_path: Path) -> None:
     async with client_of(tmp_path) as client:
         for variant in ("standard", "chess960", "crazyhouse"):
             game_id = (await client.new_game(variant=variant))["game_id"]
@@ -38,7 +38,7 @@ async def test_pgn_is_what_history_gives(tmp_path: Path) -> None:
     assert [game and (game.headers["Result"], game.errors) for game in games] == [("0-1", [])] * 3 + [None]
 
 
-async def test_players_with_names_have_them_in_every_format(tmp_path: Path) -> None:
+async def test_names_of_registered_players_are_in_every_format(tmp_path: Path) -> None:
     async with client_of(tmp_path) as client:
         keys = [(await client.ask("register", name=name))["key"] for name in ("ada", "17")]
         ada, seventeen = 2**52 + 1, 2**52 + 2
@@ -61,14 +61,14 @@ async def test_players_with_names_have_them_in_every_format(tmp_path: Path) -> N
         ("ada", None),
         (None, "17"),
     ]
-    # Neither format brings the names into another log: there they may be somebody else's.
+    # Neither format brings the names into another log, where they may belong to other players.
     file, data = tmp_path / "games.jsonl", tmp_path / "other"
     file.write_text("".join(f"{line}\n" for line in lines))
     assert gmd("import", "--data", data, file).out == "Imported 2 games\n"
     assert [line for line in gmd("export", "--data", data).out.splitlines() if "White" in line] == [f'[White "{ada}"]']
 
 
-async def test_a_name_that_looks_like_an_id_is_not_taken_for_one(tmp_path: Path) -> None:
+async def test_name_that_looks_like_an_id_is_not_read_as_an_id(tmp_path: Path) -> None:
     file = tmp_path / "games.pgn"
     file.write_text(f'[White "17"]\n[Black "5"]\n[GmdWhite "{2**52 + 2}"]\n\n1. e4 *\n')
     ran = gmd("import", "--data", tmp_path / "data", file)
@@ -77,21 +77,21 @@ async def test_a_name_that_looks_like_an_id_is_not_taken_for_one(tmp_path: Path)
     assert gmd("import", "--data", tmp_path / "data", "--white", 3, file).status == 0
 
 
-async def test_blind_games_are_left_out_of_pgn_unless_they_are_asked_for(tmp_path: Path) -> None:
+async def test_blind_games_are_left_out_of_pgn_unless_requested(tmp_path: Path) -> None:
     async with client_of(tmp_path) as client:
         for variant in ("standard", "rbc", "rbc"):
             game_id = (await client.new_game(variant=variant, clock=None))["game_id"]
             await client.ask("end_game", game_id=game_id, player=1, termination="resignation_white")
     ran = gmd("export", "--data", tmp_path)
     assert (ran.status, ran.out.count("[Event ")) == (0, 1)
-    assert ran.err == "left out: 2 games of blind chess; --variant rbc writes them, and --format jsonl everything\n"
+    assert ran.err == "left out: 2 games of blind chess; use --variant rbc, or --format jsonl for all variants\n"
     assert "Variant" not in ran.out
     for arguments, count in ((["--variant", "rbc"], 2), (["--game", 2], 1), (["--format", "jsonl"], 3)):
         ran = gmd("export", "--data", tmp_path, *arguments)
         assert (ran.status, ran.err, ran.out.count('[Event "') or ran.out.count("\n")) == (0, "", count)
 
 
-def test_a_line_has_a_whole_game(played_data: Path) -> None:
+def test_jsonl_line_contains_a_whole_game(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 5)
     assert (ran.status, ran.err) == (0, "")
     line = json.loads(ran.out)
@@ -129,10 +129,10 @@ def test_a_line_has_a_whole_game(played_data: Path) -> None:
     }
 
 
-def test_live_games_are_left_out_unless_they_are_asked_for(played_data: Path) -> None:
+def test_live_games_are_left_out_unless_requested(played_data: Path) -> None:
     ran = gmd_process("export", "--data", played_data, "--format", "jsonl")
     assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1, 3, 4, 5]
-    assert ran.err == "left out: 1 live game; --status all writes them too\n"
+    assert ran.err == "left out: 1 live game; use --status all to export them too\n"
     assert exported(played_data, "--status", "all") == [1, 2, 3, 4, 5]
     assert exported(played_data, "--status", "live") == [2]
     assert exported(played_data, "--game", 3, "--game", 2) == [2, 3]
@@ -155,27 +155,27 @@ def test_live_games_are_left_out_unless_they_are_asked_for(played_data: Path) ->
     ],
     ids=str,
 )
-def test_games_are_chosen(arguments: list[object], found: list[int], data: Path) -> None:
+def test_options_choose_games(arguments: list[object], found: list[int], data: Path) -> None:
     change(data, "UPDATE games SET created = '2000-06-01T12:00:00Z' WHERE game_id = 1")
     assert exported(data, *arguments) == found
 
 
-def test_a_named_game_that_is_not_written_is_said_and_is_no_success(played_data: Path) -> None:
+def test_missing_named_game_is_reported_and_the_command_fails(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--format", "jsonl", "--game", 1, "--game", 9, "--game", 8)
     assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1]
     assert (ran.status, ran.err.splitlines()) == (
         1,
-        [f"game: {missing} is not in the log; without --game all that are there are written" for missing in (9, 8)],
+        [f"game: {missing} is not in the log; leave out --game to export all games" for missing in (9, 8)],
     )
 
 
-def test_a_named_game_that_other_options_leave_out_is_said_too(played_data: Path) -> None:
+def test_named_game_that_other_options_exclude_is_reported(played_data: Path) -> None:
     ran = gmd("export", "--data", played_data, "--game", 1, "--player", 77)
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == "game: 1 is in the log, but not as the other options ask for games; leave them out to have it\n"
+    assert ran.err == "game: 1 is in the log, but the other options exclude it; leave them out to export it\n"
 
 
-def test_a_file_appears_once_it_is_whole(played_data: Path, tmp_path: Path) -> None:
+def test_output_file_appears_only_when_it_is_complete(played_data: Path, tmp_path: Path) -> None:
     output = tmp_path / "games.jsonl"
     output.write_text("old")
     command = ["export", "--data", played_data, "--format", "jsonl", "--output", output]
@@ -188,7 +188,7 @@ def test_a_file_appears_once_it_is_whole(played_data: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("written", ["jsonl", "pgn"])
-def test_a_damaged_game_is_left_out_and_said(written: str, data: Path) -> None:
+def test_damaged_game_is_left_out_and_reported(written: str, data: Path) -> None:
     change(data, "UPDATE events SET event = '{' WHERE game_id = 3 AND seq = 1")
     status, out, err = gmd("export", "--data", data, "--format", written)
     assert status == 1
@@ -197,7 +197,7 @@ def test_a_damaged_game_is_left_out_and_said(written: str, data: Path) -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
-def test_standard_output_that_is_full_is_said(unbuffered: str, played_data: Path) -> None:
+def test_full_standard_output_is_reported(unbuffered: str, played_data: Path) -> None:
     variables = environment({"PYTHONUNBUFFERED": unbuffered})
     command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
     with open("/dev/full", "wb") as full:
@@ -206,8 +206,8 @@ def test_standard_output_that_is_full_is_said(unbuffered: str, played_data: Path
     assert ran.stderr == "Error: standard output cannot be written: No space left on device\n"
 
 
-def test_nobody_reads_to_the_end(played_data: Path) -> None:
-    """As with ``gmd export | head -1``."""
+def test_reader_that_closes_the_pipe_ends_the_export_without_a_traceback(played_data: Path) -> None:
+    """The command ``gmd export | head -1`` closes the pipe in this way."""
     command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -217,7 +217,7 @@ def test_nobody_reads_to_the_end(played_data: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_progress_is_shown_on_a_terminal_and_not_in_the_midst_of_games(played_data: Path, tmp_path: Path) -> None:
+def test_progress_is_shown_on_a_terminal_but_not_among_the_games(played_data: Path, tmp_path: Path) -> None:
     export, check = ([sys.executable, "-m", "gmd", name, "--data", str(played_data)] for name in ("export", "check"))
     with (tmp_path / "games.pgn").open("wb") as file:
         said = shown(export, output=file.fileno())

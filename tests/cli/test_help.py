@@ -1,4 +1,4 @@
-"""``gmd --help`` groups the commands, and each command's help begins with an example that it takes."""
+"""``gmd --help`` groups the commands, and each command's help begins with a valid example."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "\b\nExample: "
 
 
 def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
-    """A group's commands, and those in them, by what is typed for them."""
+    """Yield a group's commands and their subcommands, each with the words that a user types for it."""
     context = click.Context(group, info_name=name)
     for each in group.list_commands(context):
         command = group.get_command(context, each)
@@ -32,14 +32,14 @@ def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command
 
 
 def example_of(command: click.Command) -> str:
-    """What the help begins with."""
+    """Return the example that the help begins with."""
     text = inspect.cleandoc(command.help or "")
     assert text.startswith(EXAMPLE), text
     return text.removeprefix(EXAMPLE).partition("\n")[0]
 
 
 def parse(command: click.Group, words: list[str]) -> click.Context:
-    """Parse a command line, and run nothing; the context of the innermost command."""
+    """Parse a command line without running it, and return the context of the innermost command."""
     context = command.make_context("gmd", words)
     while isinstance(context.command, click.Group):
         name, found, rest = context.command.resolve_command(context, [*context._protected_args, *context.args])
@@ -52,9 +52,7 @@ ALL = dict(commands(main, "gmd"))
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_help_begins_with_an_example_that_is_a_command_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_begins_with_an_example_that_parses(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("runs/first").mkdir(parents=True)
     for file in ("games.pgn", "game.pgn", "game.json", "runs/first/latest.pt"):
@@ -70,18 +68,18 @@ def test_example_is_the_first_line_below_the_usage() -> None:
     assert shown[2].startswith("  Example: gmd match new=")
 
 
-def test_lists_of_commands_show_what_these_do_and_no_examples() -> None:
+def test_lists_of_commands_show_summaries_and_no_examples() -> None:
     for name in ("train", "referee"):
         shown = CliRunner().invoke(main, [name, "--help"]).output
         assert "Example" not in shown.partition("Commands:")[2]
 
 
-def test_a_wrong_example_is_found_out() -> None:
+def test_wrong_example_does_not_parse() -> None:
     with pytest.raises(click.NoSuchOption):
         parse(main, ["check", "--dta", "games"])
 
 
-def test_every_command_of_gmd_has_a_heading_and_stands_under_it() -> None:
+def test_every_gmd_command_is_listed_under_its_heading() -> None:
     shown = CliRunner().invoke(main, ["--help"]).output
     headings = [line.removesuffix(":") for line in shown.splitlines() if line and not line.startswith(" ")]
     assert [heading for heading in headings if heading in GROUPS] == list(GROUPS)
@@ -106,14 +104,14 @@ def test_command_of_another_distribution_names_its_heading(source: str, group: s
     assert group_of("serve", ast.parse(source)) == "Serve"
 
 
-def test_headings_of_others_follow_gmd_s_own() -> None:
+def test_headings_of_other_distributions_follow_the_headings_of_gmd() -> None:
     places = [("Zoo", "a"), (OTHERS, "b"), ("Look", "later"), ("Look", "replay"), ("Serve", "serve"), ("Analyse", "c")]
     assert [name for _, name in sorted(places, key=lambda place: position(*place))] == [
         "serve", "replay", "later", "c", "a", "b"
     ]  # fmt: skip
 
 
-def test_a_command_that_is_loaded_leaves_garbage_collection_as_it_was() -> None:
+def test_loading_a_command_leaves_garbage_collection_as_it_was() -> None:
     assert CliRunner().invoke(main, ["export", "--help"]).exit_code == 0
     assert gc.isenabled()
     gc.disable()

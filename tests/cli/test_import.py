@@ -1,4 +1,4 @@
-"""``gmd import``: the same games again, and what cannot be taken in is said and the rest is."""
+"""``gmd import`` restores exported games; it reports games that cannot be imported and imports the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.serving import served
 
 @pytest.fixture
 def exported(played_data: Path, tmp_path: Path) -> Path:
-    """All games of the played data, as lines."""
+    """Return a file with all games of the played data, one JSON line each."""
     file = tmp_path / "games.jsonl"
     ran = gmd("export", "--data", played_data, "--format", "jsonl", "--status", "all", "--output", file)
     assert ran == (0, "", "")
@@ -32,30 +32,30 @@ def write(file: Path, lines: list[Json]) -> Path:
     return file
 
 
-def test_into_an_empty_directory_and_out_again_it_is_the_same(exported: Path, tmp_path: Path) -> None:
+def test_import_into_an_empty_directory_restores_the_same_export(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "new"
     assert gmd_process("import", "--data", data, exported) == (0, "Imported 5 games\n", "")
     assert export_again(data) == exported.read_text()
     assert gmd("check", "--data", data).status == 0
-    assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there\n", "")
+    assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there already\n", "")
     assert export_again(data) == exported.read_text()
 
 
-async def test_a_daemon_goes_on_where_the_other_was(exported: Path, tmp_path: Path) -> None:
+async def test_daemon_continues_imported_games(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "new"
     gmd("import", "--data", data, exported)
     async with client_of(data) as client:
         assert (await client.ask("state", game_id=1))["state"]["termination"] == "victory_black"
-        # The same request as in the other log, with its token: it is the same game.
+        # The log has the token of this request already, so the reply names the same game.
         assert (await client.new_game(1, 2, token="first"))["game_id"] == 1
         assert (await client.play(2, "Nf3", white=1, black=1))["ply_index"] == 3
-        # Of ends that are not a day old a player is told once more: who was told is not in the file.
+        # The file does not say which results were delivered, so a player is shown results of the last day once more.
         waiting = [(await client.ask("wait", any=True, player=1, timeout=0))["game_id"] for _ in range(3)]
         assert waiting == [1, 4, 2]
         assert (await client.new_game())["game_id"] == 6
 
 
-def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path, tmp_path: Path) -> None:
+def test_other_games_with_the_same_ids_are_conflicts_or_get_new_ids(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "new"
     lines = lines_of(exported)
     first, second, third = lines[0], lines[2], lines[3]
@@ -73,7 +73,7 @@ def test_other_games_of_the_same_ids_are_conflicts_or_get_new_ids(exported: Path
             [
                 f"{more}, line 1: game 1 is now game 9",
                 f"{more}, line 4: game 7 is now game 10",
-                "Imported 3 games, 1 was there",
+                "Imported 3 games, 1 was there already",
             ]
         ),
         "",
@@ -110,7 +110,7 @@ BAD: dict[str, tuple[Any, str]] = {
 }
 
 
-def test_a_bad_line_is_said_and_the_others_are_imported(exported: Path, tmp_path: Path) -> None:
+def test_bad_line_is_reported_and_the_other_lines_are_imported(exported: Path, tmp_path: Path) -> None:
     good = lines_of(exported)[0]
     texts: list[bytes] = []
     for number, (bad, _) in enumerate(BAD.values(), 100):
@@ -136,7 +136,7 @@ def import_pgn(data: Path, *files: object) -> Ran:
     return gmd("import", "--data", data, *files)
 
 
-async def test_pgn_files_of_the_world_become_games_to_play_on(tmp_path: Path) -> None:
+async def test_real_pgn_files_become_live_games(tmp_path: Path) -> None:
     files = sorted(PGN.glob("*.pgn"))
     seats = ["--white", 1, "--black", 2]
     assert import_pgn(tmp_path, *seats, *files) == (0, "Imported 8 games\n", "")
@@ -150,7 +150,7 @@ async def test_pgn_files_of_the_world_become_games_to_play_on(tmp_path: Path) ->
         assert ours | {"game_id": theirs["game_id"]} == theirs
 
 
-def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
+def test_imported_pgn_games_follow_their_headers_and_moves(tmp_path: Path) -> None:
     file = tmp_path / "games.txt"
     file.write_text(
         joined(
@@ -168,7 +168,7 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     named = import_pgn(tmp_path / "data", file, "--black", 3)
     assert (named.status, named.err.splitlines()[-1]) == (
         2,
-        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; say --format",
+        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; add --format",
     )
     assert import_pgn(tmp_path / "data", file, "--format", "pgn", "--black", 3) == (
         1,
@@ -197,7 +197,7 @@ def test_pgn_games_are_as_their_text_says(tmp_path: Path) -> None:
     assert created[1]["options"]["variant"] == "crazyhouse"
 
 
-def test_a_result_behind_the_moves_alone_comes_out_again(tmp_path: Path) -> None:
+def test_result_given_only_after_the_moves_is_exported_again(tmp_path: Path) -> None:
     file, data = tmp_path / "games.pgn", tmp_path / "data"
     file.write_text('1. e4 e5 1-0\n\n[White "5"]\n\n1. d4 1/2\n\n1. c4 *\n')
     assert import_pgn(data, file, "--white", 1, "--black", 2) == (0, "Imported 3 games\n", "")
@@ -212,7 +212,7 @@ def test_a_result_behind_the_moves_alone_comes_out_again(tmp_path: Path) -> None
     ]
 
 
-def test_a_game_with_a_null_move_is_taken_in_as_far_as_that(tmp_path: Path) -> None:
+def test_game_with_a_null_move_is_imported_up_to_that_move(tmp_path: Path) -> None:
     file, data = tmp_path / "games.pgn", tmp_path / "data"
     file.write_text(
         '1. e4 e5 2. Nf3 Z0 3. Nxe5 1-0\n\n[White "5"]\n\n1. d4 d5 {best} -- 1/2\n\n'
@@ -248,7 +248,7 @@ def test_a_game_with_a_null_move_is_taken_in_as_far_as_that(tmp_path: Path) -> N
         ("empty.jsonl", "\n", 0, "Imported 0 games\n", 0),
     ],
 )
-def test_the_status_is_2_where_there_were_games_and_none_was_taken_in(
+def test_status_is_2_if_a_file_has_games_and_none_is_imported(
     name: str, text: str, status: int, out: str, complaints: int, tmp_path: Path
 ) -> None:
     file = tmp_path / name
@@ -257,15 +257,15 @@ def test_the_status_is_2_where_there_were_games_and_none_was_taken_in(
     assert (ran.status, ran.out, ran.err.count("\n")) == (status, out, complaints)
 
 
-def test_where_games_are_there_already_the_status_is_1(exported: Path, tmp_path: Path) -> None:
+def test_status_is_1_if_games_are_there_already_and_a_line_is_bad(exported: Path, tmp_path: Path) -> None:
     data, more = tmp_path / "data", tmp_path / "more.jsonl"
     gmd("import", "--data", data, exported)
     more.write_text(exported.read_text() + "{}\n")
     ran = gmd("import", "--data", data, more)
-    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there, 1 game could not be imported\n")
+    assert (ran.status, ran.out) == (1, "Imported 0 games, 5 were there already, 1 game could not be imported\n")
 
 
-def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> None:
+def test_import_is_refused_while_a_daemon_uses_the_directory(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     with served("--data", str(data)) as daemon:
         ran = gmd("import", "--data", data, exported)
@@ -277,14 +277,14 @@ def test_beside_a_daemon_nothing_is_imported(exported: Path, tmp_path: Path) -> 
     assert gmd("import", "--data", data, exported).out == "Imported 5 games\n"
 
 
-def test_what_is_no_file_is_said_before_anything_is_imported(exported: Path, tmp_path: Path) -> None:
-    for name, why in (("none.jsonl", "does not exist"), ("", "is no regular file")):
+def test_missing_file_is_reported_before_anything_is_imported(exported: Path, tmp_path: Path) -> None:
+    for name, why in (("none.jsonl", "does not exist"), ("", "is not a regular file")):
         ran = gmd("import", "--data", tmp_path / "data", exported, tmp_path / name)
         assert (ran.status, ran.err) == (2, f"Error: {tmp_path / name}: {why}\n")
     assert not (tmp_path / "data").exists()
 
 
-def test_a_line_without_end_is_passed_over(exported: Path, tmp_path: Path) -> None:
+def test_too_long_line_is_skipped_and_reported(exported: Path, tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     file.write_bytes(b" " * (40 * 2**20) + b"\n" + exported.read_bytes())
     assert gmd("import", "--data", tmp_path / "data", file) == (

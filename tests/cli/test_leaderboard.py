@@ -1,4 +1,4 @@
-"""``gmd leaderboard``: of a daemon on this machine or elsewhere, and of a log alone."""
+"""``gmd leaderboard`` shows the leaderboard of a local daemon, of a remote daemon or of a log alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST, SECOND = 2**52 + 1, 2**52 + 2
 
 
 def game(game_id: int, white: int, black: int, resigns: str, versions: tuple[int, int] = (1, 1)) -> Json:
-    """A ranked game in which somebody resigns before a move."""
+    """Return a ranked game that a player resigns before any move."""
     created = {
         "event": "created",
         "player_white": white,
@@ -51,19 +51,19 @@ GAMES = [
     game(3, FIRST, SECOND, "white"),
     game(4, FIRST, SECOND, "black", (2, 1)),
 ]
-#: Name, version, games, wins and losses of each row, the strongest first.
+#: Name, version, games, wins and losses of each row, strongest first.
 ROWS = [("first", 2, 1, 1, 0), ("first", 1, 3, 2, 1), ("second", 1, 4, 1, 3)]
 
 
 @pytest.fixture
 def data(written: Path, tmp_path: Path) -> Path:
-    """A data directory with two players and their games, for the test alone."""
+    """Return a data directory with two players and their games, for one test alone."""
     return Path(shutil.copytree(written, tmp_path / "data"))
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, for all tests; none may change it."""
+    """Return a data directory with two players and their games, for all tests. None may change it."""
     folder = tmp_path_factory.mktemp("leaderboard")
     directory, file = folder / "data", folder / "games.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in GAMES))
@@ -83,20 +83,20 @@ def rows(ran: Ran) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in ("name", "version", "games", "wins", "losses")) for row in board["leaderboard"]]
 
 
-def test_it_is_the_same_from_a_daemon_by_its_socket_by_http_and_from_the_log(data: Path) -> None:
+def test_leaderboard_is_the_same_by_socket_by_http_and_from_the_log(data: Path) -> None:
     recomputed = gmd("leaderboard", "--data", data, "--recompute", "--json")
     assert sorted(rows(recomputed)) == sorted(ROWS)
     with served("--data", str(data), "--http", "--http-port", "0") as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         while not json.loads((ran := gmd("leaderboard", "--data", data, "--json")).out)["games"]:
-            pass  # it has just started, and computes them
+            pass  # the daemon has just started and still computes the ratings
         assert ran.out == recomputed.out
         assert gmd("leaderboard", "--server", url, "--json").out == recomputed.out
         assert gmd("leaderboard", "--data", data, "--recompute", "--json").out == recomputed.out
     assert gmd("check", "--data", data).status == 0
 
 
-def test_people_are_shown_a_table(data: Path) -> None:
+def test_default_output_is_a_table(data: Path) -> None:
     ran = gmd("leaderboard", "--data", data, "--recompute", "--anchors", "second=1000")
     assert ran.status == 0
     head, *lines = [line.split() for line in ran.out.splitlines()]
@@ -109,12 +109,12 @@ def test_people_are_shown_a_table(data: Path) -> None:
     assert lines[3:] == [["4", "ranked", "games"]]
 
 
-def test_what_cannot_be_asked_is_said(data: Path) -> None:
+def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
     for arguments, said in (
         (("--data", data), "no daemon runs in"),
         (("--server", "http://127.0.0.1:1"), "Connection refused"),
-        (("--server", "http://x", "--recompute"), "--server asks a daemon by HTTP"),
-        (("--data", data, "--anchors", "a=1"), "--anchors goes with --recompute"),
+        (("--server", "http://x", "--recompute"), "--server cannot be combined with"),
+        (("--data", data, "--anchors", "a=1"), "--anchors needs --recompute"),
         (("--data", data, "--recompute", "--anchors", "second"), "'second' is not NAME=RATING"),
         (("--data", data.parent / "nowhere", "--recompute"), "there is no log of games"),
     ):
@@ -123,7 +123,7 @@ def test_what_cannot_be_asked_is_said(data: Path) -> None:
         assert said in ran.err
 
 
-def test_daemon_with_a_certificate_of_its_own_is_asked_by_http(tmp_path: Path) -> None:
+def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
     certificates = make_certificates(tmp_path / "tls")
     with served("--data", ":memory:", "--http", "--http-port", "0", *certificates.flags) as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
@@ -133,11 +133,11 @@ def test_daemon_with_a_certificate_of_its_own_is_asked_by_http(tmp_path: Path) -
             (("--server", url), "; name one to trust with --ca FILE"),
             (
                 ("--server", url.replace("https:", "http:")),
-                "this port speaks TLS, and what came is not: the address begins with https://",
+                "this port requires TLS; use an https:// address",
             ),
             (("--server", url, "--ca", certificates.key), f"--ca: {certificates.key} holds no certificate in PEM"),
             (("--server", url, "--ca", tmp_path / "none"), f"--ca: {tmp_path / 'none'}: No such file or directory"),
-            (("--ca", certificates.ca), "--ca goes with --server https://..."),
+            (("--ca", certificates.ca), "--ca needs --server https://..."),
         ):
             ran = gmd("leaderboard", *arguments)
             assert ran.status == 2, ran
@@ -145,22 +145,22 @@ def test_daemon_with_a_certificate_of_its_own_is_asked_by_http(tmp_path: Path) -
             assert "gmd serve" not in ran.err
 
 
-def test_https_where_there_is_no_tls_is_said() -> None:
+def test_https_to_a_port_without_tls_is_reported() -> None:
     with served("--data", ":memory:", "--http", "--http-port", "0") as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         ran = gmd("leaderboard", "--server", url.replace("http:", "https:"))
     assert ran.status == 2
-    assert "does this port speak TLS? Without TLS the address begins with http://" in ran.err
+    assert "does this port speak TLS? If not, use an http:// address" in ran.err
 
 
-def test_a_version_that_the_row_says_otherwise_is_found(data: Path) -> None:
+def test_check_finds_a_version_that_differs_between_row_and_events(data: Path) -> None:
     change(data, "UPDATE games SET black_version = 7 WHERE game_id = 2")
     ran = gmd("check", "--data", data)
     assert ran.status == 1
     assert "game 2: its row says that black_version is 7; its events say 1" in ran.out
 
 
-def test_anchors_are_read() -> None:
+def test_anchors_are_parsed() -> None:
     assert read_anchors(None) == read_anchors(" ") == {}
     assert read_anchors("Random-Bot=1000, trout=1600.5,") == {"random-bot": 1000.0, "trout": 1600.5}
     for text in ("a", "a=", "=1", "a=b", "a=nan", "a=inf", f"a={FURTHEST + 1}", "a=1,A=2"):

@@ -1,4 +1,4 @@
-"""``gmd register``, ``players``, ``rekey`` and ``revoke``, against a daemon that runs."""
+"""``gmd register``, ``players``, ``rekey`` and ``revoke`` work against a running daemon."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def daemon(directory: Path) -> Iterator[Served]:
-    """One daemon for the tests of this module, which register players of different names."""
+    """Yield one daemon for the tests of this module, which register players of different names."""
     with served("--data", str(directory)) as running:
         yield running
 
 
 def hello(daemon: Served, **fields: Any) -> Any:
-    """The player that a hello on the game port is taken for, or the code of its refusal."""
+    """Return the player that a hello on the game port is accepted as, or the code of its refusal."""
     with socket.create_connection((daemon.host, daemon.port)) as connection:
         connection.sendall(encode_frame(json.dumps({"kind": "hello", **fields}).encode()))
         decoder = FrameDecoder()
@@ -44,7 +44,7 @@ def hello(daemon: Served, **fields: Any) -> Any:
         return reply.get("code", reply.get("player"))
 
 
-def test_register_prints_a_key_that_opens(daemon: Served, directory: Path) -> None:
+def test_register_prints_a_valid_key(daemon: Served, directory: Path) -> None:
     ran = gmd_process("register", "first", "--data", directory)
     assert ran.status == 0
     assert KEY.fullmatch(ran.out)
@@ -52,7 +52,7 @@ def test_register_prints_a_key_that_opens(daemon: Served, directory: Path) -> No
     assert hello(daemon, name="FIRST", key=ran.out.strip()) == FIRST_PLAYER
 
 
-def test_a_password_comes_from_standard_input(daemon: Served, directory: Path) -> None:
+def test_password_is_read_from_standard_input(daemon: Served, directory: Path) -> None:
     arguments = ["register", "with-password", "--password", "--data", str(directory)]
     assert CliRunner().invoke(main, arguments, input="correct horse\n").exit_code == 0
     assert hello(daemon, name="with-password", password="correct horse") in range(FIRST_PLAYER, FIRST_PLAYER + 9)
@@ -61,7 +61,7 @@ def test_a_password_comes_from_standard_input(daemon: Served, directory: Path) -
     assert refused.stderr == "Error: password: 5 characters are not between 8 and 256\n"
 
 
-def test_rekey_and_revoke_take_a_name_or_an_id(daemon: Served, directory: Path) -> None:
+def test_rekey_and_revoke_accept_a_name_or_an_id(daemon: Served, directory: Path) -> None:
     key = gmd("register", "changing", "--data", directory).out.strip()
     player = hello(daemon, name="changing", key=key)
     assert player >= FIRST_PLAYER
@@ -71,13 +71,13 @@ def test_rekey_and_revoke_take_a_name_or_an_id(daemon: Served, directory: Path) 
         key = ran.out.strip()
         assert hello(daemon, player=player, key=key) == player
     ran = gmd("revoke", player, "--data", directory)
-    assert (ran.status, ran.out) == (0, f"changing ({player}) has no key any more.\n")
+    assert (ran.status, ran.out) == (0, f"changing ({player}) no longer has a key.\n")
     assert hello(daemon, player=player, key=key) == "unauthorized"
     assert f"{player}  " in gmd("players", "--data", directory).out
     assert gmd("players", "--data", directory).out.splitlines()[0].endswith("  changing  (revoked)")
 
 
-def test_more_players_than_a_page_holds_are_listed(daemon: Served, directory: Path) -> None:
+def test_players_lists_more_players_than_a_page_holds(daemon: Served, directory: Path) -> None:
     with socket.socket(socket.AF_UNIX) as operator:
         operator.connect(str(directory / "operator.sock"))
         operator.sendall(encode_frame(b'{"kind":"hello"}'))
@@ -91,7 +91,7 @@ def test_more_players_than_a_page_holds_are_listed(daemon: Served, directory: Pa
     assert listed[:150] == names[::-1]
 
 
-def test_what_the_daemon_refuses_is_said(daemon: Served, directory: Path) -> None:
+def test_refusal_by_the_daemon_is_reported(daemon: Served, directory: Path) -> None:
     gmd("register", "taken", "--data", directory)
     for command, why in {
         ("register", "taken"): "name: 'taken' is taken; choose another",
@@ -104,14 +104,17 @@ def test_what_the_daemon_refuses_is_said(daemon: Served, directory: Path) -> Non
         assert ran.err.startswith(f"Error: {why}")
 
 
-def test_where_no_daemon_runs_that_is_said(tmp_path: Path) -> None:
+def test_missing_daemon_is_reported(tmp_path: Path) -> None:
     for command in (("register", "bot"), ("players",), ("rekey", "bot"), ("revoke", "bot")):
         ran = gmd(*command, "--data", tmp_path)
         assert (ran.status, ran.out) == (2, "")
-        assert ran.err == f"Error: no daemon runs in {tmp_path}: start gmd serve, or name its directory with --data\n"
+        assert (
+            ran.err
+            == f"Error: no daemon runs in {tmp_path}: start one with gmd serve, or name its directory with --data\n"
+        )
 
 
-def test_a_daemon_that_keeps_nothing_has_no_operator() -> None:
+def test_daemon_without_a_data_directory_has_no_operator_socket() -> None:
     ran = gmd("players")
     assert ran.status == 2
-    assert "data: :memory: keeps nothing; name a directory with --data" in ran.err
+    assert "data: :memory: has no files; name a directory with --data" in ran.err

@@ -1,4 +1,4 @@
-"""What the command line says to who has misspelt something."""
+"""The command line answers a misspelt command with a suggestion."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.cli.commands import gmd
     [
         ("serv", "No such command 'serv'. Did you mean 'serve'?"),
         ("tornament", "No such command 'tornament'. Did you mean 'tournament'?"),
-        ("xyzzy", "No such command 'xyzzy'. `gmd --help` lists them."),
+        ("xyzzy", "No such command 'xyzzy'. See `gmd --help` for the commands."),
     ],
 )
-def test_an_unknown_command_is_answered_with_the_one_it_may_be_meant_for(typed: str, said: str) -> None:
+def test_unknown_command_is_answered_with_the_likely_command(typed: str, said: str) -> None:
     ran = gmd(typed)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.endswith(f"Error: {said}\n")

@@ -1,4 +1,4 @@
-"""What the tests of clients share."""
+"""Fixtures that the tests of the clients share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.clients.python_clients import Clients, trio_in_a_thread
 
 @pytest.fixture(params=["blocking", "trio"])
 def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
-    """Each of the Python clients, as one that blocks."""
+    """Yield each of the Python clients behind a blocking interface."""
     if request.param == "blocking":
         made = Clients(None)
         yield made

@@ -1,4 +1,4 @@
-"""The clients for C and Node as programs that tests run: built, started, and spoken to line by line."""
+"""The clients for C and Node as programs that tests run: building them, starting them, and talking to them by lines."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ C = ROOT / "clients" / "c"
 NODE = ROOT / "clients" / "node"
 PYTHON = ROOT / "clients" / "python"
 
-#: What the C client promises to compile with, without a word.
+#: Flags with which the C client compiles without a warning.
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-#: Ends a program at its first step into memory that is not its own, or into what C leaves undefined.
+#: Flags that end a program at its first access to memory that is not its own, or at undefined behaviour.
 SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def compile_c(output: Path, *sources: Path, flags: Sequence[str] = SANITIZED, compiler: str = "gcc") -> Path:
-    """Compile sources together with the client."""
+    """Compile sources together with the client, and return the output's path."""
     command = [require_tool(compiler), *STRICT, *flags, f"-I{C}", C / "gm.c", *sources, "-o", output]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -36,13 +36,13 @@ def compile_c(output: Path, *sources: Path, flags: Sequence[str] = SANITIZED, co
 
 
 def examples_of(readme: Path, language: str) -> list[str]:
-    """The code blocks of a language in a README."""
+    """Return the code blocks of a language in a README."""
     return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 @asynccontextmanager
 async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
-    """A session of ours with the daemon."""
+    """Yield a session of our test client with the daemon."""
     client = Client(await trio.open_tcp_stream("127.0.0.1", port))
     try:
         reply: Json = await client.ask("hello", **hello)
@@ -52,12 +52,12 @@ async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
         await client.aclose()
 
 
-#: The command that starts a language's random bot.
+#: Function that returns the command of a language's random bot.
 Bots = Callable[[str], list[str | Path]]
 
 
 def random_bots(folder: Path) -> Bots:
-    """How to start each random bot. The one in C is compiled into a folder, and watches its own memory."""
+    """Return how to start each random bot. The bot in C is compiled into a folder with sanitizers."""
 
     def command(language: str) -> list[str | Path]:
         if language == "node":
@@ -78,7 +78,7 @@ class Driver:
         self._stdin, self._stdout = stdin, stdout
 
     def ask(self, *words: str) -> str:
-        """One command and its answer."""
+        """Send one command and return its answer."""
         self._stdin.write(" ".join(words) + "\n")
         self._stdin.flush()
         answer = self._stdout.readline()
@@ -88,7 +88,7 @@ class Driver:
 
 @contextmanager
 def driving(*command: str | Path) -> Iterator[Driver]:
-    """A driver, which must end well when its input does."""
+    """Yield a driver, which must exit with status 0 when its input ends."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdin is not None
@@ -103,7 +103,7 @@ def driving(*command: str | Path) -> Iterator[Driver]:
 class Bot:
     """A program that plays one game.
 
-    :ivar output: what it has printed, once it has ended.
+    :ivar output: what it printed, once it has ended.
     """
 
     def __init__(self, process: trio.Process) -> None:
@@ -112,13 +112,13 @@ class Bot:
         self.output = ""
 
     async def game_id(self) -> int:
-        """The game it has begun, from its first line."""
+        """Return the id of the game that the bot has begun, from its first line."""
         while b"\n" not in self._printed:
             await self._read()
         return int(self._printed.split()[1])
 
     async def end(self) -> None:
-        """Wait for its end, which must be a good one."""
+        """Wait for the bot's end, which must be successful."""
         while await self._read():
             pass
         await self._process.wait()
@@ -135,7 +135,7 @@ class Bot:
 
 @asynccontextmanager
 async def playing(*command: str | Path, env: dict[str, str] | None = None) -> AsyncIterator[Bot]:
-    """A bot, killed if it has not ended by itself. Its errors are in its output."""
+    """Yield a bot, which is killed if it has not ended. Its errors are in its output."""
     pipe = subprocess.PIPE
     words = [str(word) for word in command]
     process = await trio.lowlevel.open_process(words, stdin=None, stdout=pipe, stderr=subprocess.STDOUT, env=env)
@@ -144,6 +144,6 @@ async def playing(*command: str | Path, env: dict[str, str] | None = None) -> As
         try:
             yield Bot(process)
         finally:
-            process.kill()  # does nothing to a process that has ended
+            process.kill()  # this does nothing to a process that has ended
             with trio.CancelScope(shield=True):
                 await process.wait()

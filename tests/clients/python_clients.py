@@ -1,4 +1,4 @@
-"""Both Python clients behind one face, that of the one that blocks; and servers that answer them by a script."""
+"""Both Python clients behind one blocking interface, and servers that answer them by a script."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class JsonPeer:
         self._peer = peer
 
     def read(self) -> Json | None:
-        """The next request, or None where the client has gone."""
+        """Return the next request, or None if the client has gone."""
         try:
             body = self._peer.read()
         except ConnectionError:
@@ -47,7 +47,7 @@ class JsonPeer:
         return None if body is None else json.loads(body)
 
     def greet(self, reply: Json = HELLO) -> Json | None:
-        """Read a hello and answer it."""
+        """Read a hello, answer it, and return it."""
         request = self.read()
         self.write(reply)
         return request
@@ -63,7 +63,7 @@ class JsonPeer:
         self._peer.connection.sendall(data)
 
     def reset(self) -> None:
-        """Close without a farewell, unless it is closed."""
+        """Reset the connection without a shutdown, unless it is closed."""
         if self._peer.connection.fileno() < 0:
             return
         self._peer.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
@@ -75,7 +75,7 @@ Dialogue = Callable[[JsonPeer], object]
 
 @contextmanager
 def dialogues(*scripts: Dialogue) -> Iterator[ScriptedServer]:
-    """A server with a script for each connection, one after the other; those beyond the last are closed at once."""
+    """Yield a server with one script for each connection in turn; it closes further connections at once."""
     faults: list[BaseException] = []
     remaining = list(scripts)
 
@@ -97,7 +97,7 @@ def dialogues(*scripts: Dialogue) -> Iterator[ScriptedServer]:
 
 
 class OnTrio:
-    """Makes an object whose methods are for trio one whose methods block."""
+    """Wrapper that makes the methods of a trio object block."""
 
     def __init__(self, what: Any, token: trio.lowlevel.TrioToken) -> None:
         self._what, self._token = what, token
@@ -126,7 +126,7 @@ class OnTrio:
 
 @contextmanager
 def trio_in_a_thread() -> Iterator[trio.lowlevel.TrioToken]:
-    """An event loop for :class:`OnTrio`."""
+    """Yield the token of an event loop for :class:`OnTrio`."""
     tokens: queue.Queue[tuple[trio.lowlevel.TrioToken, trio.Event]] = queue.Queue()
 
     async def main() -> None:
@@ -145,7 +145,7 @@ def trio_in_a_thread() -> Iterator[trio.lowlevel.TrioToken]:
 
 
 class Clients:
-    """Makes clients of one sort."""
+    """Factory of clients of one kind."""
 
     def __init__(self, token: trio.lowlevel.TrioToken | None) -> None:
         self._token = token
@@ -156,13 +156,13 @@ class Clients:
         return self._token is not None
 
     def connect(self, port: int, **options: Any) -> Any:
-        """A client that is connected."""
+        """Return a connected client."""
         client = self.unconnected(port, **options)
         client.open()
         return client
 
     def unconnected(self, port: int, **options: Any) -> Any:
-        """A client that connects when it is asked something."""
+        """Return a client that connects at its first request."""
         options = {"patience": 10.0, **options}
         if self._token is None:
             client: Any = blocking.Client(port=port, **options)

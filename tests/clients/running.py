@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 GMCAT = [sys.executable, "-m", "gm_client.gmcat"]
 
-#: Seconds after which a process or a thread of these tests is taken to hang.
+#: Seconds after which a process or a thread of these tests counts as hanging.
 PATIENCE = 120
 
 PING = '{"kind":"ping"}'
@@ -19,7 +19,7 @@ OK = b'{"error":null}'
 
 
 class Server(Protocol):
-    """Where something listens: the daemon, or a server of these tests."""
+    """Address of a server: the daemon, or a server of these tests."""
 
     @property
     def host(self) -> str: ...
@@ -33,7 +33,7 @@ def address(server: Server) -> list[str]:
 
 
 def gmcat(server: Server, *arguments: str, lines: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    """Run gmcat to its end; ``lines`` is its standard input."""
+    """Run gmcat to its end with ``lines`` as its standard input."""
     text = lines.encode() if isinstance(lines, str) else lines
     command = [*GMCAT, *address(server), *arguments]
     return subprocess.run(command, input=text, capture_output=True, timeout=PATIENCE)
@@ -44,7 +44,7 @@ def replies(run: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
 
 
 def complaint(run: subprocess.CompletedProcess[bytes]) -> str:
-    """The one line that a run with exit status 2 puts on its standard error."""
+    """Return the one line that a run with exit status 2 writes to its standard error."""
     assert run.returncode == 2
     (line,) = run.stderr.decode().splitlines()
     assert line.startswith("gmcat: ")
@@ -52,14 +52,14 @@ def complaint(run: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def conversation(server: Server) -> subprocess.Popen[bytes]:
-    """A gmcat whose input is written as the test goes along."""
+    """Start a gmcat whose input the test writes step by step."""
     command = [*GMCAT, *address(server)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def ask(process: subprocess.Popen[bytes], **request: object) -> dict[str, Any]:
-    """Give a conversation one line of input and read one of its output."""
+    """Give a conversation one line of input and return one line of its output."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps(request).encode() + b"\n")

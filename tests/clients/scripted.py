@@ -1,4 +1,4 @@
-"""Servers that do what a daemon would not, or that show what a client sends."""
+"""Servers that do what a daemon would not, or that record what a client sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Peer:
         self._file: BinaryIO = connection.makefile("rb")
 
     def read(self) -> bytes | None:
-        """The next request's bytes, or None where the client has ended the session."""
+        """Return the bytes of the next request, or None if the client has ended the session."""
         header = self._file.read(4)
         if not header:
             return None
@@ -37,7 +37,7 @@ class Peer:
 
 @dataclass
 class ScriptedServer:
-    """A server that takes one connection after the other, and keeps the requests of each."""
+    """A server that accepts one connection after the other and keeps the requests of each."""
 
     host: str
     port: int
@@ -49,7 +49,7 @@ Script = Callable[[Peer, list[bytes]], None]
 
 @contextmanager
 def serving(script: Script) -> Iterator[ScriptedServer]:
-    """A server that runs ``script`` on each connection in turn, in a thread of its own."""
+    """Yield a server that runs ``script`` on each connection in turn, in its own thread."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = ScriptedServer(*listener.getsockname())
 
@@ -84,7 +84,7 @@ def answer_all(peer: Peer, requests: list[bytes]) -> None:
 
 
 def answer_once(*bodies: bytes) -> Script:
-    """Answer the first request with ``bodies``, then close."""
+    """Return a script that answers the first request with ``bodies`` and then closes."""
 
     def script(peer: Peer, requests: list[bytes]) -> None:
         requests.append(peer.read() or b"")

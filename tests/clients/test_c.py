@@ -1,4 +1,4 @@
-"""The client for C: how it compiles, what it does with sockets, its JSON beside Python's, its sessions, its README."""
+"""The client for C: its compilation, its sockets, its JSON compared with Python's, its sessions, its README."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ BOT = C / "examples" / "random_bot.c"
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("source", [C / "gm.c", BOT], ids=["gm.c", "random_bot.c"])
 @pytest.mark.parametrize("optimized", ["-O0", "-O2"])
-def test_it_compiles_without_a_word(compiler: str, source: Path, optimized: str, tmp_path: Path) -> None:
+def test_client_compiles_without_warnings(compiler: str, source: Path, optimized: str, tmp_path: Path) -> None:
     command = [require_tool(compiler), *STRICT, "-Wshadow", "-Wconversion", optimized, f"-I{C}", "-c", source]
     done = subprocess.run([*command, "-o", tmp_path / "x.o"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("standard", ["-std=gnu17", "-D_GNU_SOURCE"])
-def test_it_compiles_as_part_of_a_project_with_other_ways(standard: str, tmp_path: Path) -> None:
+def test_client_compiles_with_the_flags_of_other_projects(standard: str, tmp_path: Path) -> None:
     command = [require_tool("gcc"), *STRICT, standard, "-c", C / "gm.c", "-o", tmp_path / "gm.o"]
     assert subprocess.run(command, capture_output=True).stderr == b""
 
 
-def test_its_header_is_one_of_cpp_too(tmp_path: Path) -> None:
+def test_header_compiles_as_cpp(tmp_path: Path) -> None:
     (tmp_path / "x.cpp").write_text('#include "gm.h"\nint main() { gm_connection c; gm_init(&c); return c.fd + 1; }\n')
     compile_c(tmp_path / "gm.o", flags=["-c"])
     command = [require_tool("g++"), "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{C}", "x.cpp", "gm.o", "-o", "x"]
@@ -49,8 +49,8 @@ def test_its_header_is_one_of_cpp_too(tmp_path: Path) -> None:
     assert subprocess.run([tmp_path / "x"]).returncode == 0
 
 
-def test_it_has_no_variable_that_outlives_a_call(tmp_path: Path) -> None:
-    """Neither data nor bss: only functions, and constants."""
+def test_client_has_no_global_variables(tmp_path: Path) -> None:
+    """The object file has neither data nor bss, only functions and constants."""
     compiled = compile_c(tmp_path / "gm.o", flags=["-c", "-O2"])
     listed = subprocess.run([require_tool("nm"), compiled], capture_output=True, text=True, check=True).stdout
     symbols = [line.split()[-2:] for line in listed.splitlines()]
@@ -60,7 +60,7 @@ def test_it_has_no_variable_that_outlives_a_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("watched", ["sanitizers", "valgrind"])
-def test_slow_cut_and_closed_sockets(watched: str, tmp_path: Path) -> None:
+def test_sockets_may_be_slow_cut_or_closed(watched: str, tmp_path: Path) -> None:
     if watched == "sanitizers":
         command = [compile_c(tmp_path / "checks", HERE / "c" / "checks.c")]
     else:
@@ -78,7 +78,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
         yield running
 
 
-# JSON. Python's, without what it takes beyond JSON, is the oracle.
+# JSON. Python's parser, limited to standard JSON, is the oracle.
 
 
 def digits(text: str | bytes) -> str:
@@ -102,7 +102,7 @@ values = st.recursive(
     | st.booleans()
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
-    # No lone surrogates: they have a test of their own.
+    # No lone surrogates; another test covers them.
     | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab."é\\'), inner, max_size=4),
     max_leaves=12,
@@ -116,7 +116,7 @@ def spelt(value: Any, ascii_only: bool, spaced: bool) -> str:
 @pytest.mark.proof
 @given(values, st.booleans(), st.booleans())
 @settings(max_examples=proof_size(300, 20000))
-def test_every_member_is_found_as_python_finds_it(driver: Driver, value: Any, ascii_only: bool, spaced: bool) -> None:
+def test_find_returns_the_same_members_as_python(driver: Driver, value: Any, ascii_only: bool, spaced: bool) -> None:
     text = digits(spelt({"v": value, "a": {"b": value}}, ascii_only, spaced))
     for path in ("v", "a.b"):
         found, string, integer = driver.ask("find", text, digits(path)).split()
@@ -130,14 +130,14 @@ def test_every_member_is_found_as_python_finds_it(driver: Driver, value: Any, as
 
 
 @given(st.lists(values, max_size=6), st.booleans())
-def test_every_element_comes_in_order(driver: Driver, elements: list[Any], spaced: bool) -> None:
+def test_items_are_returned_in_order(driver: Driver, elements: list[Any], spaced: bool) -> None:
     count, *texts = driver.ask("items", digits(spelt(elements, True, spaced))).split()
     assert int(count) == len(elements)
     assert [json.loads(bytes.fromhex(text)) for text in texts] == elements
 
 
 def mutated(text: bytes, changes: list[tuple[int, int]]) -> bytes:
-    """A text with some bytes changed, put in, or taken out."""
+    """Return a text with some bytes changed, inserted or removed."""
     data = bytearray(text)
     for place, what in changes:
         at = place % (len(data) + 1)
@@ -156,7 +156,7 @@ changes = st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([*b'{}[],:"\\
 @pytest.mark.proof
 @given(values, changes)
 @settings(max_examples=proof_size(500, 50000))
-def test_what_is_json_is_what_python_says(driver: Driver, value: Any, changes: list[tuple[int, int]]) -> None:
+def test_parser_accepts_the_same_texts_as_python(driver: Driver, value: Any, changes: list[tuple[int, int]]) -> None:
     data = mutated(spelt({"v": value}, True, False).encode(), changes)
     answer = driver.ask("parse", digits(data))
     if b"\xef\xbb\xbf" not in data and all(byte < 128 for byte in data):
@@ -167,7 +167,7 @@ def test_what_is_json_is_what_python_says(driver: Driver, value: Any, changes: l
 
 @pytest.mark.parametrize("depth", [1, 64, 65, 100_000])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_has_a_bound(driver: Driver, depth: int, opening: str) -> None:
+def test_nesting_depth_is_limited(driver: Driver, depth: int, opening: str) -> None:
     closing = "]" if opening == "[" else "}"
     answer = driver.ask("parse", digits(opening * depth + "1" + closing * depth))
     assert answer == ("ok" if depth <= 64 else "the text is not JSON")
@@ -186,7 +186,7 @@ def test_nesting_has_a_bound(driver: Driver, depth: int, opening: str) -> None:
         (r'"\u0041\u00e9\u20ac\uffff\/\"\\"', 'Aé€\uffff/"\\'),
     ],
 )
-def test_escapes(driver: Driver, text: str, string: str) -> None:
+def test_string_escapes_are_decoded(driver: Driver, text: str, string: str) -> None:
     _, found, _ = driver.ask("find", digits('{"v":' + text + "}"), digits("v")).split()
     assert bytes.fromhex(found).decode() == string
 
@@ -202,18 +202,18 @@ def test_escapes(driver: Driver, text: str, string: str) -> None:
         ('{"aa":1}', "a", "there is no such member or element"),
         ('{"a":1}', "aa", "there is no such member or element"),
         ("{}", "a", "there is no such member or element"),
-        ('{"a":1}', "a.b", "the value is of another type or out of range"),
-        ("[1]", "a", "the value is of another type or out of range"),
+        ('{"a":1}', "a.b", "the value has another type or is out of range"),
+        ("[1]", "a", "the value has another type or is out of range"),
         ('{"a":1} x', "a", "the text is not JSON"),
         ('{"a":1}\0\0', "a", f"{digits('1')} - 1"),
     ],
 )
-def test_what_find_says(driver: Driver, text: str, path: str, answer: str) -> None:
+def test_find_reports_values_and_errors(driver: Driver, text: str, path: str, answer: str) -> None:
     assert driver.ask("find", digits(text), digits(path)) == answer
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(0, 200))
-def test_a_quoted_text_is_that_text_or_nothing(driver: Driver, text: str, size: int) -> None:
+def test_quoted_text_decodes_to_itself_or_is_not_written(driver: Driver, text: str, size: int) -> None:
     needed, written = driver.ask("quote", str(size), digits(text)).split()
     if int(needed) < size:
         assert json.loads(bytes.fromhex(written)) == text
@@ -225,14 +225,14 @@ def test_a_quoted_text_is_that_text_or_nothing(driver: Driver, text: str, size: 
 # Connections and sessions.
 
 
-def test_addresses_are_tried_one_after_the_other(driver: Driver, daemon_process: Served) -> None:
-    """The daemon listens on 127.0.0.1 only; "localhost" may be ::1 first."""
+def test_addresses_of_a_host_are_tried_one_after_the_other(driver: Driver, daemon_process: Served) -> None:
+    """The daemon listens only on 127.0.0.1; "localhost" may resolve to ::1 first."""
     assert driver.ask("open", "0", "localhost", str(daemon_process.port)) == "ok"
     assert bytes.fromhex(driver.ask("ask", "0", digits('{"kind":"ping"}'))) == OK
     driver.ask("close", "0")
 
 
-def test_connections_that_cannot_be_are_explained(driver: Driver) -> None:
+def test_failed_connection_is_explained(driver: Driver) -> None:
     assert driver.ask("open", "0", "256.256.256.256", "7100").startswith("the host was not found: ")
     with reserved_port() as port:
         assert driver.ask("open", "0", "127.0.0.1", str(port)) == "a system call failed: Connection refused"
@@ -240,14 +240,14 @@ def test_connections_that_cannot_be_are_explained(driver: Driver) -> None:
 
 
 def lose(peer: Peer, requests: list[bytes]) -> None:
-    """Say hello, read a request, and break off inside the reply."""
+    """Answer a hello, read a request, and close inside the reply."""
     requests.append(peer.read() or b"")
     peer.write(OK)
     requests.append(peer.read() or b"")
     peer.connection.sendall(b"\0\0\0\x0e{")
 
 
-def test_a_session_connects_anew_and_asks_again(driver: Driver) -> None:
+def test_session_reconnects_and_sends_the_request_again(driver: Driver) -> None:
     def then_answer(peer: Peer, requests: list[bytes]) -> None:
         if len(server.sessions) < 3:
             return lose(peer, requests)
@@ -262,12 +262,12 @@ def test_a_session_connects_anew_and_asks_again(driver: Driver) -> None:
     with serving(then_answer) as server:
         assert driver.ask("session", str(server.port), "20000") == "ok"
         assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
-        driver.ask("session", "1", "0")  # which closes that one
+        driver.ask("session", "1", "0")  # this closes the previous session
     both = [b'{"kind":"hello"}', b'{"kind":"ping"}']
     assert server.sessions == [both, both, [], both]
 
 
-def test_a_session_asks_again_what_a_stopping_server_left_undone(driver: Driver) -> None:
+def test_session_repeats_a_request_that_a_stopping_server_refused(driver: Driver) -> None:
     def stop_once(peer: Peer, requests: list[bytes]) -> None:
         stopping = len(server.sessions) == 1
         while (request := peer.read()) is not None:
@@ -284,7 +284,7 @@ def test_a_session_asks_again_what_a_stopping_server_left_undone(driver: Driver)
     assert [len(session) for session in server.sessions] == [2, 2]
 
 
-def test_a_session_whose_hello_is_refused_gives_the_reason(driver: Driver) -> None:
+def test_refused_hello_of_a_reconnect_is_returned(driver: Driver) -> None:
     refusal = b'{"error":"the key was revoked","code":"unauthorized"}'
 
     def refuse_later(peer: Peer, requests: list[bytes]) -> None:
@@ -296,7 +296,7 @@ def test_a_session_whose_hello_is_refused_gives_the_reason(driver: Driver) -> No
         assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == refusal
 
 
-def test_a_session_s_patience_ends(driver: Driver) -> None:
+def test_session_gives_up_when_its_patience_ends(driver: Driver) -> None:
     with serving(lose) as server:
         assert driver.ask("session", str(server.port), "300") == "ok"
         said = driver.ask("session_ask", digits('{"kind":"ping"}'))
@@ -304,15 +304,15 @@ def test_a_session_s_patience_ends(driver: Driver) -> None:
     assert 1 < len(server.sessions) < 10
 
 
-def test_no_gm_server_is_found_out(driver: Driver) -> None:
+def test_server_that_is_no_gm_server_is_detected(driver: Driver) -> None:
     with serving(lambda peer, requests: peer.connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
-        assert driver.ask("session", str(server.port), "20000") == "what came is no reply of a gm server"
+        assert driver.ask("session", str(server.port), "20000") == "the data received is not a reply of a gm server"
 
 
 # The README.
 
 
-def test_its_readme_s_example_plays(daemon_process: Served, tmp_path: Path) -> None:
+def test_readme_example_plays_a_game(daemon_process: Served, tmp_path: Path) -> None:
     (source,) = examples_of(C / "README.md", "c")
     (tmp_path / "bot.c").write_text(source.replace('"7100"', f'"{daemon_process.port}"'))
     bot = compile_c(tmp_path / "bot", tmp_path / "bot.c")
@@ -321,7 +321,7 @@ def test_its_readme_s_example_plays(daemon_process: Served, tmp_path: Path) -> N
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+\n", done.stdout)
 
 
-def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> None:
+def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
     for tool in ("gcc", "jq"):
         require_tool(tool)
     at_play, registered = examples_of(C / "README.md", "sh")

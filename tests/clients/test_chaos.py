@@ -1,5 +1,6 @@
-"""Games by the Python clients over connections that break at random bytes, while the daemon is killed and started
-again: they are the games that they are without."""
+"""Games of the Python clients over connections that break at random bytes, while the daemon is killed and
+restarted, are the same as without disturbance.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from tests.chaos import Chaos, chaos
 from tests.helpers_proof import proof_size
 from tests.serving import served
 
-#: Seconds after which a game is taken to hang.
+#: Seconds after which a game counts as hanging.
 PATIENCE = 120
 
-#: A turn is some two kilobytes: it is cut every few turns, and a game several times.
+#: A turn has about two kilobytes, so the connection is cut every few turns, and several times in a game.
 BYTES_BETWEEN_CUTS = 5_000
 CUTS_BETWEEN_RESTARTS = 30
 
@@ -30,16 +31,16 @@ VARIANTS: list[dict[str, Any]] = [
     {"variant": "crazyhouse", "max_moves": 10},
 ]
 
-#: Who plays: what each player's client begins with.
+#: The arguments of each player's client.
 Accounts = list[dict[str, Any]]
 OPEN: Accounts = [{"player": 1}, {"player": 2}]
 
-#: What one bot has seen of a game: its states and the results of all it did, without the clocks.
+#: What one bot has seen of a game: its states and the results of all its actions, without the clocks.
 Seen = list[Any]
 
 
 class Bot:
-    """Decides at random, and writes down what it sees."""
+    """Bot that decides at random and records what it sees."""
 
     def __init__(self, seed: str) -> None:
         self._rng = random.Random(seed)
@@ -58,7 +59,7 @@ class Bot:
 
 
 def _settled(thing: Any) -> Any:
-    """Without what is different from game to game."""
+    """Return a value without the parts that differ from game to game."""
     if not isinstance(thing, dict):
         return thing
     return {name: _settled(value) for name, value in thing.items() if name not in {"clock", "game_id", "pgn"}}
@@ -67,7 +68,7 @@ def _settled(thing: Any) -> Any:
 def play_blocking(
     port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
 ) -> None:
-    """One side of a game, by the client that blocks. White begins it, and tells Black, who takes its seat."""
+    """Play one side of a game with the blocking client. White creates it and passes its id to Black, who joins."""
     with blocking.Client(port=port, **accounts[side]) as client:
         if side == 0:
             white, black = (account["player"] for account in accounts)
@@ -85,7 +86,7 @@ def play_blocking(
 async def play_trio(
     port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
 ) -> None:
-    """The same by the client for trio."""
+    """Play one side of a game with the client for trio."""
     async with trio_client.Client(port=port, **accounts[side]) as client:
         if side == 0:
             white, black = (account["player"] for account in accounts)
@@ -101,7 +102,7 @@ async def play_trio(
 
 
 async def registered(port: int) -> Accounts:
-    """Two players who are registered here, and nobody else."""
+    """Register two players and return their accounts."""
     async with trio_client.Client(port=port) as client:
         replies = [await client.register(name) for name in ("white", "black")]
         return [{"player": reply["player"], "key": reply["key"]} for reply in replies]
@@ -110,7 +111,7 @@ async def registered(port: int) -> Accounts:
 async def game(
     port: int, seed: int, options: dict[str, Any], accounts: Accounts, *, by_trio: bool
 ) -> tuple[int, list[Seen]]:
-    """A game between two bots, registered ones if the seed is odd: its id, and what each has seen."""
+    """Play a game between two bots, registered ones if the seed is odd; return its id, and what each bot has seen."""
     bots = [Bot(f"{seed} white"), Bot(f"{seed} black")]
     games: queue.Queue[int] = queue.Queue()
     with trio.fail_after(PATIENCE):
@@ -125,7 +126,7 @@ async def game(
 
 
 async def history(port: int, game_id: int) -> dict[str, Any]:
-    """All of a game that is over."""
+    """Return the moves and the history of a finished game."""
     async with await trio_client.connect(port=port) as client:
         reply: dict[str, Any] = dict(await client.history(game_id))
         assert (await client.state(game_id))["state"]["phase"] == "over"
@@ -133,7 +134,7 @@ async def history(port: int, game_id: int) -> dict[str, Any]:
 
 
 async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> None:
-    """Kill the daemon and start another, whenever so many connections have been cut."""
+    """Kill the daemon and start another after every given number of cut connections."""
     while True:
         for _ in range(cuts_between):
             await proxy.cut.wait()
@@ -142,7 +143,7 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
-async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path) -> None:
+async def test_games_are_the_same_with_and_without_chaos(by_trio: bool, tmp_path: Path) -> None:
     count = proof_size(3, 200, share=5)
     plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
     with served() as calm:
@@ -162,7 +163,7 @@ async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path)
             nursery.cancel_scope.cancel()
         port = stack.start()
         assert [await history(port, game_id) for game_id in ids] == histories
-        assert ids == list(range(1, count + 1))  # no lost reply has made a second game
+        assert ids == list(range(1, count + 1))  # no lost reply led to a second game
         print(f"{proxy.cuts} cuts, {stack.started - 2} restarts")
         assert proxy.cuts > 4 * count
         assert stack.started - 2 >= max(1, count // 10)
@@ -171,9 +172,9 @@ async def test_games_end_exactly_as_without_chaos(by_trio: bool, tmp_path: Path)
 
 
 class Daemons:
-    """One daemon after the other on the same games; each is killed before the next is started.
+    """Daemons that serve the same games one after the other; each is killed before the next is started.
 
-    :ivar started: how many there have been.
+    :ivar started: how many daemons there have been.
     """
 
     def __init__(self, data: Path) -> None:
@@ -182,7 +183,7 @@ class Daemons:
         self.started = 0
 
     def start(self) -> int:
-        """Start the next; its port."""
+        """Start the next daemon and return its port."""
         self.stop()
         self._running = served("--data", str(self._data))
         self.started += 1
@@ -190,7 +191,7 @@ class Daemons:
         return port
 
     def stop(self) -> None:
-        """Kill the one that runs."""
+        """Kill the running daemon."""
         if self._running is not None:
             self._running.__exit__(None, None, None)
             self._running = None

@@ -1,4 +1,4 @@
-"""What is generated in the clients is current, and ``python -m clients.generate`` makes it so."""
+"""Generated code in the clients is current, and ``python -m clients.generate`` makes it so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITS = Path("docs/protocol/limits.md")
 
 
 def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
-    """The exit status, and the files named."""
+    """Run the generator; return its exit status and the files that it names."""
     command = [sys.executable, "-m", "clients.generate", *arguments]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
     assert done.stderr == ""
@@ -34,7 +34,7 @@ def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of all that is read and written."""
+    """Return a folder with a copy of all files that the generator reads and writes."""
     shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
     for path in (BLOCKING, TRIO, DECLARATIONS, SCHEMA, SPECIFICATION, LIMITS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -49,11 +49,11 @@ def replace(path: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("path", [BLOCKING, DECLARATIONS, SPECIFICATION, LIMITS], ids=str)
-def test_file_is_current(path: Path) -> None:
+def test_generated_file_is_current(path: Path) -> None:
     assert current(ROOT)[ROOT / path] == (ROOT / path).read_text("utf-8"), "run: python -m clients.generate"
 
 
-def test_generated_text_says_what_made_it() -> None:
+def test_generated_text_names_its_generator() -> None:
     blocking = (ROOT / BLOCKING).read_text("utf-8")
     assert "\n# >>> types: generated from protocol/schema.json; " in blocking
     assert "\n# >>> client: generated from trio_client.py; " in blocking
@@ -63,9 +63,9 @@ def test_generated_text_says_what_made_it() -> None:
     assert how.endswith("run `python -m clients.generate`.")
 
 
-def test_check_names_stale_files_and_writes_nothing(tree: Path) -> None:
+def test_check_option_names_stale_files_and_writes_nothing(tree: Path) -> None:
     assert generate(tree, "--check") == (0, [])
-    replace(tree / TRIO, "Is anybody there?", "Is a server there?")
+    replace(tree / TRIO, "Check that the server answers.", "Is a server there?")
     before = (tree / BLOCKING).read_text("utf-8")
     assert generate(tree, "--check") == (1, [str(BLOCKING)])
     assert (tree / BLOCKING).read_text("utf-8") == before
@@ -73,7 +73,7 @@ def test_check_names_stale_files_and_writes_nothing(tree: Path) -> None:
     assert generate(tree, "--check") == (1, [str(BLOCKING), str(DECLARATIONS)])
 
 
-def test_change_of_trio_client_reaches_blocking_client(tree: Path) -> None:
+def test_change_of_the_trio_client_reaches_the_blocking_client(tree: Path) -> None:
     replace(
         tree / TRIO,
         "    async def ping(self",
@@ -84,7 +84,7 @@ def test_change_of_trio_client_reaches_blocking_client(tree: Path) -> None:
     assert generate(tree, "--check") == (0, [])
 
 
-def test_new_field_of_schema_reaches_types_of_both_languages(tree: Path) -> None:
+def test_new_schema_field_reaches_the_types_of_both_languages(tree: Path) -> None:
     schema = json.loads((tree / SCHEMA).read_text("utf-8"))
     structs = schema["$defs"]
     structs["LeaderboardRow"]["properties"]["streak"] = {"type": "integer", "description": "How many games were won."}
@@ -125,15 +125,15 @@ def test_field_that_an_earlier_table_has_is_only_named() -> None:
     )
 
 
-def test_word_of_trio_without_counterpart_is_refused() -> None:
+def test_trio_word_without_a_blocking_counterpart_is_refused() -> None:
     source = "import trio\n\n\nasync def nap() -> None:\n    await trio.sleep(1)\n"
     with pytest.raises(
-        ValueError, match=r"WORDS does not say what 'trio' is in a client that blocks: 'trio.sleep\(1\)'"
+        ValueError, match=r"'trio' is left in the blocking client; add a replacement to WORDS: 'trio.sleep\(1\)'"
     ):
         blocking_client(source)
 
 
-def test_lines_around_a_region_must_be_there_once() -> None:
+def test_region_markers_must_occur_exactly_once() -> None:
     assert with_region("# >>> a: b\n# <<< a\n", "a", "c = 1") == "# >>> a: b\n\n\nc = 1\n\n\n# <<< a\n"
     for text in ("", "# >>> a: b\n", "# >>> a: b\n# <<< a\n" * 2):
         with pytest.raises(ValueError, match=r"enclose [02] regions in place of one"):

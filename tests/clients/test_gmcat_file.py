@@ -1,4 +1,4 @@
-"""gmcat as a file: its version, what it needs, and what it loads."""
+"""gmcat as a file: its version, its dependencies, and the modules that it loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.clients.scripted import answer_all, serving
 ROOT = Path(__file__).parents[2]
 
 
-def test_its_version_is_the_project_s() -> None:
+def test_gmcat_has_the_version_of_the_project() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     run = subprocess.run([*GMCAT, "--version"], capture_output=True, text=True, timeout=PATIENCE)
     assert (run.returncode, run.stdout) == (0, f"gmcat {version}\n")
@@ -28,7 +28,7 @@ def source() -> Path:
     return Path(spec.origin)
 
 
-def test_a_copy_of_the_file_runs_without_anything_installed(tmp_path: Path) -> None:
+def test_copy_of_the_file_runs_without_any_installed_package(tmp_path: Path) -> None:
     copy = shutil.copy(source(), tmp_path / "copied.py")
     with serving(answer_all) as server:
         command = [sys.executable, "-I", "-S", str(copy), *address(server)]
@@ -36,8 +36,8 @@ def test_a_copy_of_the_file_runs_without_anything_installed(tmp_path: Path) -> N
     assert (run.returncode, run.stdout, run.stderr) == (0, OK + b"\n", b"")
 
 
-def test_a_run_imports_only_what_starts_fast() -> None:
-    """gmcat is run once for each request; asyncio alone would double the time that takes."""
+def test_gmcat_imports_only_modules_that_load_fast() -> None:
+    """gmcat is started once for each request; asyncio alone would double its start time."""
     code = (
         "import sys; before = set(sys.modules); from gm_client.gmcat import main; status = main();"
         "print(*sorted(set(sys.modules) - before), file=sys.stderr); sys.exit(status)"

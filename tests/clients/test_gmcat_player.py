@@ -31,7 +31,7 @@ HELLO = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
     ids=["open", "negative", "key", "name", "variable", "file", "empty variable"],
 )
 @pytest.mark.parametrize("requests", [[PING], [PING, NEW_GAME]], ids=["one request", "two"])
-def test_the_hello_names_the_player(
+def test_hello_names_the_player(
     arguments: list[str],
     variable: str | None,
     fields: dict[str, Any],
@@ -49,17 +49,17 @@ def test_the_hello_names_the_player(
     ((hello, *others),) = server.sessions
     assert json.loads(hello) == {**HELLO, **fields}
     assert others == [request.encode() for request in requests]
-    assert len(replies(run)) == len(requests)  # that to gmcat's own hello is not printed
+    assert len(replies(run)) == len(requests)  # the reply to gmcat's own hello is not printed
 
 
-def test_a_key_in_the_environment_is_not_sent_where_no_player_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_in_the_environment_is_not_sent_without_a_player(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GM_KEY", "secret")
     with serving(answer_all) as server:
         assert gmcat(server, PING, PING).returncode == 0
     assert json.loads(server.sessions[0][0]) == HELLO
 
 
-def test_a_player_who_is_refused_is_exit_1_and_nothing_is_asked() -> None:
+def test_refused_player_exits_with_1_and_sends_no_request() -> None:
     refusal = b'{"code":"unauthorized","error":"no"}'
 
     def refuse(peer: Peer, requests: list[bytes]) -> None:
@@ -73,27 +73,27 @@ def test_a_player_who_is_refused_is_exit_1_and_nothing_is_asked() -> None:
     assert len(server.sessions[0]) == 1
 
 
-def test_a_key_that_cannot_be_read_is_exit_2() -> None:
+def test_unreadable_key_file_exits_with_2() -> None:
     with serving(answer_all) as server:
         run = gmcat(server, "--player", "1", "--key", "@nowhere", PING)
     assert complaint(run) == "--key: nowhere: No such file or directory"
     assert server.sessions == []
 
 
-def test_a_key_without_a_player_is_exit_2() -> None:
+def test_key_without_a_player_exits_with_2() -> None:
     run = subprocess.run([*GMCAT, "--key", "k", PING], capture_output=True, text=True, timeout=PATIENCE)
-    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, "gmcat: error: --key goes with --player")
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, "gmcat: error: --key needs --player")
 
 
-def test_requests_need_not_name_the_player_then(daemon_process: Served) -> None:
+def test_requests_need_not_name_the_player_of_the_session(daemon_process: Served) -> None:
     (game,) = replies(gmcat(daemon_process, NEW_GAME))
     move = json.dumps({"kind": "move", "game_id": game["game_id"], "move": "e4"})
     (moved,) = replies(gmcat(daemon_process, "--player", "1", move))
     assert moved["state"]["last_move"] == "e2e4"
 
 
-def test_a_registered_player_s_life(tmp_path: Path) -> None:
-    """From its registration to its end, with a daemon that takes registered players alone."""
+def test_registered_player_registers_plays_rekeys_and_is_revoked(tmp_path: Path) -> None:
+    """The daemon accepts registered players only."""
     data = tmp_path / "data"
     with served("--data", str(data), "--require-registration") as daemon:
 

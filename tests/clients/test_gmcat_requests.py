@@ -1,4 +1,4 @@
-"""What gmcat sends, byte for byte, and what it does not send."""
+"""The bytes that gmcat sends, and what it does not send."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.clients.running import NEW_GAME, OK, PING, complaint, gmcat, replies
 from tests.clients.scripted import answer_all, answer_once, serving
 
 
-def test_a_single_argument_is_a_version_1_session() -> None:
+def test_single_argument_is_sent_as_a_version_1_session() -> None:
     with serving(answer_once(OK)) as server:
         assert gmcat(server, PING).returncode == 0
     assert server.sessions == [[PING.encode()]]
 
 
 @pytest.mark.parametrize("lines", [PING, PING + "\n", f"\n  \n{PING}\r\n\n{PING}\n\n"])
-def test_lines_are_one_version_2_session_and_blank_ones_are_skipped(lines: str) -> None:
+def test_lines_form_one_version_2_session_and_blank_lines_are_skipped(lines: str) -> None:
     with serving(answer_all) as server:
         run = gmcat(server, lines=lines)
     hello, *requests = server.sessions[0]
@@ -29,13 +29,13 @@ def test_lines_are_one_version_2_session_and_blank_ones_are_skipped(lines: str) 
     assert run.stdout == (OK + b"\n") * len(requests)
 
 
-def test_several_arguments_are_one_version_2_session() -> None:
+def test_several_arguments_form_one_version_2_session() -> None:
     with serving(answer_all) as server:
         gmcat(server, PING, NEW_GAME)
     assert [session[1:] for session in server.sessions] == [[PING.encode(), NEW_GAME.encode()]]
 
 
-def test_a_hello_of_the_user_s_is_the_only_one() -> None:
+def test_hello_of_the_user_replaces_the_hello_of_gmcat() -> None:
     hello = b'{ "client" : "mine", "kind" : "hello" }'
     with serving(answer_all) as server:
         run = gmcat(server, lines=hello + b"\n" + PING.encode())
@@ -55,13 +55,13 @@ def test_a_hello_of_the_user_s_is_the_only_one() -> None:
     ],
     ids=["duplicate keys", "spaces and escapes", "utf-8", "no object", "a long number", "deep"],
 )
-def test_json_reaches_the_server_as_it_was_written(request_text: str) -> None:
+def test_json_is_sent_exactly_as_written(request_text: str) -> None:
     with serving(answer_all) as server:
         assert gmcat(server, lines=request_text).returncode == 0
     assert server.sessions[0][1:] == [request_text.encode()]
 
 
-def test_no_requests_are_no_session() -> None:
+def test_no_requests_open_no_session() -> None:
     with serving(answer_all) as server:
         run = gmcat(server, lines="\n\n")
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
@@ -79,7 +79,7 @@ def test_no_requests_are_no_session() -> None:
         (b'{"x":"\xed\xa0\x80"}', "is not JSON: 'utf-8' codec can't decode byte 0xed in position 6"),
     ],
 )
-def test_what_is_not_json_is_exit_2_after_the_requests_before_it(text: bytes, said: str) -> None:
+def test_text_that_is_not_json_exits_with_2_after_earlier_requests(text: bytes, said: str) -> None:
     with serving(answer_all) as server:
         by_line = gmcat(server, lines=b"\n".join([PING.encode(), b"", text, PING.encode()]))
         by_argument = gmcat(server, PING, os.fsdecode(text), PING)
@@ -89,7 +89,7 @@ def test_what_is_not_json_is_exit_2_after_the_requests_before_it(text: bytes, sa
     assert [session[1:] for session in server.sessions] == [[PING.encode()]] * 2
 
 
-def test_an_empty_argument_is_not_json() -> None:
+def test_empty_argument_is_not_json() -> None:
     with serving(answer_all) as server:
         assert complaint(gmcat(server, "")) == "argument 1 is not JSON: Expecting value (character 1)"
     assert server.sessions == []

@@ -1,4 +1,4 @@
-"""Servers that are not there, or go, or are something else."""
+"""Servers that are absent, disconnect, or speak another protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.clients.scripted import Peer, Script, ScriptedServer, answer_once, se
 from tests.serving import reserved_port
 
 
-def test_a_server_that_is_not_there_is_exit_2() -> None:
+def test_absent_server_exits_with_2() -> None:
     with reserved_port() as port:
         nowhere = ScriptedServer("127.0.0.1", port)
         said = f"cannot reach port {port} of 127.0.0.1: Connection refused (is gmd serve running?)"
@@ -21,7 +21,7 @@ def test_a_server_that_is_not_there_is_exit_2() -> None:
 
 
 @pytest.mark.parametrize("host", ["a" * 80, "..", "256.256.256.256"])
-def test_a_host_that_cannot_be_is_exit_2(host: str) -> None:
+def test_impossible_host_exits_with_2(host: str) -> None:
     assert complaint(gmcat(ScriptedServer(host, 7100), PING)).startswith(f"cannot reach port 7100 of {host}: ")
 
 
@@ -42,14 +42,14 @@ def close_inside_a_header(peer: Peer, requests: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("script", [reset, answer_once(), close_inside_a_reply, close_inside_a_header])
-def test_a_connection_lost_before_the_reply_is_exit_2(script: Script) -> None:
+def test_connection_lost_before_the_reply_exits_with_2(script: Script) -> None:
     with serving(script) as server:
         run = gmcat(server, PING)
     assert "the connection" in complaint(run)
     assert run.stdout == b""
 
 
-def test_a_session_that_ends_early_is_exit_2_and_the_replies_that_came_are_printed() -> None:
+def test_session_that_ends_early_prints_its_replies_and_exits_with_2() -> None:
     def answer_two(peer: Peer, requests: list[bytes]) -> None:
         for _ in ("hello", "ping"):
             peer.read()
@@ -65,26 +65,26 @@ def test_a_session_that_ends_early_is_exit_2_and_the_replies_that_came_are_print
     "garbage",
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0\0\0", b"\xff\xff\xff\xff", b"SSH-2.0-OpenSSH_9.2\r\n"],
 )
-def test_another_protocol_is_exit_2(garbage: bytes) -> None:
+def test_another_protocol_exits_with_2(garbage: bytes) -> None:
     def answer_garbage(peer: Peer, requests: list[bytes]) -> None:
         peer.read()
         peer.connection.sendall(garbage)
 
     with serving(answer_garbage) as server:
-        assert complaint(gmcat(server, PING)).startswith("this is no gm server")
+        assert complaint(gmcat(server, PING)).startswith("this is not a gm server")
 
 
 @pytest.mark.parametrize(
     "body", [b"hello", b"[1]", b"null", b"\xff\xfe", b"[" * 100_000, '{"error":null}'.encode("utf-16")]
 )
-def test_a_reply_that_is_no_json_object_is_exit_2(body: bytes) -> None:
+def test_reply_that_is_no_json_object_exits_with_2(body: bytes) -> None:
     with serving(answer_once(body)) as server:
         run = gmcat(server, PING)
     assert complaint(run) == "the server's reply is not a JSON object"
     assert run.stdout == b""
 
 
-def test_a_refused_hello_is_printed_and_nothing_is_sent_behind_it() -> None:
+def test_refused_hello_is_printed_and_no_request_follows() -> None:
     refusal = b'{"error":"this server is full: try again in 5 seconds","code":"too_many","retry_after":5}'
     with serving(answer_once(refusal)) as server:
         run = gmcat(server, lines=PING)
@@ -92,7 +92,7 @@ def test_a_refused_hello_is_printed_and_nothing_is_sent_behind_it() -> None:
     assert len(server.sessions[0]) == 1
 
 
-def test_the_reply_of_a_full_server_is_printed_though_it_closed_unasked() -> None:
+def test_reply_of_a_full_server_is_printed_if_it_closes_before_a_request() -> None:
     refusal = b'{"error":"this server is full","code":"too_many","retry_after":5}'
 
     def refuse(peer: Peer, requests: list[bytes]) -> None:
@@ -106,13 +106,13 @@ def test_the_reply_of_a_full_server_is_printed_though_it_closed_unasked() -> Non
     assert (run.returncode, run.stdout, run.stderr) == (1, refusal + b"\n", b"")
 
 
-def test_a_reply_is_one_line_however_the_server_lays_it_out() -> None:
+def test_reply_is_printed_as_one_line_whatever_its_layout() -> None:
     with serving(answer_once(b'{\n "error": null,\n "a": "\\n"\n}\0')) as server:
         run = gmcat(server, PING)
     assert run.stdout == b'{  "error": null,  "a": "\\n" }\n'
 
 
-def test_pretty_keeps_what_is_no_unicode_an_escape() -> None:
+def test_pretty_option_keeps_lone_surrogates_escaped() -> None:
     with serving(answer_once(b'{"error":null,"name":"\\ud800 \\u00e9"}')) as server:
         run = gmcat(server, "--pretty", PING)
     assert run.stdout.decode() == '{"error": null, "name": "\\ud800 é"}\n'

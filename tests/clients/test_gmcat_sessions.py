@@ -35,15 +35,15 @@ def test_several_arguments_are_answered_in_order(daemon_process: Server) -> None
 
 
 @pytest.mark.parametrize("requests", [[UNKNOWN], [PING, UNKNOWN, PING], ["[]", PING]])
-def test_an_error_in_any_reply_is_exit_1(daemon_process: Server, requests: list[str]) -> None:
+def test_error_in_any_reply_exits_with_1(daemon_process: Server, requests: list[str]) -> None:
     for run in (gmcat(daemon_process, *requests), gmcat(daemon_process, lines="\n".join(requests))):
         assert run.returncode == 1
         assert run.stderr == b""
         assert [reply["error"] is None for reply in replies(run)] == [text == PING for text in requests]
 
 
-def test_a_reply_is_printed_before_the_next_line_is_read(daemon_process: Server) -> None:
-    """As a pipeline has it whose requests depend on the replies: no line comes before its time."""
+def test_reply_is_printed_before_the_next_line_is_read(daemon_process: Server) -> None:
+    """A pipeline whose requests depend on the replies works this way."""
     with conversation(daemon_process) as process:
         game = ask(process, kind="new_game", player_white=1, player_black=2)["game_id"]
         for player, move in [(1, "f3"), (2, "e5"), (1, "g4"), (2, "Qh4#")]:
@@ -53,7 +53,7 @@ def test_a_reply_is_printed_before_the_next_line_is_read(daemon_process: Server)
     assert last["state"]["termination"] == "victory_black"
 
 
-def test_jq_writes_the_requests_that_the_replies_ask_for(daemon_process: Server) -> None:
+def test_jq_can_make_requests_from_replies(daemon_process: Server) -> None:
     jq = require_tool("jq")
     make_moves = (
         '.game_id as $g | ["f3", "e5", "g4", "Qh4#"] | to_entries[]'
@@ -66,14 +66,14 @@ def test_jq_writes_the_requests_that_the_replies_ask_for(daemon_process: Server)
     assert replies(run)[-1]["state"]["pgn"] == "1.f3 e5 2.g4 Qh4#"
 
 
-def test_utf_8_goes_there_and_back(daemon_process: Server) -> None:
+def test_utf_8_is_kept_in_both_directions(daemon_process: Server) -> None:
     request = '{"kind":"ping","id":"Gruß 象棋 ♞ \U0001f3f0"}'
     for run in (gmcat(daemon_process, request), gmcat(daemon_process, lines=request)):
         assert run.returncode == 0
         assert [reply["id"] for reply in replies(run)] == ["Gruß 象棋 ♞ \U0001f3f0"]
 
 
-def test_the_user_s_own_hello_is_answered(daemon_process: Server) -> None:
+def test_hello_of_the_user_is_answered(daemon_process: Server) -> None:
     hello = '{"kind":"hello","protocol":2,"client":"by hand"}'
     for run in (gmcat(daemon_process, hello, PING), gmcat(daemon_process, lines=f"{hello}\n{PING}\n")):
         assert run.returncode == 0
@@ -82,13 +82,13 @@ def test_the_user_s_own_hello_is_answered(daemon_process: Server) -> None:
         assert pong == {"error": None}
 
 
-def test_a_request_too_large_is_answered_though_the_server_does_not_read_it(daemon_process: Server) -> None:
+def test_too_large_request_is_answered_although_the_server_does_not_read_it(daemon_process: Server) -> None:
     run = gmcat(daemon_process, lines=json.dumps({"kind": "ping", "id": "x" * (5 << 20)}))
     assert run.returncode == 1
     assert [reply["code"] for reply in replies(run)] == ["bad_frame"]
 
 
-def test_pretty_prints_the_same_reply_for_people(daemon_process: Server) -> None:
+def test_pretty_option_prints_the_same_reply_readably(daemon_process: Server) -> None:
     (game,) = replies(gmcat(daemon_process, NEW_GAME))
     ask = json.dumps({"kind": "state", "game_id": game["game_id"]})
     plain, pretty = gmcat(daemon_process, ask), gmcat(daemon_process, "--pretty", ask)
@@ -98,7 +98,7 @@ def test_pretty_prints_the_same_reply_for_people(daemon_process: Server) -> None
     assert max(map(len, pretty.stdout.splitlines())) <= 110
 
 
-def test_a_real_game_is_played_to_its_end(daemon_process: Server) -> None:
+def test_real_game_is_played_to_its_end(daemon_process: Server) -> None:
     """Kasparov against Topalov, 1999: loaded, and played move by move as a user of the shell would."""
     text = (Path(__file__).parent.parent / "data" / "pgn" / "kasparov-topalov.pgn").read_text()
     players = {"player_white": 1, "player_black": 2}

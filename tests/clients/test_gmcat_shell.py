@@ -12,8 +12,8 @@ from tests.clients.running import GMCAT, PATIENCE, PING, address, ask, complaint
 from tests.clients.scripted import Peer, answer_all, serving
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly() -> None:
-    """As `gmcat ... | head -1` does. A shell shows the status of a program that SIGPIPE ended as 141."""
+def test_closed_output_pipe_ends_gmcat_quietly() -> None:
+    """As with `gmcat ... | head -1`. A shell reports the status 141 for a program that SIGPIPE ended."""
     with serving(answer_all) as server, conversation(server) as process:
         assert process.stdout is not None
         ask(process, kind="ping")
@@ -22,8 +22,8 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly() -> None:
     assert (process.returncode, errors) == (-signal.SIGPIPE, b"")
 
 
-def test_an_interrupt_ends_it_quietly() -> None:
-    """A shell shows the status of a program that SIGINT ended as 130, and stops its own loop."""
+def test_interrupt_ends_gmcat_quietly() -> None:
+    """A shell reports the status 130 for a program that SIGINT ended, and stops its own loop."""
     asked = threading.Event()
 
     def never_answer(peer: Peer, requests: list[bytes]) -> None:
@@ -40,7 +40,7 @@ def test_an_interrupt_ends_it_quietly() -> None:
     assert (process.returncode, out, err) == (-signal.SIGINT, b"", b"")
 
 
-def test_a_full_disk_is_exit_2() -> None:
+def test_full_disk_exits_with_2() -> None:
     with serving(answer_all) as server, open("/dev/full", "wb") as full:
         run = subprocess.run([*GMCAT, *address(server), PING], stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
     assert complaint(run) == "standard input or output failed: No space left on device"
@@ -50,7 +50,7 @@ def test_a_full_disk_is_exit_2() -> None:
     "arguments",
     [["--port", "0"], ["--port", "65536"], ["--port", "x"], ["--timeout", "0"], ["--timeout", "nan"]],
 )
-def test_an_option_out_of_range_is_exit_2(arguments: list[str]) -> None:
+def test_option_out_of_range_exits_with_2(arguments: list[str]) -> None:
     run = subprocess.run([*GMCAT, *arguments, PING], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 2
     assert run.stderr.splitlines()[-1].startswith(f"gmcat: error: argument {arguments[0]}: '{arguments[1]}' is not")

@@ -16,7 +16,7 @@ def on_socket(path: Path | str, *requests: str, cwd: Path | None = None) -> subp
     return subprocess.run(command, capture_output=True, timeout=PATIENCE, cwd=cwd)
 
 
-def test_the_operator_is_served_by_directory_and_by_socket_and_ends_a_game(tmp_path: Path) -> None:
+def test_operator_ends_a_game_by_directory_or_socket_path(tmp_path: Path) -> None:
     end = '{"kind":"end_game","game_id":1,"termination":"resignation_black"}'
     with served("--data", str(tmp_path), "--max-connections", "1"):
         for run in (
@@ -30,7 +30,7 @@ def test_the_operator_is_served_by_directory_and_by_socket_and_ends_a_game(tmp_p
     assert replies(run)[0]["state"]["termination"] == "resignation_black"
 
 
-def test_a_path_may_be_longer_than_a_socket_s_address(tmp_path: Path) -> None:
+def test_path_may_be_longer_than_a_socket_address(tmp_path: Path) -> None:
     data = tmp_path / ("d" * 200)
     with served("--data", str(data)):
         assert on_socket(data, PING).returncode == 0
@@ -46,12 +46,12 @@ def test_a_path_may_be_longer_than_a_socket_s_address(tmp_path: Path) -> None:
     ],
     ids=["nothing", "no directory", "no socket", "a long name"],
 )
-def test_a_socket_that_is_not_there_is_exit_2(name: str, reason: str, tmp_path: Path) -> None:
+def test_missing_socket_exits_with_2(name: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "a file").write_text("")
     said = complaint(on_socket(tmp_path / name, PING))
     assert said == f"cannot reach {tmp_path / name}: {reason} (is gmd serve running, and as this user?)"
 
 
-def test_an_empty_directory_has_none(tmp_path: Path) -> None:
+def test_directory_without_a_socket_exits_with_2(tmp_path: Path) -> None:
     said = complaint(on_socket(tmp_path, PING))
     assert said.startswith(f"cannot reach {tmp_path}/operator.sock: No such file or directory ")

@@ -1,4 +1,4 @@
-"""gmcat under TLS: whom it trusts, and what it says of whom it does not."""
+"""gmcat under TLS: the servers that it trusts, and its errors about others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tls import Certificates, make_certificates
 
 @pytest.fixture(scope="module")
 def tls_process(certificates: Certificates) -> Iterator[Served]:
-    """A daemon with TLS."""
+    """Yield a daemon with TLS."""
     with served(*certificates.flags) as daemon:
         yield daemon
 
@@ -30,43 +30,41 @@ def test_requests_are_answered_under_tls(tls_process: Served, certificates: Cert
         assert {reply["error"] for reply in replies(run)} == {None}
 
 
-def test_names_do_as_well_as_addresses(tls_process: Served, certificates: Certificates) -> None:
+def test_certificate_is_valid_for_the_host_name_too(tls_process: Served, certificates: Certificates) -> None:
     named = ScriptedServer("localhost", tls_process.port)
     assert gmcat(named, "--tls", "--ca", str(certificates.ca), PING).returncode == 0
 
 
-def test_a_certificate_that_nobody_vouches_for_is_exit_2(tls_process: Served, tmp_path: Path) -> None:
+def test_untrusted_certificate_exits_with_2(tls_process: Served, tmp_path: Path) -> None:
     said = complaint(gmcat(tls_process, "--tls", PING))
     assert said == (
-        "the server is not known to be 127.0.0.1: unable to get local issuer certificate"
-        "; --ca FILE trusts a certificate of your own"
+        "the server is not verified as 127.0.0.1: unable to get local issuer certificate"
+        "; use --ca FILE to trust your own certificate"
     )
     other = make_certificates(tmp_path)
     said = complaint(gmcat(tls_process, "--tls", "--ca", str(other.ca), PING))
-    assert said == "the server is not known to be 127.0.0.1: unable to get local issuer certificate"
+    assert said == "the server is not verified as 127.0.0.1: unable to get local issuer certificate"
 
 
-def test_a_certificate_of_another_host_is_exit_2(certificates: Certificates) -> None:
+def test_certificate_of_another_host_exits_with_2(certificates: Certificates) -> None:
     with served("--host", "127.0.0.2", *certificates.flags) as daemon:
         said = complaint(gmcat(daemon, "--tls", "--ca", str(certificates.ca), PING))
     assert said == (
-        "the server is not known to be 127.0.0.2: IP address mismatch, certificate is not valid for '127.0.0.2'"
+        "the server is not verified as 127.0.0.2: IP address mismatch, certificate is not valid for '127.0.0.2'"
     )
 
 
 @pytest.mark.parametrize(
     ("text", "reason"), [(None, "No such file or directory"), ("nonsense", "holds no certificate in PEM")]
 )
-def test_a_file_of_authorities_that_cannot_be_used_is_exit_2(
-    text: str | None, reason: str, tls_process: Served, tmp_path: Path
-) -> None:
+def test_unusable_ca_file_exits_with_2(text: str | None, reason: str, tls_process: Served, tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     if text is not None:
         file.write_text(text, "utf-8")
     assert complaint(gmcat(tls_process, "--tls", "--ca", str(file), PING)) == f"--ca: {file}: {reason}"
 
 
-def test_plaintext_to_a_server_with_tls_prints_what_the_server_says_of_it(tls_process: Served) -> None:
+def test_plaintext_to_a_tls_port_prints_the_reply_of_the_server(tls_process: Served) -> None:
     for run in (gmcat(tls_process, PING), gmcat(tls_process, lines=PING)):
         assert run.returncode == 1
         assert [reply["error"] for reply in replies(run)] == [
@@ -74,32 +72,32 @@ def test_plaintext_to_a_server_with_tls_prints_what_the_server_says_of_it(tls_pr
         ]
 
 
-def test_tls_to_a_server_without_it_is_exit_2(daemon_process: Server) -> None:
+def test_tls_to_a_port_without_tls_exits_with_2(daemon_process: Server) -> None:
     said = complaint(gmcat(daemon_process, "--tls", PING))
-    assert said.startswith("no TLS with 127.0.0.1: ")
-    assert said.endswith(" (does the server speak it?)")
+    assert said.startswith("TLS with 127.0.0.1 failed: ")
+    assert said.endswith(" (does the server use TLS?)")
 
 
-def test_a_server_that_does_not_go_on_with_the_handshake_is_exit_2() -> None:
+def test_server_that_stalls_the_handshake_exits_with_2() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = ScriptedServer(*silent.getsockname())
         said = complaint(gmcat(server, "--tls", "--timeout", "0.2", PING))
-    assert said == "no TLS with 127.0.0.1: it did not answer in time"
+    assert said == "TLS with 127.0.0.1 failed: it did not answer in time"
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--ca", "ca.pem"], "--ca goes with --tls"),
-        (["--tls", "--socket", "x"], "--tls is for the game port, and --socket is not that"),
+        (["--ca", "ca.pem"], "--ca needs --tls"),
+        (["--tls", "--socket", "x"], "--tls cannot be combined with --socket: only the game port has TLS"),
     ],
 )
-def test_options_that_do_not_go_together_are_exit_2(arguments: list[str], error: str) -> None:
+def test_options_that_exclude_each_other_exit_with_2(arguments: list[str], error: str) -> None:
     run = subprocess.run([*GMCAT, *arguments, PING], capture_output=True, text=True, timeout=PATIENCE)
     assert (run.returncode, run.stderr.splitlines()[-1]) == (2, f"gmcat: error: {error}")
 
 
-def test_it_needs_the_standard_library_alone(tls_process: Served, certificates: Certificates) -> None:
+def test_tls_needs_only_the_standard_library(tls_process: Served, certificates: Certificates) -> None:
     code = (
         "import sys; before = set(sys.modules); from gm_client.gmcat import main; status = main();"
         "print(*sorted(set(sys.modules) - before), file=sys.stderr); sys.exit(status)"

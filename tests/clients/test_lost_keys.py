@@ -1,4 +1,4 @@
-"""The clients for C and Node with a daemon whose replies about players are lost on the way."""
+"""The clients for C and Node get a player's key even if the daemon's replies are lost on the way."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PATIENCE = 60
 MAX_FRAME = 1 << 24
 
 
-class Robber:
-    """A way to the daemon where some replies get lost, and their connections with them.
+class LossyProxy:
+    """Proxy to the daemon that loses some replies, and closes their connections.
 
-    :ivar kinds: whose replies are to be lost, one each, in that order.
+    :ivar kinds: the kinds of request whose replies it loses, one each, in that order.
     """
 
     def __init__(self, port: int, *kinds: str) -> None:
@@ -58,14 +58,14 @@ class Robber:
 
 
 class Frames:
-    """The messages that arrive."""
+    """The frames that arrive on a stream."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
         self._decoder = FrameDecoder(MAX_FRAME)
 
     async def next(self) -> bytes | None:
-        """The next one's bytes; None where the stream ends."""
+        """Return the body of the next frame, or None at the end of the stream."""
         while (body := self._decoder.next_frame()) is None:
             chunk = await self._stream.receive_some()
             if not chunk:
@@ -75,18 +75,18 @@ class Frames:
 
 
 @asynccontextmanager
-async def robbed(daemon: Served, *kinds: str) -> AsyncIterator[int]:
-    """A port of a robber's, who must have robbed all that was to be."""
-    robber = Robber(daemon.port, *kinds)
+async def losing_replies(daemon: Served, *kinds: str) -> AsyncIterator[int]:
+    """Yield the port of a lossy proxy, which must have lost all replies that it was to lose."""
+    proxy = LossyProxy(daemon.port, *kinds)
     async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(partial(trio.serve_tcp, robber.serve, 0, host="127.0.0.1"))
+        (listener,) = await nursery.start(partial(trio.serve_tcp, proxy.serve, 0, host="127.0.0.1"))
         yield listener.socket.getsockname()[1]
         nursery.cancel_scope.cancel()
-    assert robber.kinds == []
+    assert proxy.kinds == []
 
 
 async def may_act(daemon: Served, player: int, key: str) -> bool:
-    """Whether a key is the player's."""
+    """Return whether a key belongs to a player."""
     async with client_of(daemon.port) as client:
         return (await client.ask("hello", player=player, key=key))["error"] is None
 
@@ -103,7 +103,7 @@ client.close();
 
 
 async def by_node(port: int, greeting: Json, *requests: Json) -> list[Any]:
-    """What Node's client makes of requests that it sends at once."""
+    """Return the replies that Node's client gets to requests that it sends at once."""
     arguments = [json.dumps(each) for each in (port, greeting, requests)]
     command = [require_tool("node"), "--input-type=module", "--eval", NODE_CLIENT, *arguments]
     with trio.fail_after(PATIENCE):
@@ -112,17 +112,17 @@ async def by_node(port: int, greeting: Json, *requests: Json) -> list[Any]:
     return replies
 
 
-async def test_node_registers_one_player_and_has_its_key(daemon_process: Served) -> None:
+async def test_node_registers_one_player_and_gets_its_key(daemon_process: Served) -> None:
     name, password = "robbed-node", "a long secret"
-    async with robbed(daemon_process, "register", "register") as port:
+    async with losing_replies(daemon_process, "register", "register") as port:
         (reply,) = await by_node(port, {}, {"kind": "register", "name": name, "password": password})
     assert reply["name"] == name
     assert await may_act(daemon_process, reply["player"], reply["key"])
 
 
 @pytest.mark.parametrize("named", ["by id and key", "by name and key", "by name and password"])
-async def test_node_gets_its_new_key_and_goes_on_with_it(daemon_process: Served, named: str) -> None:
-    """A game that is joined, and joined again, stands behind it."""
+async def test_node_gets_its_new_key_and_continues_with_it(daemon_process: Served, named: str) -> None:
+    """A join follows the rekey and is repeated too."""
     name, password = f"rekeyed-node-{named.replace(' ', '-')}", "a long secret"
     async with client_of(daemon_process.port) as client:
         reply = await client.ask("register", name=name, password=password)
@@ -134,17 +134,17 @@ async def test_node_gets_its_new_key_and_goes_on_with_it(daemon_process: Served,
         "by name and password": {"name": name, "password": password},
     }[named]
     requests: list[Json] = [{"kind": "rekey"}, {"kind": "join", "game_id": game_id}]
-    async with robbed(daemon_process, "rekey", "rekey", "join") as port:
+    async with losing_replies(daemon_process, "rekey", "rekey", "join") as port:
         rekeyed, joined = await by_node(port, greeting, *requests)
     assert (rekeyed["player"], rekeyed["name"], joined["seat"]) == (player, name, "black")
     assert await may_act(daemon_process, player, rekeyed["key"])
     assert not await may_act(daemon_process, player, key)
 
 
-async def test_c_does_it_with_tokens(daemon_process: Served, tmp_path: Path) -> None:
-    """In a session of nobody's, as its header says."""
+async def test_c_registers_rekeys_and_joins_with_tokens(daemon_process: Served, tmp_path: Path) -> None:
+    """The session has no player, as the client's header recommends."""
     program = compile_c(tmp_path / "driver", HERE / "c" / "driver.c")
-    async with robbed(daemon_process, "register", "rekey", "join") as port:
+    async with losing_replies(daemon_process, "register", "rekey", "join") as port:
         await trio.to_thread.run_sync(_register_rekey_and_join, program, str(port))
 
 
@@ -164,11 +164,11 @@ def _register_rekey_and_join(program: Path, port: str) -> None:
         assert new != old
         game_id = ask("new_game", player_white=1, player_black=None, token="open for robbed-c")["game_id"]
         assert ask("join", game_id=game_id, **new)["seat"] == "black"
-        driver.ask("session", "1", "0")  # which closes that one
+        driver.ask("session", "1", "0")  # this closes the previous session
 
 
-async def test_a_key_that_somebody_has_used_meanwhile_is_not_shown_again(tmp_path: Path) -> None:
-    """As where a bot asks again after a restart, with a token that it kept, when its key is in use already."""
+async def test_key_that_was_used_is_not_shown_again(tmp_path: Path) -> None:
+    """A bot may repeat its registration after a restart, with a token that it kept, when its key is already in use."""
     fields = {"kind": "register", "name": "bot", "token": "kept in a file"}
     with served("--data", str(tmp_path)) as daemon:
         (first,) = await by_node(daemon.port, {}, fields)

@@ -21,7 +21,7 @@ PACKAGE = json.loads((NODE / "package.json").read_text("utf-8"))
 
 
 def run(*command: str | Path, cwd: Path = NODE, env: dict[str, str] | None = None) -> str:
-    """Run a program, which must end well and complain of nothing; what it prints."""
+    """Run a program, which must succeed without writing to standard error, and return its output."""
     merged = {**os.environ, "NO_COLOR": "1", **(env or {})}
     done = subprocess.run(command, cwd=cwd, env=merged, capture_output=True, text=True, timeout=4 * PATIENCE)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
@@ -29,7 +29,7 @@ def run(*command: str | Path, cwd: Path = NODE, env: dict[str, str] | None = Non
 
 
 @pytest.mark.parametrize("tests", sorted((NODE / "test").glob("*.test.js")), ids=lambda path: path.name)
-def test_its_own_tests_pass(tests: Path) -> None:
+def test_own_tests_of_the_client_pass(tests: Path) -> None:
     report = run(require_tool("node"), "--test-reporter=tap", tests)
     counts = {name: int(count) for name, count in re.findall(r"^# (pass|fail|skipped|todo) (\d+)$", report, re.M)}
     assert counts["pass"] > 5
@@ -39,18 +39,18 @@ def test_its_own_tests_pass(tests: Path) -> None:
 # The package.
 
 
-def test_it_depends_on_nothing() -> None:
+def test_client_has_no_dependencies() -> None:
     assert not [name for name in PACKAGE if "ependencies" in name]
     sources = [path.read_text("utf-8") for path in [NODE / "index.js", *(NODE / "lib").glob("*.js")]]
     imported = {name for source in sources for name in re.findall(r'^(?:import|export) .* from "(.*)";$', source, re.M)}
     assert {name for name in imported if not name.startswith(("./", "../"))} == {"node:crypto", "node:net", "node:tls"}
 
 
-def test_its_version_is_the_one_it_gives_the_server() -> None:
+def test_hello_gives_the_version_of_the_package() -> None:
     assert f'"gm-client/{PACKAGE["version"]}"' in (NODE / "lib" / "client.js").read_text("utf-8")
 
 
-def test_what_npm_would_pack_is_the_client_and_no_more(tmp_path: Path) -> None:
+def test_npm_packs_only_the_client(tmp_path: Path) -> None:
     npm = require_tool("npm")
     report = subprocess.run(
         [npm, "pack", "--dry-run", "--json", "--offline", f"--cache={tmp_path}"],
@@ -111,7 +111,7 @@ export { key, name, options, piece, ply, renewed, revoked, seat };
 """
 
 
-def test_its_types_are_right(tmp_path: Path) -> None:
+def test_types_are_correct(tmp_path: Path) -> None:
     compiler = require_tool("tsc")
     (tmp_path / "typed.mts").write_text(TYPED)
     install(tmp_path)
@@ -124,7 +124,7 @@ def names_in(text: str, pattern: str) -> set[str]:
     return set(re.findall(pattern, text, re.MULTILINE))
 
 
-def test_what_is_declared_is_there_and_what_is_there_is_declared() -> None:
+def test_declarations_match_the_exports() -> None:
     declarations = (NODE / "index.d.ts").read_text("utf-8")
     client = re.search(r"^export class Client {$.*?^}$", declarations, re.MULTILINE | re.DOTALL)
     turn = re.search(r"^export class Turn {$.*?^}$", declarations, re.MULTILINE | re.DOTALL)
@@ -145,7 +145,7 @@ def test_what_is_declared_is_there_and_what_is_there_is_declared() -> None:
     assert set(of_turn) == names_in(turn[0], member)
 
 
-# All games of a player at once.
+# All games of a player in one loop.
 
 ALL_GAMES = """
 import { connect } from "./index.js";
@@ -174,7 +174,7 @@ console.log(JSON.stringify(await Promise.all(clients.map(playAll))));
 """
 
 
-def test_all_games_of_two_players_are_played_by_one_loop_each(daemon_process: Served) -> None:
+def test_one_loop_plays_all_games_of_a_player(daemon_process: Served) -> None:
     command = [require_tool("node"), "--input-type=module", "--eval", ALL_GAMES, str(daemon_process.port), "6"]
     assert json.loads(run(*command)) == [[30] * 6, [30] * 6]
 
@@ -194,16 +194,16 @@ operator.close();
 """
 
 
-def test_the_operator_looks_after_players_with_it(tmp_path: Path) -> None:
+def test_operator_manages_players_with_the_client(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)):
         command = [require_tool("node"), "--input-type=module", "--eval", OPERATOR, tmp_path / "operator.sock"]
         assert json.loads(run(*command)) == [True, "bot", [True], None]
 
 
-# TLS is tested with the bots; here is what it says of a server without.
+# TLS is tested with the bots; this is the error for a server without TLS.
 
 
-def test_tls_towards_a_server_without_is_an_error_at_once(daemon_process: Served) -> None:
+def test_tls_to_a_server_without_tls_fails_at_once(daemon_process: Served) -> None:
     bot = [require_tool("node"), "examples/random_bot.js", "--tls", "--port", str(daemon_process.port)]
     done = subprocess.run([*bot, "--player", "1", "--opponent", "2"], cwd=NODE, capture_output=True, text=True)
     assert done.returncode == 1
@@ -223,7 +223,7 @@ def examples(language: str, port: int) -> Iterable[str]:
     return (text.replace("7100", str(port)) for text in examples_of(NODE / "README.md", language))
 
 
-def test_its_readme_s_programs_run(daemon_process: Served, tmp_path: Path) -> None:
+def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     node = require_tool("node")
     install(tmp_path)
     printed = []
@@ -236,7 +236,7 @@ def test_its_readme_s_programs_run(daemon_process: Served, tmp_path: Path) -> No
     assert registered == "true open\n"
 
 
-def test_its_readme_s_commands_run(daemon_process: Served) -> None:
+def test_readme_commands_run(daemon_process: Served) -> None:
     for tool in ("node", "jq"):
         require_tool(tool)
     at_play, registered = examples("sh", daemon_process.port)
@@ -245,7 +245,7 @@ def test_its_readme_s_commands_run(daemon_process: Served) -> None:
     assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 4
 
 
-def test_the_readme_of_the_project_leads_here() -> None:
+def test_readme_of_the_project_links_to_the_c_and_node_clients() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert "clients/node" in text
     assert "clients/c" in text

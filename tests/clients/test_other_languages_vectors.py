@@ -1,4 +1,4 @@
-"""The vectors, played by the clients for C, Node and Python against the daemon."""
+"""The clients for C, Node and Python play the vectors against the daemon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def playable(vector: Vector) -> bool:
-    """Whether a client could have had that: it sends objects, and speaks first."""
+    """Return whether a client can play a vector: it sends objects only, and speaks first."""
     return vector.live and all(isinstance(exchange.request, dict) for exchange in vector.exchanges)
 
 
@@ -49,13 +49,13 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-async def test_a_vector_is_answered_as_it_says(driver: Driver, vector: Vector) -> None:
+async def test_client_gets_the_replies_of_the_vector(driver: Driver, vector: Vector) -> None:
     async with running_daemon(**vector.server) as daemon:
         await trio.to_thread.run_sync(_play, driver, vector, str(daemon.port))
 
 
 def _play(driver: Driver, vector: Vector, port: str) -> None:
-    """Play a vector: connections are opened as they are first spoken of."""
+    """Play a vector, opening each connection at its first use."""
     names: dict[int, str] = {}
     for exchange in vector.exchanges:
         if exchange.connection not in names:
@@ -67,9 +67,9 @@ def _play(driver: Driver, vector: Vector, port: str) -> None:
         assert without(reply, exchange.volatile) == without(exchange.reply, exchange.volatile)
         if exchange.closes:
             assert driver.ask("close", name) == "ok"
-    for name in names.values():  # or the daemon would wait for them to take their leave
+    for name in names.values():  # otherwise the daemon would wait for these connections to end
         driver.ask("close", name)
 
 
-def test_most_vectors_are_played() -> None:
+def test_most_vectors_are_playable() -> None:
     assert len(VECTORS) > 60

@@ -1,4 +1,4 @@
-"""The Python clients with servers that are slow, break off, restart, or are none."""
+"""The Python clients with servers that are slow, break connections, restart, or are no gm servers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def framed(reply: Json) -> bytes:
 
 
 def pings(*, greeting: Json = HELLO, reply: Json = OK) -> Dialogue:
-    """Answers one ping."""
+    """Return a script that answers one ping."""
 
     def script(peer: JsonPeer) -> None:
         peer.greet(greeting)
@@ -38,7 +38,7 @@ def pings(*, greeting: Json = HELLO, reply: Json = OK) -> Dialogue:
     return script
 
 
-def test_hello_names_the_client_and_the_player_and_the_reply_is_kept(clients: Clients) -> None:
+def test_hello_names_client_and_player_and_its_reply_is_kept(clients: Clients) -> None:
     reply = {**HELLO, "player": 7}
     asked: list[Json | None] = []
     with dialogues(lambda peer: asked.append(peer.greet(reply))) as server:
@@ -48,7 +48,7 @@ def test_hello_names_the_client_and_the_player_and_the_reply_is_kept(clients: Cl
     assert {**kept, "error": None} == reply
 
 
-#: Every kind, with what its method takes and what is sent for that.
+#: Each kind, with the arguments of its method and the fields that they send.
 KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "ping": ((), {}),
     "new_game": ((1, None), {"player_white": 1, "player_black": None}),
@@ -71,7 +71,7 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
 }
 
 
-def test_every_kind_is_a_method(clients: Clients) -> None:
+def test_every_kind_has_a_method(clients: Clients) -> None:
     def script(peer: JsonPeer) -> None:
         peer.greet()
         for kind, (_, fields) in KINDS.items():
@@ -87,7 +87,7 @@ def test_every_kind_is_a_method(clients: Clients) -> None:
             assert getattr(client, kind)(*arguments, id="x", player=None) == HELLO
 
 
-def test_both_clients_have_the_same_names_and_take_the_same() -> None:
+def test_both_clients_have_the_same_methods_and_signatures() -> None:
     for one, other in (
         (blocking.Client, trio_client.Client),
         (blocking.Turn, trio_client.Turn),
@@ -98,12 +98,12 @@ def test_both_clients_have_the_same_names_and_take_the_same() -> None:
 
 
 def signatures(cls: type) -> dict[str, inspect.Signature]:
-    """The methods of a class that are for its users."""
+    """Return the signatures of a class's public methods."""
     methods = {name: method for name, method in inspect.getmembers(cls, callable) if not name.startswith("_")}
     return {name.removeprefix("a") if name == "aclose" else name: inspect.signature(m) for name, m in methods.items()}
 
 
-def test_a_reply_cut_into_single_bytes_and_one_of_many_megabytes_are_read(clients: Clients) -> None:
+def test_replies_of_single_bytes_and_of_many_megabytes_are_read(clients: Clients) -> None:
     pgn = "1.e4 " * 2_000_000
 
     def script(peer: JsonPeer) -> None:
@@ -120,7 +120,7 @@ def test_a_reply_cut_into_single_bytes_and_one_of_many_megabytes_are_read(client
         assert client.history(1)["pgn"] == pgn
 
 
-def test_a_refusal_is_an_error_with_the_server_s_code_and_words(clients: Clients) -> None:
+def test_refusal_raises_an_error_with_the_code_and_text_of_the_server(clients: Clients) -> None:
     refusal = {"state": None, "code": "too_many", "error": "slow down", "retry_after": 1.5}
 
     def script(peer: JsonPeer) -> None:
@@ -139,10 +139,10 @@ def test_a_refusal_is_an_error_with_the_server_s_code_and_words(clients: Clients
         assert client.ping() == OK
 
 
-def test_a_request_longer_than_the_server_takes_is_refused_before_it_is_sent(clients: Clients) -> None:
+def test_too_long_request_is_refused_before_it_is_sent(clients: Clients) -> None:
     with dialogues(pings(greeting={**HELLO, "limits": {"max_message": 100}})) as server:
         client = clients.connect(server.port)
-        with pytest.raises(GmError, match=r"^the request has \d+ bytes, and the server takes 100") as caught:
+        with pytest.raises(GmError, match=r"^the request has \d+ bytes; the server accepts at most 100") as caught:
             client.game_from_pgn(1, 2, pgn="1.e4 " * 100)
         assert caught.value.code == "bad_frame"
         assert client.ping() == OK
@@ -163,7 +163,7 @@ REPEATABLE: list[tuple[str, Json]] = [
 
 
 @pytest.mark.parametrize(("kind", "fields"), REPEATABLE, ids=[kind for kind, _ in REPEATABLE])
-def test_what_is_safe_to_send_again_is_sent_again_after_any_break(clients: Clients, kind: str, fields: Json) -> None:
+def test_repeatable_request_is_sent_again_after_any_break(clients: Clients, kind: str, fields: Json) -> None:
     seen: list[Json | None] = []
 
     def breaks(peer: JsonPeer) -> None:
@@ -171,7 +171,7 @@ def test_what_is_safe_to_send_again_is_sent_again_after_any_break(clients: Clien
         assert hello is not None
         assert hello["player"] == 5
         seen.append(peer.read())
-        peer.write_bytes(framed({**OK, "id": 0})[: 9 * len(seen) - 9])  # before the first reply, and inside of it
+        peer.write_bytes(framed({**OK, "id": 0})[: 9 * len(seen) - 9])  # before the first reply, and inside it
         peer.reset()
 
     def answers(peer: JsonPeer) -> None:
@@ -191,7 +191,7 @@ def test_what_is_safe_to_send_again_is_sent_again_after_any_break(clients: Clien
 
 
 @pytest.mark.parametrize("kind", ["move", "sense", "end_game"])
-def test_what_could_be_carried_out_twice_is_not_sent_again(clients: Clients, kind: str) -> None:
+def test_request_that_may_not_be_repeated_is_not_sent_again(clients: Clients, kind: str) -> None:
     def breaks(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": kind})
@@ -199,15 +199,15 @@ def test_what_could_be_carried_out_twice_is_not_sent_again(clients: Clients, kin
 
     with dialogues(breaks, pings()) as server:
         client = clients.connect(server.port)
-        with pytest.raises(ConnectionLost, match=f"whether this {kind} was carried out is not known") as caught:
+        with pytest.raises(ConnectionLost, match=f"it is not known whether this {kind} was carried out") as caught:
             client.request(kind)
         assert caught.value.sent
-        assert 'with "ply" it would have been sent again' in str(caught.value)
+        assert 'with "ply" the client would have retried it' in str(caught.value)
         assert client.ping() == OK
 
 
-def test_an_idle_connection_that_is_lost_is_made_anew_before_anything_is_sent(clients: Clients) -> None:
-    """So that even a move without ply is not in doubt."""
+def test_lost_idle_connection_is_replaced_before_a_request_is_sent(clients: Clients) -> None:
+    """Therefore even a move without a ply is never in doubt."""
     gone = threading.Event()
 
     def leaves(peer: JsonPeer) -> None:
@@ -226,27 +226,27 @@ def test_an_idle_connection_that_is_lost_is_made_anew_before_anything_is_sent(cl
         assert client.move(1, "e4") == OK
 
 
-def test_a_server_that_stops_is_waited_for(clients: Clients) -> None:
-    farewell = {"code": "shutting_down", "error": "the server is stopping"}
+def test_client_waits_for_a_server_that_stops(clients: Clients) -> None:
+    stopping = {"code": "shutting_down", "error": "the server is stopping"}
 
     def stops(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
-        peer.write(farewell)
+        peer.write(stopping)
 
     def full(peer: JsonPeer) -> None:
         peer.greet({"code": "too_many", "error": "full", "retry_after": 0.01})
 
     def answers(peer: JsonPeer) -> None:
         peer.greet()
-        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})  # which the first has not carried out
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})  # the first server did not carry it out
         peer.write(OK)
 
-    with dialogues(stops, JsonPeer.reset, full, lambda peer: peer.greet(farewell), answers) as server:
+    with dialogues(stops, JsonPeer.reset, full, lambda peer: peer.greet(stopping), answers) as server:
         assert clients.connect(server.port).move(1, "e4") == OK
 
 
-def test_a_server_that_refuses_the_player_later_is_an_error_at_once(clients: Clients) -> None:
+def test_refusal_of_the_player_at_a_reconnect_is_raised_at_once(clients: Clients) -> None:
     def refuses(peer: JsonPeer) -> None:
         peer.greet({"code": "unauthorized", "error": "no"})
 
@@ -263,7 +263,7 @@ def test_a_server_that_refuses_the_player_later_is_an_error_at_once(clients: Cli
         assert client.ping() == OK
 
 
-def test_patience_ends(clients: Clients) -> None:
+def test_client_gives_up_when_its_patience_ends(clients: Clients) -> None:
     def breaks(peer: JsonPeer) -> None:
         peer.greet()
         peer.read()
@@ -276,7 +276,7 @@ def test_patience_ends(clients: Clients) -> None:
     assert not caught.value.sent
 
 
-def test_connecting_is_tried_once_and_says_what_is_wrong(clients: Clients) -> None:
+def test_connect_is_tried_once_and_reports_the_reason(clients: Clients) -> None:
     refuses = {"code": "unauthorized", "error": "no"}
     with dialogues(lambda peer: peer.greet(refuses)) as server, pytest.raises(GmError, match=r"^no$"):
         clients.connect(server.port)
@@ -295,7 +295,7 @@ def test_connecting_is_tried_once_and_says_what_is_wrong(clients: Clients) -> No
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0\0\0\5hello", b"\0\0\0\2[]", b"\0\0\0\0"],
     ids=["a web server", "no JSON", "no object", "nothing"],
 )
-def test_what_is_no_gm_server_is_found_out_when_connecting_and_later(clients: Clients, data: bytes) -> None:
+def test_server_that_is_no_gm_server_is_detected_at_any_time(clients: Clients, data: bytes) -> None:
     def later(peer: JsonPeer) -> None:
         peer.greet()
         peer.read()
@@ -311,7 +311,7 @@ def test_what_is_no_gm_server_is_found_out_when_connecting_and_later(clients: Cl
         clients.close(client)
 
 
-def test_a_later_hello_is_what_the_next_connection_begins_with(clients: Clients) -> None:
+def test_reconnect_repeats_the_latest_hello(clients: Clients) -> None:
     def first(peer: JsonPeer) -> None:
         peer.greet()
         assert peer.greet({**HELLO, "player": 2}) == {"kind": "hello", "player": 2, "id": 1}
@@ -329,7 +329,7 @@ def test_a_later_hello_is_what_the_next_connection_begins_with(clients: Clients)
         assert client.ping() == OK
 
 
-def test_a_new_key_is_what_the_next_connection_begins_with(clients: Clients) -> None:
+def test_reconnect_uses_the_new_key(clients: Clients) -> None:
     def first(peer: JsonPeer) -> None:
         peer.greet({**HELLO, "player": 9})
         request = peer.read()
@@ -349,7 +349,7 @@ def test_a_new_key_is_what_the_next_connection_begins_with(clients: Clients) -> 
         assert client.ping() == OK
 
 
-def test_a_key_whose_reply_was_lost_is_asked_for_again_with_the_old_one(clients: Clients) -> None:
+def test_rekey_with_a_lost_reply_is_repeated_with_the_old_key(clients: Clients) -> None:
     rekeys: list[Json | None] = []
     hello = {"kind": "hello", "protocol": 2, "client": CLIENT, "name": "bot"}
 
@@ -376,9 +376,9 @@ def test_a_key_whose_reply_was_lost_is_asked_for_again_with_the_old_one(clients:
     assert rekeys == [{"kind": "rekey", "player": 9, "key": "old", "token": rekeys[0]["token"]}] * 2
 
 
-def test_a_server_that_falls_silent_is_left(clients: Clients) -> None:
+def test_silent_server_is_left(clients: Clients) -> None:
     def silent(peer: JsonPeer) -> None:
-        peer.greet({**HELLO, "limits": {"max_wait_seconds": -29.9}})  # and 30 more
+        peer.greet({**HELLO, "limits": {"max_wait_seconds": -29.9}})  # the client adds 30 seconds
         peer.expect({"kind": "ping"})
         assert peer.read() is None
 
@@ -386,7 +386,7 @@ def test_a_server_that_falls_silent_is_left(clients: Clients) -> None:
         assert clients.connect(server.port).ping() == OK
 
 
-def test_a_closed_client_says_so(clients: Clients) -> None:
+def test_closed_client_refuses_requests(clients: Clients) -> None:
     with dialogues(lambda peer: (peer.greet(), peer.read())) as server:
         client = clients.connect(server.port)
         clients.close(client)
@@ -395,7 +395,7 @@ def test_a_closed_client_says_so(clients: Clients) -> None:
                 ask()
 
 
-def test_ids_may_be_of_any_size_and_texts_of_any_script(clients: Clients) -> None:
+def test_ids_of_any_size_and_texts_of_any_script_are_kept(clients: Clients) -> None:
     def script(peer: JsonPeer) -> None:
         hello = peer.greet()
         assert hello is not None
@@ -438,7 +438,7 @@ def greeted(dialogue: Dialogue) -> Dialogue:
     return script
 
 
-def test_a_loop_waits_until_a_turn_is_due_and_waits_for_the_next_behind_the_move(clients: Clients) -> None:
+def test_loop_waits_for_its_turn_and_sends_the_next_wait_with_the_move(clients: Clients) -> None:
     def script(peer: JsonPeer) -> None:
         for reply in (idle(0), idle(0), due(0)):
             peer.expect(WAIT)
@@ -465,7 +465,7 @@ def test_a_loop_waits_until_a_turn_is_due_and_waits_for_the_next_behind_the_move
     assert seen == [over(4)["state"]]
 
 
-def test_a_turn_senses_then_moves_at_one_ply(clients: Clients) -> None:
+def test_turn_senses_and_moves_at_one_ply(clients: Clients) -> None:
     seen = [["e7", "bp"]]
     wait = {**WAIT, "seat": "white", "brief": True}
     seat = {"game_id": 4, "seat": "white", "brief": True, "ply": 6}
@@ -487,7 +487,7 @@ def test_a_turn_senses_then_moves_at_one_ply(clients: Clients) -> None:
             assert turn.move("e2e4")["taken_move"] == "e2e3"
 
 
-def test_a_game_that_ends_while_the_bot_thinks_is_no_error(clients: Clients) -> None:
+def test_game_that_ends_before_the_action_raises_no_error(clients: Clients) -> None:
     gone = {"state": None, "code": "game_over", "error": "game 4 is over: timeout_white"}
 
     def script(peer: JsonPeer) -> None:
@@ -510,7 +510,7 @@ def test_a_game_that_ends_while_the_bot_thinks_is_no_error(clients: Clients) -> 
     assert len(ends) == 1
 
 
-def test_a_refused_move_leaves_the_turn_and_another_can_be_made(clients: Clients) -> None:
+def test_refused_move_leaves_the_turn_and_another_can_be_made(clients: Clients) -> None:
     def script(peer: JsonPeer) -> None:
         peer.expect(WAIT)
         peer.write(due(0))
@@ -529,7 +529,7 @@ def test_a_refused_move_leaves_the_turn_and_another_can_be_made(clients: Clients
     assert count == 1
 
 
-def test_resigning_names_the_color(clients: Clients) -> None:
+def test_resignation_names_the_color(clients: Clients) -> None:
     def script(peer: JsonPeer) -> None:
         peer.expect(WAIT)
         peer.write(due(0))
@@ -543,7 +543,7 @@ def test_resigning_names_the_color(clients: Clients) -> None:
             turn.resign()
 
 
-def test_without_a_game_it_is_all_games_for_ever(clients: Clients) -> None:
+def test_loop_without_a_game_id_plays_all_games_without_end(clients: Clients) -> None:
     wait = {"kind": "wait", "any": True, "actions": True}
     last = state(1, game_id=5, phase="over")
 
@@ -554,7 +554,7 @@ def test_without_a_game_it_is_all_games_for_ever(clients: Clients) -> None:
         peer.write(over(9, game_id=4))
         peer.expect(wait)
         peer.write({**due(0), "state": state(0, game_id=5), "game_id": 5})
-        # Who sees the end in the reply to a move is told of it by no wait, or by both.
+        # If the reply to a move shows the end, a wait may or may not show it again.
         peer.expect({**MOVE, "game_id": 5}, wait)
         peer.write({"state": last, "error": None}, {**over(1), "state": last, "game_id": 5})
         peer.expect(wait)
@@ -575,7 +575,7 @@ def test_without_a_game_it_is_all_games_for_ever(clients: Clients) -> None:
     assert (games, ends) == ([5, 4], [9, 1])
 
 
-def test_a_lost_connection_does_not_show_in_a_loop(clients: Clients) -> None:
+def test_loop_survives_lost_connections(clients: Clients) -> None:
     def first(peer: JsonPeer) -> None:
         peer.expect(WAIT)
         peer.reset()
@@ -595,10 +595,10 @@ def test_a_lost_connection_does_not_show_in_a_loop(clients: Clients) -> None:
     assert plies == [1]
 
 
-# The one file.
+# The single file.
 
 
-def test_the_client_that_blocks_is_one_file_of_the_standard_library(tmp_path: Path) -> None:
+def test_blocking_client_is_one_file_and_needs_only_the_standard_library(tmp_path: Path) -> None:
     copy = tmp_path / "my_copy.py"
     copy.write_bytes(Path(blocking.__file__).read_bytes())
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import my_copy; print(*sys.modules)"
@@ -607,7 +607,7 @@ def test_the_client_that_blocks_is_one_file_of_the_standard_library(tmp_path: Pa
     assert loaded - sys.stdlib_module_names - {"__main__"} == {"my_copy"}
 
 
-def test_it_does_not_load_tls_unless_it_is_asked_to(daemon_process: Served) -> None:
+def test_client_loads_tls_only_on_request(daemon_process: Served) -> None:
     code = f"""
 import sys
 from gm_client import connect
@@ -619,7 +619,7 @@ print("ssl" in sys.modules)
     assert done.stdout == "False\n"
 
 
-def test_its_version_is_the_distribution_s() -> None:
+def test_client_has_the_version_of_the_distribution() -> None:
     pyproject = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
     assert re.search(rf'^version = "{re.escape(blocking.VERSION)}"$', pyproject, re.MULTILINE)
     assert json.loads(encode({"kind": "ping"})) == {"kind": "ping"}

@@ -26,7 +26,7 @@ from tests.tls import Certificates
 
 @pytest.fixture(params=["blocking", "trio"])
 def ping(request: pytest.FixtureRequest) -> Any:
-    """Connects, pings, and closes."""
+    """Return a function that connects, pings and closes."""
 
     def blocks(**options: Any) -> Any:
         with blocking.connect(**options) as client:
@@ -39,20 +39,20 @@ def ping(request: pytest.FixtureRequest) -> Any:
     return blocks if request.param == "blocking" else lambda **options: trio.run(lambda: waits(**options))
 
 
-def test_tls(ping: Any, certificates: Certificates) -> None:
+def test_tls_accepts_a_trusted_certificate_only(ping: Any, certificates: Certificates) -> None:
     with served(*certificates.flags) as daemon:
         assert ping(host="localhost", port=daemon.port, tls=certificates.trust()) == OK
         with pytest.raises(ConnectionLost, match="certificate verify failed"):
             ping(host="localhost", port=daemon.port, tls=True)
 
 
-def test_tls_towards_a_server_without(ping: Any) -> None:
+def test_tls_to_a_server_without_tls_fails(ping: Any) -> None:
     with dialogues(JsonPeer.reset) as server, pytest.raises(ConnectionLost, match=r"^cannot connect to localhost:"):
         ping(host="localhost", port=server.port, tls=True)
 
 
-def test_an_idle_connection_under_tls_is_not_taken_for_one_that_is_over(certificates: Certificates) -> None:
-    """What TLS has to say by itself, such as session tickets, may come at any time."""
+def test_idle_tls_connection_is_not_taken_for_a_closed_one(certificates: Certificates) -> None:
+    """TLS may send its own messages at any time, such as session tickets."""
     with served(*certificates.flags) as daemon, connect("localhost", daemon.port, tls=certificates.trust()) as client:
         first = client._connection
         for _ in range(3):
@@ -60,7 +60,7 @@ def test_an_idle_connection_under_tls_is_not_taken_for_one_that_is_over(certific
         assert client._connection is first
 
 
-def test_a_unix_socket(ping: Any, tmp_path: Path) -> None:
+def test_client_connects_by_unix_socket(ping: Any, tmp_path: Path) -> None:
     with served("--data", str(tmp_path)):
         assert ping(path=str(tmp_path / "operator.sock")) == OK
     with pytest.raises(ConnectionLost, match=f"^cannot connect to {tmp_path}/none: No such file or directory$"):
@@ -70,7 +70,7 @@ def test_a_unix_socket(ping: Any, tmp_path: Path) -> None:
 # Interruptions.
 
 
-def test_what_was_interrupted_is_not_sent_later() -> None:
+def test_interrupted_request_is_not_sent_later() -> None:
     waiting = threading.Event()
 
     def first(peer: JsonPeer) -> None:
@@ -78,14 +78,14 @@ def test_what_was_interrupted_is_not_sent_later() -> None:
         peer.expect({"kind": "wait", "game_id": 1})
         waiting.set()
         peer.expect({"kind": "ping"})
-        peer.write({"state": None, "error": None}, OK)  # to the wait, which nobody waits for any more, and the ping
+        peer.write({"state": None, "error": None}, OK)  # one reply for the interrupted wait, and one for the ping
 
     def interrupt() -> None:
         main = threading.main_thread().ident or 0
         assert waiting.wait(PATIENCE)
         while sys._current_frames()[main].f_code is not blocking.Connection.receive.__code__:
-            pass  # the peer may have the request before its sender knows it: interrupted there, it cannot tell
-        signal.pthread_kill(main, signal.SIGINT)  # no other thread's call would end
+            pass  # the peer may have the request before its sender knows, and an interrupt then would be ambiguous
+        signal.pthread_kill(main, signal.SIGINT)  # the call of no other thread would be interrupted
 
     with dialogues(first) as server, connect(port=server.port) as client:
         thread = threading.Thread(target=interrupt)
@@ -96,7 +96,7 @@ def test_what_was_interrupted_is_not_sent_later() -> None:
         assert client.ping() == OK
 
 
-async def test_what_was_cancelled_is_not_sent_again() -> None:
+async def test_cancelled_request_is_not_sent_again() -> None:
     async with scripted() as (client, peers):
         peer = await peers()
         with trio.move_on_after(10) as scope:
@@ -115,7 +115,7 @@ async def test_what_was_cancelled_is_not_sent_again() -> None:
 # Tasks that share a client.
 
 
-async def test_requests_go_out_without_waiting_and_replies_go_to_them_in_order() -> None:
+async def test_concurrent_requests_get_their_replies_in_order() -> None:
     async with scripted() as (client, peers):
         peer = await peers()
         replies: dict[int, Any] = {}
@@ -136,8 +136,8 @@ async def test_requests_go_out_without_waiting_and_replies_go_to_them_in_order()
     assert replies == {answer["id"]: answer for answer in answers}
 
 
-async def test_a_task_that_is_cancelled_leaves_the_others_their_replies() -> None:
-    """The first to wait receives for all; when it goes, another does."""
+async def test_cancelled_task_leaves_the_replies_of_others() -> None:
+    """The first waiting task receives for all; when it is cancelled, another task takes over."""
     async with scripted() as (client, peers):
         peer = await peers()
         async with trio.open_nursery() as nursery:
@@ -161,7 +161,7 @@ async def test_a_task_that_is_cancelled_leaves_the_others_their_replies() -> Non
         assert replies == [{**OK, "id": 7}]
 
 
-async def test_a_reply_wakes_its_task_while_another_goes_on_waiting() -> None:
+async def test_reply_wakes_its_task_while_another_still_waits() -> None:
     async with scripted() as (client, peers):
         peer = await peers()
         async with trio.open_nursery() as nursery:
@@ -181,7 +181,7 @@ async def test_a_reply_wakes_its_task_while_another_goes_on_waiting() -> None:
             await in_thread(peer.write, {"state": {}, "error": None})
 
 
-async def test_loops_run_side_by_side_in_one_client() -> None:
+async def test_loops_run_concurrently_in_one_client() -> None:
     async with running_daemon() as daemon, await trio_client.connect(port=daemon.port, player=1) as client:
         ends: list[int] = []
 
@@ -216,7 +216,7 @@ async def test_closing_the_client_ends_its_loops() -> None:
 
 
 async def test_client_closed_in_a_cancelled_task_leaves_no_connection_open() -> None:
-    """Closing its loop's connection met the cancellation, and its own stayed open."""
+    """Closing the loop's connection was cancelled, so the client's own connection once stayed open."""
     async with running_daemon() as daemon:
         with trio.CancelScope() as scope:
             async with await trio_client.connect(port=daemon.port, player=2) as client:
@@ -227,7 +227,7 @@ async def test_client_closed_in_a_cancelled_task_leaves_no_connection_open() -> 
         assert (client._connection, loop._connection) == (None, None)
 
 
-async def test_patience_is_counted_by_trio_s_clock(autojump_clock: trio.testing.MockClock) -> None:
+async def test_patience_is_measured_by_the_clock_of_trio(autojump_clock: trio.testing.MockClock) -> None:
     client = trio_client.Client(port=1, patience=1000)
     with pytest.raises(ConnectionLost, match="Connection refused"):
         await client.ping()
@@ -236,7 +236,7 @@ async def test_patience_is_counted_by_trio_s_clock(autojump_clock: trio.testing.
 
 @contextlib.asynccontextmanager
 async def scripted() -> AsyncIterator[tuple[trio_client.Client, Any]]:
-    """A client, and what gives the server's end of each of its connections, once it has said hello."""
+    """Yield a client, and a function that returns the server's end of its next connection after the hello."""
     listener = _Listener()
     client = trio_client.Client(port=listener.port, patience=10)
     opened: list[JsonPeer] = []
@@ -259,7 +259,7 @@ async def scripted() -> AsyncIterator[tuple[trio_client.Client, Any]]:
 
 
 class _Listener:
-    """Takes a client's connections one by one."""
+    """Listener that accepts a client's connections one by one."""
 
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""The examples in the Python clients' README, and those beside it."""
+"""The examples in the README of the Python clients, and the examples in the folder next to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 120
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """Run a program, which must end well and complain of nothing; what it prints."""
+    """Run a program, which must succeed without writing to standard error, and return its output."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE
@@ -26,14 +26,14 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 def said_twice(printed: str) -> str:
-    """What two threads printed alike. Each prints its line and then its end, maybe after the other's."""
+    """Return what two threads both printed. Each prints a text and a line end, which may come after the other's."""
     words = printed.replace("\n", "")
     half = words[: len(words) // 2]
     assert (words, printed.count("\n")) == (half * 2, 2)
     return half
 
 
-def test_its_programs_run(daemon_process: Served, tmp_path: Path) -> None:
+def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     sources = [text.replace("7100", str(daemon_process.port)) for text in examples_of(PYTHON / "README.md", "python")]
     at_random, refused, registered, by_trio, tracking = [
         run(sys.executable, "-c", source, cwd=tmp_path) for source in sources
@@ -45,19 +45,19 @@ def test_its_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     assert said_twice(tracking) in {"victory_white", "victory_black", "draw_fifty_moves"}
 
 
-def test_a_random_bot_has_fifteen_lines() -> None:
+def test_random_bot_has_at_most_fifteen_lines() -> None:
     first, *_ = examples_of(PYTHON / "README.md", "python")
     assert len([line for line in first.splitlines() if line]) <= 15
 
 
-def test_its_commands_run(daemon_process: Served) -> None:
+def test_readme_commands_run(daemon_process: Served) -> None:
     require_tool("jq")
     (commands,) = examples_of(PYTHON / "README.md", "sh")
     printed = run("sh", "-euc", commands.replace("7100", str(daemon_process.port)), cwd=PYTHON)
     assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
 
 
-def test_the_readme_of_the_project_leads_here() -> None:
+def test_readme_of_the_project_links_to_the_python_and_shell_clients() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert "gm_client" in text
     assert "clients/shell" in text

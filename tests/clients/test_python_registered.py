@@ -1,4 +1,4 @@
-"""The Python clients as registered players of a daemon: keys, seats, invitations, and replies that are lost."""
+"""The Python clients as registered players of a daemon: keys, seats, invitations, and lost replies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.clients.scripted import Peer, ScriptedServer, serving
 from tests.serving import Served, served
 
 PASSWORD = "correct horse"
-#: Names that nobody has yet.
+#: Unused names.
 NAMES = map("bot-{}".format, count())
 
 
@@ -34,7 +34,7 @@ class House(NamedTuple):
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A daemon that knows some players, and its operator."""
+    """Yield a daemon that accepts registrations, and its operator."""
     data = tmp_path_factory.mktemp("registered")
     limits = ["--max-registrations-per-hour", "1000", "--max-failures-per-minute", "1000"]
     with served("--data", str(data), *limits) as daemon, blocking.Client(path=str(data / "operator.sock")) as operator:
@@ -42,7 +42,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 class Player(NamedTuple):
-    """Somebody who is registered."""
+    """A registered player."""
 
     id: int
     name: str
@@ -57,16 +57,16 @@ def registered(house: House, **fields: Any) -> Player:
 
 @contextmanager
 def refusal(code: str) -> Iterator[None]:
-    """A context in which the server refuses something, with this code."""
+    """Assert that the server refuses a request in this context with this code."""
     with pytest.raises(GmError) as caught:
         yield
     assert caught.value.code == code, caught.value
 
 
-# Who one is.
+# Identity.
 
 
-def test_who_registers_gets_a_key_that_hello_takes(clients: Clients, house: House) -> None:
+def test_registration_returns_a_key_that_hello_accepts(clients: Clients, house: House) -> None:
     name = next(NAMES)
     reply = clients.connect(house.port).register(name, password=PASSWORD)
     assert reply["player"] > FIRST_REGISTERED
@@ -82,7 +82,7 @@ def test_who_registers_gets_a_key_that_hello_takes(clients: Clients, house: Hous
         assert client.move(game["game_id"], "e4")["state"]["last_move"] == "e2e4"
 
 
-def test_a_key_may_come_with_each_request(clients: Clients, house: House) -> None:
+def test_key_can_come_with_each_request(clients: Clients, house: House) -> None:
     me = registered(house)
     client = clients.connect(house.port)
     game_id = client.new_game(me.id, 7, player=me.id, key=me.key)["game_id"]
@@ -101,14 +101,14 @@ def test_a_key_may_come_with_each_request(clients: Clients, house: House) -> Non
     ],
     ids=["wrong key", "no key", "wrong name", "wrong password"],
 )
-def test_who_is_not_let_in_has_an_error_with_a_code(clients: Clients, house: House, fields: Json) -> None:
-    refused = "the key does not belong to|acts with its key alone$|wrong password for"
+def test_unauthorized_player_gets_an_error_with_a_code(clients: Clients, house: House, fields: Json) -> None:
+    refused = "the key does not belong to|send the player's key with it$|wrong password for"
     with pytest.raises(GmError, match=refused) as caught:
         clients.connect(house.port, **{"player": registered(house).id, **fields})
     assert (caught.value.code, caught.value.kind, caught.value.retry_after) == ("unauthorized", "hello", None)
 
 
-def test_other_refusals_have_theirs(clients: Clients, house: House) -> None:
+def test_other_refusals_have_their_codes(clients: Clients, house: House) -> None:
     me = registered(house)
     client = clients.connect(house.port)
     with refusal("not_available"):
@@ -121,7 +121,7 @@ def test_other_refusals_have_theirs(clients: Clients, house: House) -> None:
         client.players()
 
 
-def test_who_fails_too_often_is_told_when_to_try_again(clients: Clients) -> None:
+def test_player_with_too_many_attempts_learns_when_to_retry(clients: Clients) -> None:
     with served("--max-failures-per-minute", "2", "--max-registrations-per-hour", "1") as daemon:
         client = clients.connect(daemon.port)
         me = client.register("bot")
@@ -139,7 +139,7 @@ def test_who_fails_too_often_is_told_when_to_try_again(clients: Clients) -> None
         assert client.hello(player=me["player"], key=me["key"])["player"] == me["player"]
 
 
-def test_where_players_must_be_registered_they_can_play(clients: Clients) -> None:
+def test_players_can_play_where_registration_is_required(clients: Clients) -> None:
     with served("--require-registration") as daemon:
         with refusal("unauthorized"):
             clients.connect(daemon.port, player=7)
@@ -159,10 +159,10 @@ def test_where_players_must_be_registered_they_can_play(clients: Clients) -> Non
         assert yours.wait(game_id)["state"]["last_move"] == "e2e4"
 
 
-# Keys that change.
+# New keys.
 
 
-def test_the_session_that_rekeys_goes_on_and_others_do_not(clients: Clients, house: House) -> None:
+def test_session_that_rekeys_continues_and_others_end(clients: Clients, house: House) -> None:
     me = registered(house)
     client = clients.connect(house.port, player=me.id, key=me.key)
     other = clients.connect(house.port, player=me.id, key=me.key)
@@ -176,15 +176,13 @@ def test_the_session_that_rekeys_goes_on_and_others_do_not(clients: Clients, hou
     assert other.new_game(me.id, 7)["error"] is None
 
 
-def test_whom_the_operator_revokes_is_refused_at_once_until_there_is_another_key(
-    clients: Clients, house: House
-) -> None:
+def test_revoked_player_is_refused_at_once_until_it_gets_a_new_key(clients: Clients, house: House) -> None:
     me = registered(house, password=PASSWORD)
     by_key = clients.connect(house.port, player=me.id, key=me.key)
     by_password = clients.connect(house.port, name=me.name, password=PASSWORD)
     assert house.operator.revoke(name=me.name)["player"] == me.id
     for client in (by_key, by_password):
-        with pytest.raises(GmError) as caught:  # its session has ended, and the next one's hello is refused
+        with pytest.raises(GmError) as caught:  # the session has ended, and the hello of the next one is refused
             client.new_game(me.id, 7)
         assert (caught.value.code, caught.value.kind) == ("unauthorized", "hello")
     (row,) = [row for row in house.operator.players()["players"] if row["player"] == me.id]
@@ -199,7 +197,7 @@ def test_whom_the_operator_revokes_is_refused_at_once_until_there_is_another_key
 
 
 def turns_of(client: Any, rng: random.Random, most: int, **options: Any) -> list[tuple[int, str]]:
-    """Play in all games there are: the game and color of so many turns."""
+    """Play in all games of a client, and return the game and color of this many turns."""
     made = []
     for turn in client.turns(**options):
         made.append((turn.game_id, turn.color))
@@ -209,7 +207,7 @@ def turns_of(client: Any, rng: random.Random, most: int, **options: Any) -> list
     return made
 
 
-def test_a_loop_over_all_games_takes_up_invitations(clients: Clients, house: House) -> None:
+def test_loop_over_all_games_accepts_invitations(clients: Clients, house: House) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -222,7 +220,7 @@ def test_a_loop_over_all_games_takes_up_invitations(clients: Clients, house: Hou
     assert yours.state(game_id)["state"]["ply_index"] == 2
 
 
-def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients, house: House) -> None:
+def test_declined_invitation_does_not_hold_up_other_games(clients: Clients, house: House) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -241,8 +239,8 @@ def test_an_invitation_that_is_declined_holds_up_no_other_game(clients: Clients,
         assert yours.state(each)["state"]["phase"] == "open"
 
 
-def test_more_invitations_than_can_be_left_standing_are_declined(clients: Clients, house: House) -> None:
-    """Else strangers could keep a bot from its turns by inviting it, and have it ask without end."""
+def test_invitations_beyond_the_limit_are_declined(clients: Clients, house: House) -> None:
+    """Otherwise strangers could keep a bot from its turns by endless invitations."""
     me = registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     with blocking.connect(port=house.port, player=7) as theirs:
@@ -261,7 +259,7 @@ def test_more_invitations_than_can_be_left_standing_are_declined(clients: Client
     assert ends == ["available_move"] * 100 + ["declined"] * 2
 
 
-def test_a_player_is_challenged_by_name_and_answers(clients: Clients, house: House) -> None:
+def test_player_is_challenged_by_name_and_answers(clients: Clients, house: House) -> None:
     ann, bob = registered(house), registered(house)
     inviter = clients.connect(house.port, player=ann.id, key=ann.key)
     invited = clients.connect(house.port, player=bob.id, key=bob.key)
@@ -288,7 +286,7 @@ def test_a_player_is_challenged_by_name_and_answers(clients: Clients, house: Hou
     assert inviter.invitations()["sent"] == []
 
 
-def test_two_seek_and_find_each_other(clients: Clients, house: House) -> None:
+def test_two_seeking_players_are_paired(clients: Clients, house: House) -> None:
     ann, bob = registered(house), registered(house)
     first = clients.connect(house.port, player=ann.id, key=ann.key)
     second = clients.connect(house.port, player=bob.id, key=bob.key)
@@ -300,7 +298,7 @@ def test_two_seek_and_find_each_other(clients: Clients, house: House) -> None:
     assert first.accept(found["game_id"])["state"]["phase"] == "move"
 
 
-def test_an_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
+def test_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -323,7 +321,7 @@ def test_an_open_seat_is_found_and_taken(clients: Clients, house: House) -> None
 
 @contextmanager
 def losing(port: int, *kinds: str, before: bool = False) -> Iterator[ScriptedServer]:
-    """A way to a daemon on which a reply to each of these kinds is lost, once, and the connection with it.
+    """Yield a proxy to a daemon that loses one reply of each of these kinds, and the connection with it.
 
     :param before: lose the request instead.
     """
@@ -355,12 +353,12 @@ def losing(port: int, *kinds: str, before: bool = False) -> Iterator[ScriptedSer
 
 
 def hellos(server: ScriptedServer) -> list[Json]:
-    """What each connection began with."""
+    """Return the hello of each connection."""
     return [json.loads(requests[0]) for requests in server.sessions if requests]
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
-def test_a_registration_is_made_once(clients: Clients, house: House, before: bool) -> None:
+def test_registration_with_a_lost_reply_is_made_once(clients: Clients, house: House, before: bool) -> None:
     players = len(house.operator.players()["players"])
     with losing(house.port, "register", before=before) as server:
         client = clients.connect(server.port)
@@ -372,7 +370,7 @@ def test_a_registration_is_made_once(clients: Clients, house: House, before: boo
 
 @pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
 @pytest.mark.parametrize("way", ["player and key", "name and key", "name and password", "key in the request"])
-def test_a_rekeying_gives_one_key_that_is_known(clients: Clients, house: House, way: str, before: bool) -> None:
+def test_rekey_with_a_lost_reply_gives_one_known_key(clients: Clients, house: House, way: str, before: bool) -> None:
     me = registered(house, password=PASSWORD)
     fields: Json = {
         "player and key": {"player": me.id, "key": me.key},
@@ -385,22 +383,22 @@ def test_a_rekeying_gives_one_key_that_is_known(clients: Clients, house: House, 
         reply = client.rekey() if fields else client.rekey(player=me.id, key=me.key)
         assert (reply["player"], reply["key"] in (None, me.key)) == (me.id, False)
         if fields:
-            assert client.new_game(me.id, 7)["error"] is None  # its session goes on
+            assert client.new_game(me.id, 7)["error"] is None  # its session continues
         clients.close(client)
     assert clients.connect(house.port, player=me.id, key=reply["key"]).player == me.id
     with refusal("unauthorized"):
         clients.connect(house.port, player=me.id, key=me.key)
 
 
-def test_the_operator_s_rekeying_is_repeated_too(clients: Clients, house: House) -> None:
-    """Over TCP nobody is the operator, so this one is asked by hand what a client would ask again."""
+def test_rekey_by_the_operator_is_repeatable(clients: Clients, house: House) -> None:
+    """No TCP client is the operator, so this test repeats the request as a client would."""
     me = registered(house)
     first = house.operator.rekey(name=me.name, token="t")
     assert house.operator.rekey(name=me.name, token="t") == first
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
-def test_a_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, house: House, before: bool) -> None:
+def test_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, house: House, before: bool) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     with losing(house.port, "join", "new_game", "move", before=before) as server:
@@ -418,8 +416,8 @@ def test_a_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, hous
         assert {(hello["player"], hello["key"]) for hello in hellos(server)} == {(you.id, you.key)}
 
 
-def test_a_loop_goes_on_when_the_key_is_replaced(clients: Clients, house: House) -> None:
-    """By trio it has a connection of its own, whose session is void then."""
+def test_loop_continues_after_a_rekey(clients: Clients, house: House) -> None:
+    """In trio the loop has its own connection, whose session ends with the rekey."""
     me = registered(house)
     client = clients.connect(house.port, player=me.id, key=me.key)
     turns = client.turns(client.new_game(me.id, me.id)["game_id"])
@@ -429,7 +427,7 @@ def test_a_loop_goes_on_when_the_key_is_replaced(clients: Clients, house: House)
     assert next(turns).move("e5")["state"]["ply_index"] == 2
 
 
-def test_the_next_connection_begins_with_the_new_key(clients: Clients, house: House) -> None:
+def test_next_connection_uses_the_new_key(clients: Clients, house: House) -> None:
     me = registered(house, password=PASSWORD)
     with losing(house.port, "ping") as server:
         client = clients.connect(server.port, name=me.name, password=PASSWORD)

@@ -1,5 +1,6 @@
-"""The random bots for C, Node and Python in whole games: against each other, over connections that break, while the
-daemon restarts, and through TLS. From the same seeds, all make the same moves."""
+"""The random bots for C, Node and Python play whole games: against each other, over connections that break, during
+restarts of the daemon, and through TLS. With the same seeds, all make the same moves.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from tests.helpers import Json
 from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
 
-#: Seconds after which a game of these tests is taken to hang.
+#: Seconds after which a game of these tests counts as hanging.
 PATIENCE = 120
 
 VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
@@ -37,12 +38,12 @@ LANGUAGES = ["c", "node", "python", "python-trio"]
 
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
-    """How to start each bot."""
+    """Return how to start each bot."""
     return random_bots(tmp_path_factory.mktemp("bots"))
 
 
 async def newest_game(port: int) -> int:
-    """The id of the game that was made last, or 0."""
+    """Return the id of the newest game, or 0."""
     async with client_of(port) as client:
         games = (await client.ask("games", limit=1))["games"]
     return games[0]["game_id"] if games else 0
@@ -56,16 +57,16 @@ async def history(port: int, game_id: int) -> Json:
 async def play(
     white: list[str | Path], black: list[str | Path], port: int, variant: str, white_port: int = 0, black_port: int = 0
 ) -> tuple[Json, list[str]]:
-    """A new game between two bots; its history, and what each of them said of it in the end.
+    """Play a new game between two bots; return its history, and each bot's last line.
 
-    :param white_port: where White connects, if that is not the daemon itself; and so for Black.
+    :param white_port: where White connects, if not to the daemon itself; likewise for Black.
     """
     with trio.fail_after(PATIENCE):
         newest = await newest_game(port)
         options = ["--seed", "5", "--player", "1", "--opponent", "2", "--variant", variant]
         async with playing(*white, *options, "--port", str(white_port or port)) as first:
             game_id = await first.game_id()
-            assert game_id == newest + 1  # and not one that was made before
+            assert game_id == newest + 1  # so it is not an earlier game
             other = ["--seed", "6", "--player", "2", "--game", str(game_id), "--port", str(black_port or port)]
             async with playing(*black, *other) as second, trio.open_nursery() as nursery:
                 nursery.start_soon(first.end)
@@ -74,7 +75,7 @@ async def play(
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_whatever_the_language_it_is_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
+async def test_bots_in_all_languages_play_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
     games = []
     for white, black in [
         ("c", "c"),
@@ -92,11 +93,11 @@ async def test_whatever_the_language_it_is_the_same_game(bots: Bots, variant: st
 
 
 @pytest.mark.parametrize("language", ["python", "python-trio"])
-def test_each_line_is_one_write_so_that_two_bots_lines_do_not_mix(
-    bots: Bots, language: str, daemon_process: Served
-) -> None:
-    """Python's print() makes several where PYTHONUNBUFFERED is set, as in many containers."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # what is written at once arrives at once
+def test_bot_writes_each_line_at_once(bots: Bots, language: str, daemon_process: Served) -> None:
+    """The lines of two bots must not mix. Python's print() writes several times if PYTHONUNBUFFERED is set, as in
+    many containers.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # this socket keeps each write apart
     options = ["--player", "1", "--opponent", "2", "--port", str(daemon_process.port)]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with ours, theirs, subprocess.Popen([*bots(language), *options], stdout=theirs, env=environment) as bot:
@@ -116,9 +117,9 @@ def test_each_line_is_one_write_so_that_two_bots_lines_do_not_mix(
 
 
 class Cutter:
-    """A way to the daemon whose connections break after a while, wherever that is.
+    """Proxy to the daemon whose connections break after a random number of bytes.
 
-    :ivar cuts: how many it has cut.
+    :ivar cuts: how many connections it has cut.
     """
 
     def __init__(self, seed: int) -> None:
@@ -127,9 +128,9 @@ class Cutter:
         self._connections = 0
 
     async def serve(self, port: int, client: trio.SocketStream) -> None:
-        """Carry one connection, until either side ends it, or it has carried so many bytes in one direction."""
+        """Carry one connection until either side ends it, or until it has carried this many bytes in one direction."""
         self._connections += 1
-        # The first ones last: a bot that cannot connect at all gives up, as it should.
+        # The first connections last longer, because a bot that cannot connect at all rightly gives up.
         least = 2000 if self._connections <= 2 else 0
         daemon = await trio.open_tcp_stream("127.0.0.1", port)
         async with client, daemon, trio.open_nursery() as nursery:
@@ -152,7 +153,7 @@ class Cutter:
 
 @asynccontextmanager
 async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[int]:
-    """A port where a function serves each connection."""
+    """Yield a port where a function serves each connection."""
     async with trio.open_nursery() as nursery:
         (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
         yield listener.socket.getsockname()[1]
@@ -160,7 +161,7 @@ async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_connections_that_break_do_not_show(bots: Bots, language: str, daemon_process: Served) -> None:
+async def test_broken_connections_do_not_change_the_game(bots: Bots, language: str, daemon_process: Served) -> None:
     port = daemon_process.port
     undisturbed, ends = await play(bots(language), bots(language), port, "standard")
     cutters = Cutter(1), Cutter(2)
@@ -177,8 +178,8 @@ async def test_connections_that_break_do_not_show(bots: Bots, language: str, dae
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_a_daemon_that_restarts_does_not_show(bots: Bots, language: str, tmp_path: Path) -> None:
-    """Once it is killed, once it is stopped; the bot waits for its turn meanwhile."""
+async def test_bot_continues_after_a_restart_of_the_daemon(bots: Bots, language: str, tmp_path: Path) -> None:
+    """The daemon is killed once and stopped once; meanwhile the bot waits for its turn."""
     data = ["--data", str(tmp_path / "data")]
     with reserved_port() as port, served(*data, "--port", str(port)) as daemon:
         options = ["--port", str(port), "--player", "1", "--opponent", "2", "--variant", "standard"]
@@ -205,7 +206,7 @@ async def go_on(data: list[str], port: int, game_id: int, bot: Bot) -> None:
 
 
 async def answer(port: int, game_id: int, first_ply: int) -> None:
-    """Make Black's move at a ply, once it is its turn."""
+    """Make Black's move at a ply, once it is Black's turn."""
     async with client_of(port) as client:
         reply = await client.ask("wait", game_id=game_id, player=2, actions=True, brief=True)
         assert reply["state"]["ply_index"] == first_ply
@@ -217,7 +218,7 @@ async def answer(port: int, game_id: int, first_ply: int) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for localhost that vouches for itself, and its key."""
+    """Return a self-signed certificate for localhost, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     paths = folder / "certificate.pem", folder / "key.pem"
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
@@ -229,7 +230,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @asynccontextmanager
 async def behind_tls(port: int, certificate: tuple[Path, Path]) -> AsyncIterator[int]:
-    """A port where TLS is taken off what goes to the daemon."""
+    """Yield a port that removes TLS and forwards to the daemon."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*certificate)
 
@@ -253,7 +254,7 @@ async def carry(source: trio.abc.Stream, target: trio.abc.Stream, both: trio.Can
     both.cancel()
 
 
-async def test_node_plays_through_tls(bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]) -> None:
+async def test_node_bot_plays_through_tls(bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]) -> None:
     trusting = {**os.environ, "NODE_EXTRA_CA_CERTS": str(certificate[0])}
     async with behind_tls(daemon_process.port, certificate) as port:
         with trio.fail_after(PATIENCE):
@@ -266,7 +267,7 @@ async def test_node_plays_through_tls(bots: Bots, daemon_process: Served, certif
     assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
 
 
-async def test_a_certificate_that_nobody_trusts_is_an_error(
+async def test_untrusted_certificate_is_an_error(
     bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]
 ) -> None:
     async with behind_tls(daemon_process.port, certificate) as port:
@@ -277,19 +278,19 @@ async def test_a_certificate_that_nobody_trusts_is_an_error(
     assert b"self-signed certificate" in done.stderr
 
 
-# What they say of a wrong use.
+# Errors in their use.
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
-def test_what_is_missing_is_named(bots: Bots, language: str, arguments: list[str]) -> None:
+def test_missing_option_is_named(bots: Bots, language: str, arguments: list[str]) -> None:
     done = subprocess.run([*bots(language), *arguments], capture_output=True, text=True)
     expected = "random_bot: give --player ID, and either --opponent ID or --game ID\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_daemon_that_is_not_there_is_named(bots: Bots, language: str) -> None:
+def test_absent_daemon_is_named(bots: Bots, language: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
     arguments = ["--player", "1", "--opponent", "2", "--port", port]

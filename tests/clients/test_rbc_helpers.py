@@ -1,4 +1,4 @@
-"""What bots of blind chess are offered: the server's rules on python-chess's boards, and the wire's words read."""
+"""Helpers for bots of blind chess: the server's rules on boards of python-chess, and readers of the wire's words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.serving import Served
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_they_are_equal_to_reconchess_in_whole_games(seed: int) -> None:
+def test_helpers_agree_with_reconchess_in_whole_games(seed: int) -> None:
     rng = random.Random(seed)
     game = LocalGame(None, None)
     game.start()
@@ -40,16 +40,16 @@ def test_they_are_equal_to_reconchess_in_whole_games(seed: int) -> None:
         expected = simulate_move(board, requested)
         _, taken, capture = game.move(requested)
         assert expected == (taken, capture)
-        assert board.fen() == fen  # nothing was made on it
+        assert board.fen() == fen  # the board is unchanged
         game.end_turn()
 
 
-def test_a_move_that_may_not_be_asked_for_is_an_error() -> None:
+def test_move_that_cannot_be_requested_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"^e2e5 "):
         simulate_move(Board(), Move.from_uci("e2e5"))
 
 
-def test_what_the_server_shows_is_the_player_s_own_board(daemon_process: Served) -> None:
+def test_server_shows_the_board_of_the_player(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(51, 52, variant="rbc")["game_id"]
         for turn in client.turns(game_id, player=51):
@@ -65,7 +65,7 @@ def test_what_the_server_shows_is_the_player_s_own_board(daemon_process: Served)
             client.end_game(game_id, "resignation_black", player=52)
 
 
-def test_words_of_the_wire_are_read() -> None:
+def test_words_of_the_wire_are_parsed() -> None:
     assert (read_square("e4"), read_square(None)) == (chess.E4, None)
     assert (read_move("e7e8q"), read_move(None)) == (Move(chess.E7, chess.E8, chess.QUEEN), None)
     assert [read_piece(name) for name in ("wp", "bN", "wB", "bR", "wQ", "bK", None)] == [

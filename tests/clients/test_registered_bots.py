@@ -1,4 +1,4 @@
-"""The random bots for C and Node as registered players: in open seats and by invitation, over restarts, revoked."""
+"""The random bots for C and Node as registered players: open seats and invitations, restarts, revocation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers import Client
 from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
 
-#: Seconds after which a game of these tests is taken to hang.
+#: Seconds after which a game of these tests counts as hanging.
 PATIENCE = 60
 
 LANGUAGES = ["c", "node"]
@@ -26,12 +26,12 @@ LANGUAGES = ["c", "node"]
 
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
-    """How to start each bot."""
+    """Return how to start each bot."""
     return random_bots(tmp_path_factory.mktemp("bots"))
 
 
 class Registered(NamedTuple):
-    """A player, and what it takes to be it."""
+    """A player with its name, id and key."""
 
     name: str
     player: int
@@ -54,10 +54,10 @@ async def register(port: int, name: str) -> Registered:
 
 @pytest.mark.parametrize("seat", ["open", "kept"])
 @pytest.mark.parametrize(("white", "black"), [("c", "node"), ("node", "c")])
-async def test_they_meet_where_only_registered_players_may(
+async def test_registered_bots_meet_where_registration_is_required(
     bots: Bots, white: str, black: str, seat: str, tmp_path: Path
 ) -> None:
-    """One names itself by its name and has its key in a variable; the other by its id, with its key in a file."""
+    """One bot has its name and a key from a variable; the other has its id and a key from a file."""
     with served("--require-registration") as daemon, trio.fail_after(PATIENCE):
         port = ["--port", str(daemon.port)]
         one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
@@ -78,8 +78,8 @@ async def test_they_meet_where_only_registered_players_may(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_a_daemon_that_restarts_knows_them_again(bots: Bots, language: str, tmp_path: Path) -> None:
-    """Once it is killed, once it is stopped; the bot waits for its turn meanwhile, and then proves itself anew."""
+async def test_bot_authenticates_again_after_a_restart(bots: Bots, language: str, tmp_path: Path) -> None:
+    """The daemon is killed once and stopped once; meanwhile the bot waits for its turn."""
     settings = ["--data", str(tmp_path / "data"), "--require-registration"]
     with trio.fail_after(PATIENCE):
         with reserved_port() as port, served(*settings, "--port", str(port)) as daemon:
@@ -108,7 +108,7 @@ async def go_on(settings: list[str], port: int, other: Registered, game_id: int,
 
 
 async def answer(port: int, player: Registered, game_id: int, first_ply: int) -> None:
-    """Make Black's move at a ply, once it is its turn."""
+    """Make Black's move at a ply, once it is Black's turn."""
     async with client_of(port, **player.hello) as client:
         reply = await client.ask("wait", game_id=game_id, actions=True, brief=True)
         assert reply["state"]["ply_index"] == first_ply
@@ -118,7 +118,7 @@ async def answer(port: int, player: Registered, game_id: int, first_ply: int) ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_who_is_revoked_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
+async def test_revoked_bot_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
         one = await register(daemon.port, "one")
@@ -131,7 +131,7 @@ async def test_who_is_revoked_ends_with_the_reason(bots: Bots, language: str, tm
 
 
 def refusal(bots: Bots, daemon: Served, language: str, *options: str, key: str | None = None) -> str:
-    """What a bot that ends with status 1 says."""
+    """Return the error of a bot that ends with status 1."""
     command = [*bots(language), "--port", str(daemon.port), *options]
     env = {name: value for name, value in os.environ.items() if name != "GM_KEY"}
     done = subprocess.run(
@@ -142,11 +142,11 @@ def refusal(bots: Bots, daemon: Served, language: str, *options: str, key: str |
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_what_keeps_a_bot_out_is_said(bots: Bots, language: str, daemon_process: Served) -> None:
+async def test_refused_bot_names_the_reason(bots: Bots, language: str, daemon_process: Served) -> None:
     daemon = daemon_process
     one = await register(daemon.port, f"barred-{language}")
     by_name = ["--player", one.name, "--opponent", "open"]
-    assert "acts with its key or its password alone" in refusal(bots, daemon, language, *by_name)
+    assert "needs its key or its password" in refusal(bots, daemon, language, *by_name)
     for key in ("wrong", f"{one.key}x"):
         assert f"the key does not belong to '{one.name}'" in refusal(bots, daemon, language, *by_name, key=key)
     by_id = ["--player", str(one.player), "--opponent", "open", "--key", "wrong"]
@@ -182,8 +182,10 @@ try {
 """
 
 
-async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_new_key(daemon_process: Served) -> None:
-    """It wants the last of many; a hundred others stand. It gets itself another key in the middle of the game."""
+async def test_node_loop_accepts_an_invitation_and_continues_after_a_rekey(daemon_process: Served) -> None:
+    """The bot accepts only the last of many invitations; a hundred others stay unanswered. It rekeys during the
+    game.
+    """
     port = daemon_process.port
     one = await register(port, "invited-in-node")
     async with client_of(port) as client:
@@ -204,7 +206,7 @@ async def test_a_loop_of_turns_in_node_takes_up_invitations_and_goes_on_with_a_n
 
 
 async def move_at_once(client: Client, game_id: int) -> None:
-    """Play White's first legal moves, to the end."""
+    """Play White's first legal moves to the end of the game."""
     result = "*"
     while result == "*":
         reply = await client.ask("wait", game_id=game_id, player=402, actions=True, brief=True)
@@ -214,7 +216,7 @@ async def move_at_once(client: Client, game_id: int) -> None:
 
 
 @pytest.mark.parametrize("language", ["python", "python-trio"])
-async def test_the_bots_in_python_have_their_keys_from_there_too(
+async def test_python_bots_read_their_keys_from_a_variable_or_file(
     bots: Bots, language: str, daemon_process: Served, tmp_path: Path
 ) -> None:
     one = await register(daemon_process.port, f"key-in-a-file-{language}")
@@ -231,10 +233,10 @@ async def test_the_bots_in_python_have_their_keys_from_there_too(
     )
 
 
-# The bot in the shell.
+# The shell bot.
 
 
-async def test_the_shell_s_bot_leaves_a_seat_open(daemon_process: Served) -> None:
+async def test_shell_bot_leaves_a_seat_open(daemon_process: Served) -> None:
     port = daemon_process.port
     one = await register(port, "open-in-shell")
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -253,7 +255,7 @@ async def test_the_shell_s_bot_leaves_a_seat_open(daemon_process: Served) -> Non
     assert first.output.splitlines()[-1] == "1-0 resignation_black"
 
 
-def test_the_shell_s_bot_says_that_it_wants_a_number(daemon_process: Served) -> None:
+def test_shell_bot_requires_a_number_as_player(daemon_process: Served) -> None:
     command = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(daemon_process.port)]
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     options = ["--player", "my-bot", "--opponent", "2"]

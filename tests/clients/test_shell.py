@@ -1,4 +1,4 @@
-"""The bot in bash, and the README beside it."""
+"""The bot in bash, and the README next to it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_two_bots_play_a_game_to_its_end(daemon_process: Served) -> None:
     assert re.fullmatch(rf"game {game}\n(1-0 victory_white|0-1 victory_black|1/2-1/2 draw_turn_limit)\n", first)
 
 
-def test_a_game_that_is_not_there_is_an_error(daemon_process: Served) -> None:
+def test_missing_game_is_an_error(daemon_process: Served) -> None:
     with bot("--port", str(daemon_process.port), "--player", "1", "--game", "9999999") as process:
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (1, "game 9999999\n", "rbc_bot: game_id: there is no game 9999999\n")
 
 
-def test_a_server_that_is_not_there_is_an_error() -> None:
+def test_absent_server_is_an_error() -> None:
     with bot("--port", "1", "--player", "1", "--game", "1") as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
@@ -59,13 +59,13 @@ def test_a_server_that_is_not_there_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
-def test_what_is_missing_is_named(arguments: list[str]) -> None:
+def test_missing_option_is_named(arguments: list[str]) -> None:
     with bot(*arguments) as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
 
 
-def test_its_readme_s_commands_run(daemon_process: Served, tmp_path: Path) -> None:
+def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
     open_ids, registered = [
         run_example(text, daemon_process, tmp_path) for text in examples_of(SHELL / "README.md", "sh")
     ]
@@ -86,7 +86,7 @@ def run_example(commands: str, daemon: Served, directory: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_bot_makes_a_game_and_notices_its_end(daemon_process: Served) -> None:
+def test_bot_creates_a_game_and_notices_its_end(daemon_process: Served) -> None:
     with bot("--port", str(daemon_process.port), "--player", "33", "--opponent", "34") as process:
         assert process.stdout is not None
         game = process.stdout.readline().split()[1]
@@ -94,4 +94,4 @@ def test_a_bot_makes_a_game_and_notices_its_end(daemon_process: Served) -> None:
         assert gmcat(daemon_process, "--player", "34", resign).returncode == 0
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "1-0 resignation_black\n")
-    assert err in {"", f"rbc_bot: game {game} is over: resignation_black\n"}  # it may be about to act
+    assert err in {"", f"rbc_bot: game {game} is over: resignation_black\n"}  # the bot may have been about to act

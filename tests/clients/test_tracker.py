@@ -1,4 +1,4 @@
-"""The tracker of possible positions, beside brute force on boards, and beside the truth in whole games."""
+"""The tracker of possible positions, compared with brute force on boards and with the true position in whole games."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gm_recon import ReconBoard, ReconGame
 from tests.helpers_proof import proof_size
 from tests.serving import Served
 
-#: Positions from which what is rare comes soon: castling, captures en passant, promotions, and kings almost alone.
+#: Positions where rare events come soon: castling, en passant captures, promotions, and almost bare kings.
 RARE = [
     "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
     "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 0 1",
@@ -31,10 +31,10 @@ RARE = [
     "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
 ]
 
-#: Half-turns of a long game, and more positions than a sense ever leaves in one.
+#: Half-turns of a long game, and a cap above the number of positions that any sense leaves.
 PLIES, ROOMY = 80, 2_000_000
 
-#: What tells positions apart: the pieces, the castling rights, and the capture en passant that could be made.
+#: What distinguishes positions: the pieces, the castling rights, and a possible en passant capture.
 Key = tuple[str, int, Square | None]
 
 
@@ -47,7 +47,7 @@ def key(board: Board) -> Key:
 
 
 class BruteForce:
-    """What a tracker does, as one would write it: all boards, all that may be asked for on each."""
+    """A tracker in the simplest form: all boards, and all possible requests on each."""
 
     def __init__(self, color: Color, fen: str) -> None:
         self.color = color
@@ -86,7 +86,7 @@ class BruteForce:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
-def test_it_is_equal_to_brute_force_in_short_games(color: Color) -> None:
+def test_tracker_equals_brute_force_in_short_games(color: Color) -> None:
     for seed in range(proof_size(10, 400)):
         rng = random.Random(f"{color} {seed}")
         fen = RARE[seed % len(RARE)] if seed % 3 else chess.STARTING_FEN
@@ -121,10 +121,10 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
 
 
 @pytest.mark.proof
-def test_the_truth_is_always_possible_in_long_games() -> None:
-    """Both players move at random, and sense where it tells them most; no sense leaves more than there is room for.
+def test_true_position_is_always_possible_in_long_games() -> None:
+    """Both players move at random and sense where it tells them most; no sense leaves more positions than the cap.
 
-    Before a sense there is not always room: what was left out then is there again behind it.
+    Before a sense there may be more than the cap; the positions left out then are there again after the sense.
     """
     sizes, most = [], 0
     for seed in range(proof_size(2, 300, share=5)):
@@ -142,7 +142,9 @@ def test_the_truth_is_always_possible_in_long_games() -> None:
 def turns_of_a_game(
     seed: int, plies: int, fen: str = chess.STARTING_FEN, cap: int = ROOMY
 ) -> Iterator[tuple[Tracker, bool]]:
-    """Play a game; each tracker before its player senses, and behind. What is complete always has the truth."""
+    """Play a game; yield each tracker before and after its player senses. A complete tracker always contains the
+    true position.
+    """
     rng = random.Random(seed)
     game = ReconGame(fen)
     trackers = {color: Tracker(color, fen, cap=cap, rng=random.Random(f"{seed} {color}")) for color in chess.COLORS}
@@ -171,8 +173,8 @@ def check(tracker: Tracker, game: ReconGame) -> None:
 
 
 @pytest.mark.parametrize(("seed", "plies"), [(68, 28), (130, 26)])
-def test_what_is_left_out_before_a_sense_is_there_again_where_the_sense_makes_room(seed: int, plies: int) -> None:
-    """In these games the true position was among those that were dropped, with thousands of others, and was missed."""
+def test_positions_left_out_before_a_sense_return_after_it(seed: int, plies: int) -> None:
+    """In these games the true position was once among the thousands that were dropped, and was missed."""
     crowded = 0
     for tracker, has_sensed in turns_of_a_game(seed, plies, cap=50_000):
         assert tracker.complete or not has_sensed
@@ -181,7 +183,7 @@ def test_what_is_left_out_before_a_sense_is_there_again_where_the_sense_makes_ro
 
 
 @pytest.mark.proof
-def test_under_any_cap_it_is_equal_to_one_without_wherever_it_is_complete() -> None:
+def test_complete_tracker_with_a_cap_equals_one_without() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
     for seed in range(proof_size(5, 100)):
         rng = random.Random(f"cap {seed}")
@@ -215,7 +217,7 @@ def compare_part(whole: Tracker, part: Tracker, cap: int) -> None:
         assert len(part) == len(whole)
 
 
-def test_above_the_cap_it_keeps_a_part_of_what_is_possible_and_says_so() -> None:
+def test_tracker_above_its_cap_keeps_a_part_and_is_incomplete() -> None:
     rng = random.Random(5)
     game = ReconGame()
     outcome: tuple[Move | None, Move | None, Square | None] = (None, None, None)
@@ -237,8 +239,8 @@ def test_above_the_cap_it_keeps_a_part_of_what_is_possible_and_says_so() -> None
     assert whole.complete
 
 
-def test_what_is_kept_is_drawn_without_preference() -> None:
-    """Each of the twenty-one positions after a first turn is kept as often as any other."""
+def test_kept_positions_are_drawn_uniformly() -> None:
+    """Each of the twenty-one positions after a first turn is kept equally often."""
     kept: Counter[Key] = Counter()
     for seed in range(2_000):
         tracker = Tracker(chess.BLACK, cap=7, rng=random.Random(seed))
@@ -246,22 +248,23 @@ def test_what_is_kept_is_drawn_without_preference() -> None:
         assert (len(tracker), tracker.complete) == (7, False)
         kept.update(key(board) for board in tracker)
     assert len(kept) == 21
-    assert all(550 < count < 790 for count in kept.values())  # 667, and more than five standard deviations
+    # 667 on average; the bounds are more than five standard deviations away
+    assert all(550 < count < 790 for count in kept.values())
 
 
 def keys(tracker: Tracker) -> set[Key]:
     return {key(board) for board in tracker}
 
 
-def test_what_cannot_be_is_told() -> None:
+def test_impossible_observation_is_refused() -> None:
     tracker = Tracker(chess.BLACK)
     tracker.opponent_moved(None)
-    with pytest.raises(ValueError, match=r"^no position is possible any more: what the tracker was told "):
+    with pytest.raises(ValueError, match=r"^no position is possible any more: the observations "):
         tracker.saw([(chess.E4, chess.Piece(chess.QUEEN, chess.WHITE))])
-    assert len(tracker) == 21  # as it was
+    assert len(tracker) == 21  # unchanged
 
 
-def test_a_tracker_that_is_lost_goes_on_without_positions() -> None:
+def test_lost_tracker_continues_without_positions() -> None:
     tracker = Tracker(chess.BLACK, cap=1, rng=random.Random(1))
     tracker.opponent_moved(None)
     absent = next(square for square in (chess.E4, chess.D4) if not tracker.sample(1)[0].piece_at(square))
@@ -278,10 +281,10 @@ def test_a_tracker_that_is_lost_goes_on_without_positions() -> None:
     assert tracker.lost
 
 
-# What it says.
+# Its answers.
 
 
-def test_it_says_what_may_stand_on_a_square() -> None:
+def test_pieces_at_counts_what_may_stand_on_a_square() -> None:
     tracker = Tracker(chess.BLACK)
     tracker.opponent_moved(None)
     pawn, knight = chess.Piece(chess.PAWN, chess.WHITE), chess.Piece(chess.KNIGHT, chess.WHITE)
@@ -289,7 +292,7 @@ def test_it_says_what_may_stand_on_a_square() -> None:
     assert tracker.pieces_at(chess.E8) == {chess.Piece(chess.KING, chess.BLACK): 21}
 
 
-def test_it_knows_what_a_sense_would_leave() -> None:
+def test_expected_after_computes_what_a_sense_would_leave() -> None:
     tracker = Tracker(chess.BLACK)
     tracker.opponent_moved(None)
     for square in SENSE_SQUARES:
@@ -300,10 +303,10 @@ def test_it_knows_what_a_sense_would_leave() -> None:
     assert tracker.expected_after(best) == min(map(tracker.expected_after, SENSE_SQUARES))
 
 
-def test_a_tracker_begins_with_the_game() -> None:
+def test_tracker_must_begin_with_the_game() -> None:
     state: Any = {"turn": "black", "start_fen": chess.STARTING_FEN, "ply_index": 1, "opponent_capture": None}
     tracker = Tracker.of(state)
-    for _ in range(2):  # the turn comes again
+    for _ in range(2):  # the same turn comes again
         tracker.begin(state)
         assert len(tracker) == 21
     with pytest.raises(ValueError, match=r"^ply_index: 3: the tracker has seen the game up to ply 1$"):
@@ -312,8 +315,8 @@ def test_a_tracker_begins_with_the_game() -> None:
         Tracker.of({**state, "ply_index": 3})
 
 
-def test_in_a_live_game_it_has_the_truth(daemon_process: Served) -> None:
-    """What the server sends is what it takes, from the first turn to the last."""
+def test_tracker_contains_the_true_position_in_a_live_game(daemon_process: Served) -> None:
+    """The tracker takes what the server sends, from the first turn to the last."""
     with connect(port=daemon_process.port, patience=5) as black, connect(port=daemon_process.port) as white:
         game_id = white.new_game(41, 42, variant="rbc", max_turns=15)["game_id"]
         kept: dict[int, list[Board]] = {}

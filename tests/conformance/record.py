@@ -1,7 +1,7 @@
-"""Records the vectors anew: ``python -m tests.conformance.record``, then look at what has changed.
+"""Recorder of the vectors: run ``python -m tests.conformance.record``, then review the changes.
 
-Plays every script against a new daemon and writes down what it answered. Codes that no client can provoke get a
-vector each that is only there to be decoded.
+It plays every script against a new daemon and writes the replies. Each code that no client can provoke gets a vector
+that is there only to be decoded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.conformance.vectors import FOLDER, Exchange, Vector, has, play, rende
 from tests.helpers import running_daemon
 from tests.named_clients import NamedClients, named_clients
 
-#: Errors no script can provoke, with the kind of the request they answer.
+#: Errors that no script can provoke, each with the kind of the request that it answers.
 UNPROVOKED: list[tuple[GmError, str | None, str]] = [
     (ShuttingDown("the server is stopping"), None, "In answer to a message that is incomplete when the server stops."),
     (Internal("the server failed"), "move", "When the server fails."),
@@ -27,18 +27,18 @@ UNPROVOKED: list[tuple[GmError, str | None, str]] = [
 
 
 async def record(script: Script) -> Vector:
-    """Play a script."""
-    async with running_daemon(**script.server) as daemon, named_clients(daemon.port) as cast:
-        exchanges = [await _exchange(cast, script, step) for step in script.steps()]
+    """Play a script and return its vector."""
+    async with running_daemon(**script.server) as daemon, named_clients(daemon.port) as clients:
+        exchanges = [await _exchange(clients, script, step) for step in script.steps()]
     return Vector(name=script.name, about=script.about, server=script.server, exchanges=exchanges)
 
 
-async def _exchange(cast: NamedClients, script: Script, step: Step) -> Exchange:
-    received = await play(cast, step.connection, step.sent, ends=step.ends)
+async def _exchange(clients: NamedClients, script: Script, step: Step) -> Exchange:
+    received = await play(clients, step.connection, step.sent, ends=step.ends)
     reply = json.loads(received[4:])
     closes = not script.session or step.ends or not step.sent or reply.get("code") == "bad_frame"
     if closes:
-        await cast.expect_closed(step.connection)
+        await clients.expect_closed(step.connection)
     return Exchange(
         connection=step.connection,
         request=step.request,
@@ -53,7 +53,7 @@ async def _exchange(cast: NamedClients, script: Script, step: Step) -> Exchange:
 
 
 def unprovoked() -> list[Vector]:
-    """Vectors of the errors no script can provoke."""
+    """Return the vectors of the errors that no script can provoke."""
     vectors = []
     for error, kind, about in UNPROVOKED:
         body = encode(error_reply(error, kind, None))

@@ -1,16 +1,16 @@
-"""The scripts that vectors are recorded from.
+"""Reader of the scripts from which the vectors are recorded.
 
-A file of them is plain text. A line ``# name: about`` begins a script; each line below is a request, sent as it
-stands in a frame. A request has a connection of its own, except in a script that begins with a ``hello``: there all
-share one, other than those with another's number in front (``2: {...}``), which must begin with a ``hello`` too. Other
-lines of a script:
+A script file is plain text. A line ``# name: about`` begins a script; each line below is a request, sent in a frame
+exactly as written. Each request has its own connection, except in a script that begins with a ``hello``: its
+requests share one connection. A request with a number in front (``2: {...}``) belongs to the connection of that number,
+which must begin with a ``hello`` too. Other lines of a script:
 
 ``server: {...}``
     settings of the daemon;
 ``volatile: path ...``
-    members of replies whose values mean nothing (see the README of the vectors);
+    members of replies whose values do not matter (see the README of the vectors);
 ``bytes: 00 00 ...``
-    what to send in place of a frame, in hexadecimal, after which the client sends no more;
+    bytes to send in place of a frame, in hexadecimal, after which the client sends no more;
 ``elsewhere:``
     a new connection, on which nothing is sent.
 """
@@ -33,10 +33,10 @@ _NUMBERED = re.compile(r"(?P<connection>[0-9]+): (?P<request>\{.*)")
 
 
 class Step(Struct, frozen=True):
-    """What is sent at once.
+    """Bytes that are sent at once.
 
-    :ivar request: the JSON it stands for, where it is JSON.
-    :ivar plain: whether it is how most encoders would write that.
+    :ivar request: the JSON value that the bytes stand for, if they are JSON.
+    :ivar plain: whether most encoders would write that value in this way.
     """
 
     connection: int
@@ -55,7 +55,7 @@ class Script(Struct):
 
     @property
     def session(self) -> bool:
-        """Whether its requests share one connection."""
+        """Whether the requests share one connection."""
         return '"kind":"hello"' in self.lines[0]
 
     def steps(self) -> Iterator[Step]:
@@ -75,7 +75,7 @@ class Script(Struct):
 
 
 def read_scripts(path: Path) -> list[Script]:
-    """The scripts of one file."""
+    """Return the scripts of one file."""
     scripts: list[Script] = []
     for line in path.read_text("utf-8").splitlines():
         if line.startswith("# "):
@@ -91,7 +91,7 @@ def read_scripts(path: Path) -> list[Script]:
 
 
 def meaning(body: bytes) -> Any:
-    """The JSON a body stands for, or None."""
+    """Return the JSON value that a body stands for, or None."""
     try:
         return json.loads(body.rstrip(b"\0").decode())
     except ValueError:
@@ -99,5 +99,5 @@ def meaning(body: bytes) -> Any:
 
 
 def compact(value: Any) -> str:
-    """The plainest encoding: no spaces, members in order, nothing escaped that need not be."""
+    """Return the plainest encoding: no spaces, members in order, no unnecessary escapes."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

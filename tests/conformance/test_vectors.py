@@ -1,4 +1,4 @@
-"""The vectors are true of this daemon, of this library, and of each other."""
+"""The vectors agree with this daemon, with this library and with each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ each_vector = pytest.mark.parametrize("vector", [pytest.param(vector, id=name) f
 
 
 def unframe(data: bytes) -> bytes:
-    """The body of the only frame in ``data``."""
+    """Return the body of the only frame in ``data``."""
     decoder = FrameDecoder()
     decoder.feed(data)
     body = decoder.next_frame()
@@ -33,21 +33,21 @@ def unframe(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=name) for name, vector in VECTORS if vector.live])
-async def test_the_daemon_answers_byte_for_byte(vector: Vector) -> None:
-    async with running_daemon(**vector.server) as daemon, named_clients(daemon.port) as cast:
+async def test_daemon_answers_byte_for_byte(vector: Vector) -> None:
+    async with running_daemon(**vector.server) as daemon, named_clients(daemon.port) as clients:
         for exchange in vector.exchanges:
-            received = await play(cast, exchange.connection, bytes.fromhex(exchange.send), ends=exchange.ends)
+            received = await play(clients, exchange.connection, bytes.fromhex(exchange.send), ends=exchange.ends)
             assert settled(received, exchange.volatile) == settled(bytes.fromhex(exchange.receive), exchange.volatile)
             if exchange.closes:
-                await cast.expect_closed(exchange.connection)
+                await clients.expect_closed(exchange.connection)
 
 
 def settled(frame: bytes, volatile: list[str]) -> bytes:
-    """A reply's frame with null for its volatile members, and all its other bytes as they were."""
+    """Return a reply's frame with null for its volatile members and all its other bytes unchanged."""
     if not volatile:
         return frame
     reply = msgspec.json.decode(unframe(frame))
-    assert encode_frame(msgspec.json.encode(reply)) == frame  # so that nothing else changes below
+    assert encode_frame(msgspec.json.encode(reply)) == frame  # so that only the volatile members change below
     return encode_frame(msgspec.json.encode(without(reply, volatile)))
 
 
@@ -66,7 +66,7 @@ def test_replies_decode_to_their_json(vector: Vector) -> None:
 
 
 @each_vector
-def test_replies_are_those_of_the_structs(vector: Vector) -> None:
+def test_replies_match_their_structs(vector: Vector) -> None:
     for exchange in vector.exchanges:
         body = unframe(bytes.fromhex(exchange.receive))
         reply = msgspec.json.decode(body, type=struct_of(exchange))
@@ -74,7 +74,9 @@ def test_replies_are_those_of_the_structs(vector: Vector) -> None:
 
 
 def struct_of(exchange: Exchange) -> type[Reply]:
-    """The struct of a reply: the one that needs none of the members it lacks, and has all of its own."""
+    """Return the struct of a reply: the one whose required fields the reply has, and which has all of the reply's
+    members.
+    """
     members = set(exchange.reply)
     for struct in get_args(AnyReply):
         fields = msgspec.structs.fields(struct)
@@ -85,7 +87,7 @@ def struct_of(exchange: Exchange) -> type[Reply]:
 
 
 def normal(value: Any) -> str:
-    """A text that tells ``1`` from ``1.0`` and from ``true``."""
+    """Return a text that distinguishes ``1`` from ``1.0`` and from ``true``."""
     return json.dumps(value, indent=1, sort_keys=True)
 
 
@@ -99,7 +101,7 @@ def test_every_code_has_a_vector() -> None:
     assert {exchange.reply["code"] for exchange in EXCHANGES if "code" in exchange.reply} == set(ERRORS)
 
 
-def test_the_vectors_are_those_of_the_scripts() -> None:
+def test_vectors_and_scripts_have_the_same_names() -> None:
     scripts = {path.stem: [script.name for script in read_scripts(path)] for path in FOLDER.glob("*.txt")}
     recorded = {file: [vector.name for vector in vectors if vector.live] for file, vectors in read_vectors().items()}
     assert recorded == scripts

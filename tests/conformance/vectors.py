@@ -1,4 +1,4 @@
-"""The vectors: what ``protocol/vectors/README.md`` describes, read, written and played."""
+"""The vectors that ``protocol/vectors/README.md`` describes: reading, writing and playing them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "protocol" / "vectors"
 
 
 class Exchange(Struct, kw_only=True, omit_defaults=True):
-    """A frame sent and the one that answers it. The README says what each member is."""
+    """A frame sent and the frame that answers it. The README explains each member."""
 
     connection: int
     request: Any = None
@@ -29,7 +29,7 @@ class Exchange(Struct, kw_only=True, omit_defaults=True):
 
 
 class Vector(Struct, kw_only=True, omit_defaults=True):
-    """Exchanges with a server that is new."""
+    """Exchanges with a new server."""
 
     name: str
     about: str
@@ -39,13 +39,13 @@ class Vector(Struct, kw_only=True, omit_defaults=True):
 
 
 def read_vectors() -> dict[str, list[Vector]]:
-    """All vectors, by the name of their file."""
+    """Return all vectors, by the name of their file."""
     paths = sorted(FOLDER.glob("*.json"))
     return {path.stem: convert(json.loads(path.read_text("utf-8")), list[Vector]) for path in paths}
 
 
 def render(vectors: list[Vector]) -> str:
-    """The text of one file: laid out for reading, each message on a line."""
+    """Return the text of one file, laid out for reading, with each message on a line."""
     return "[\n" + ",\n".join(_block(to_builtins(vector), "  ") for vector in vectors) + "\n]\n"
 
 
@@ -61,7 +61,7 @@ def _value(name: str, value: Any, indent: str) -> str:
 
 
 def without(reply: Any, volatile: list[str]) -> Any:
-    """A reply with null for its volatile members."""
+    """Return a reply with null for its volatile members."""
     for path in volatile:
         reply = _blank(reply, path.split("."))
     return reply
@@ -77,18 +77,18 @@ def _blank(value: Any, path: list[str]) -> Any:
 
 
 def has(reply: Any, path: str) -> bool:
-    """Whether a reply has a volatile member."""
+    """Return whether a reply has a volatile member."""
     name, _, rest = path.partition(".")
     if name == "*":
         return bool(reply)
     return isinstance(reply, dict) and reply.get(name) is not None and (not rest or has(reply[name], rest))
 
 
-async def play(cast: NamedClients, connection: int, send: bytes, *, ends: bool) -> bytes:
-    """Send bytes on a connection, opened if need be, and give the frame that answers them."""
-    client = await cast.client(connection)
+async def play(clients: NamedClients, connection: int, send: bytes, *, ends: bool) -> bytes:
+    """Send bytes on a connection, which is opened if necessary, and return the frame that answers them."""
+    client = await clients.client(connection)
     if send:
         await client.send_bytes(send)
     if ends:
         await client.end()
-    return encode_frame(await cast.receive_body(connection))
+    return encode_frame(await clients.receive_body(connection))

@@ -1,4 +1,4 @@
-"""A Dockerfile and a .dockerignore, read as far as ours go."""
+"""Parser for Dockerfiles and .dockerignore files, limited to the syntax that this project uses."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 
 class Instruction(NamedTuple):
-    """One line of a stage, with the lines that continue it."""
+    """One line of a stage, with its continuation lines."""
 
     name: str
     text: str
 
     @property
     def words(self) -> list[str]:
-        """Its arguments, in the form of JSON or of a shell; flags (``--from=build``) left out."""
+        """Arguments in JSON or shell form, without flags (``--from=build``)."""
         return self.command if "[" in self.text else [word for word in shlex.split(self.text) if word[:2] != "--"]
 
     @property
     def command(self) -> list[str]:
-        """The JSON array in it."""
+        """JSON array in the instruction."""
         words: list[str] = json.loads(self.text[self.text.index("[") :])
         return words
 
 
 def read_stages(file: Path) -> list[list[Instruction]]:
-    """The instructions of each stage, ``FROM`` first."""
+    """Return the instructions of each stage, ``FROM`` first."""
     stages: list[list[Instruction]] = []
     lines = [line for line in file.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     for line in re.split(r"\n(?!\s)", "\n".join(lines)):
@@ -41,13 +41,13 @@ def read_stages(file: Path) -> list[list[Instruction]]:
 
 
 def only(stage: list[Instruction], name: str) -> Instruction:
-    """The one instruction of a name."""
+    """Return the only instruction of a name."""
     (found,) = [instruction for instruction in stage if instruction.name == name]
     return found
 
 
 def copy_context(root: Path, to: Path) -> None:
-    """What of a source tree a build sees, by its .dockerignore: nothing, but what is named behind a ``!``."""
+    """Copy the part of a source tree that a build sees; its .dockerignore excludes all but the names behind a ``!``."""
     rules = [line for line in (root / ".dockerignore").read_text("utf-8").splitlines() if line and line[0] != "#"]
     assert rules[0] == "*"
     assert rules[-1] == "**/__pycache__/"

@@ -1,4 +1,4 @@
-"""The client's distribution: what it brings without the daemon, and that the two are in each other's way nowhere."""
+"""The client's distribution: what it contains without the daemon, and that the two do not conflict."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.serving import Served
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 DAEMON_DEPENDENCIES: list[str] = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["dependencies"]
-#: Its packages are the daemon's, with what comes with that.
+#: Packages of the daemon's distribution.
 DAEMON_PACKAGES = {"gmd", "gm_protocol", "gm_arena", "gm_bots"}
-#: What the extras bring, and the daemon needs as well.
+#: Dependencies that both the extras and the daemon bring.
 SHARED = {"chess", "trio"}
 
 PATIENCE = 120
@@ -38,7 +38,7 @@ from_an_index = pytest.mark.skipif(
 
 
 def brought_by(requirements: Iterable[str], extra: str = "") -> Iterator[Distribution]:
-    """What is installed here for requirements, and for those of the distributions found."""
+    """Yield the installed distributions that meet some requirements, and those that meet their requirements in turn."""
     for requirement in map(Requirement, requirements):
         if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
             found = distribution(requirement.name)
@@ -47,7 +47,7 @@ def brought_by(requirements: Iterable[str], extra: str = "") -> Iterator[Distrib
 
 
 class Alone:
-    """A new environment, which has nothing but what it is given."""
+    """A new environment that contains only what a test installs."""
 
     def __init__(self, folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
@@ -61,7 +61,7 @@ class Alone:
         self._pip("uninstall", "--yes", name)
 
     def take_over(self, extra: str) -> None:
-        """Give it what an extra of the client brings, out of the environment of these tests."""
+        """Link what an extra of the client brings from the environment of these tests."""
         (client,) = Distribution.discover(name="grandmasterd-client", path=[str(self.packages)])
         of_extra = [each for each in client.requires or () if "extra ==" in each]
         for found in brought_by(of_extra, extra):
@@ -71,7 +71,7 @@ class Alone:
                     (self.packages / top).symlink_to(Path(str(found.locate_file(top))))
 
     def run(self, program: str, *arguments: str) -> str:
-        """Run a program of its, which must end well and complain of nothing; what it prints."""
+        """Run one of its programs, which must succeed without writing to standard error, and return its output."""
         others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         command = [self.bin / program, *arguments]
         done = subprocess.run(
@@ -81,7 +81,7 @@ class Alone:
         return done.stdout
 
     def files_of(self, name: str) -> set[str]:
-        """The files that a distribution owns, from the folder of packages."""
+        """Return the files that a distribution owns, relative to the folder of packages."""
         (found,) = Distribution.discover(name=name, path=[str(self.packages)])
         return {str(file) for file in found.files or ()}
 
@@ -91,7 +91,7 @@ class Alone:
 
 
 def build(project: Path, folder: Path) -> Path:
-    """The wheel of a project, made by the hatchling of this environment."""
+    """Build the wheel of a project with the hatchling of this environment, and return its path."""
     make = ["wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(project)]
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *make], check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -100,46 +100,46 @@ def build(project: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client's wheel."""
+    """Return the client's wheel."""
     return build(PYTHON, tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The daemon's wheel."""
+    """Return the daemon's wheel."""
     return build(ROOT, tmp_path_factory.mktemp("daemon"))
 
 
 @pytest.fixture
 def alone(client: Path, tmp_path: Path) -> Alone:
-    """An environment with the client, without extras."""
+    """Return an environment with the client, without extras."""
     environment = Alone(tmp_path / "alone")
     environment.install(client)
     return environment
 
 
 def programs(daemon: Served) -> tuple[str, ...]:
-    """The examples of the README: they play at random, are refused, register, use trio, use the tracker."""
+    """Return the examples of the README: random play, a refusal, registration, trio, the tracker."""
     return tuple(text.replace("7100", str(daemon.port)) for text in examples_of(PYTHON / "README.md", "python"))
 
 
-def test_blocking_client_needs_python_alone(alone: Alone, daemon_process: Served) -> None:
+def test_blocking_client_needs_only_python(alone: Alone, daemon_process: Served) -> None:
     _, refused, registered, _, _ = programs(daemon_process)
     assert alone.run("python", "-c", refused) == "e2e4 illegal_move\n"
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", alone.run("python", "-c", registered))
 
 
-def test_gmcat_comes_with_it(alone: Alone, daemon_process: Served) -> None:
+def test_gmcat_is_installed_with_the_client(alone: Alone, daemon_process: Served) -> None:
     assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 
-def test_trio_client_needs_its_extra_and_no_more(alone: Alone, daemon_process: Served) -> None:
+def test_trio_client_needs_only_its_extra(alone: Alone, daemon_process: Served) -> None:
     alone.take_over("trio")
     *_, by_trio, _ = programs(daemon_process)
     assert alone.run("python", "-c", by_trio) == ""
 
 
-def test_tracker_and_rules_need_their_extra_and_no_more(alone: Alone, daemon_process: Served) -> None:
+def test_tracker_and_rules_need_only_their_extra(alone: Alone, daemon_process: Served) -> None:
     alone.take_over("rbc")
     *_, tracking = programs(daemon_process)
     short = tracking.replace('variant="rbc"', 'variant="rbc", max_turns=2')
@@ -149,7 +149,7 @@ def test_tracker_and_rules_need_their_extra_and_no_more(alone: Alone, daemon_pro
     assert alone.run("python", "-c", counts) == "64\n"
 
 
-def test_nothing_of_the_daemon_comes_with_it(alone: Alone) -> None:
+def test_client_installs_nothing_of_the_daemon(alone: Alone) -> None:
     for extra in ("trio", "rbc"):
         alone.take_over(extra)
     needed = {canonicalize_name(Requirement(each).name) for each in DAEMON_DEPENDENCIES} - SHARED
@@ -160,15 +160,15 @@ def test_nothing_of_the_daemon_comes_with_it(alone: Alone) -> None:
     assert alone.run("python", "-c", code, *sorted(modules)) == "[]\n"
 
 
-def test_base_dependencies_are_the_daemons_and_the_client(daemon: Path) -> None:
+def test_base_dependencies_are_those_of_the_daemon_plus_the_client(daemon: Path) -> None:
     requirements = [line for line in metadata(daemon) if line.startswith("Requires-Dist: ") and "extra ==" not in line]
     asked = {Requirement(line.removeprefix("Requires-Dist: ")).name for line in requirements}
     assert asked == {Requirement(each).name for each in DAEMON_DEPENDENCIES} | {"grandmasterd-client"}
     assert f"Requires-Dist: grandmasterd-client @ {PYTHON.as_uri()}" in requirements
 
 
-def test_daemon_from_an_index_requires_the_client_of_its_version(tmp_path: Path) -> None:
-    """The source distribution is what wheels for an index are made of; it has nothing of the client's."""
+def test_daemon_from_an_index_requires_the_client_of_the_same_version(tmp_path: Path) -> None:
+    """Wheels for an index are built from the source distribution, which contains nothing of the client."""
     code = "import sys; sys.path.insert(0, 'deploy/packaging'); import backend; print(backend.build_sdist(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True)
     with tarfile.open(tmp_path / done.stdout.strip()) as archive:
@@ -181,14 +181,12 @@ def test_daemon_from_an_index_requires_the_client_of_its_version(tmp_path: Path)
     assert f"Requires-Dist: grandmasterd-client=={VERSION}" in lines
 
 
-def test_no_file_is_owned_by_both_and_the_client_stays_when_the_daemon_goes(
-    alone: Alone, daemon: Path, daemon_process: Served
-) -> None:
+def test_uninstalling_the_daemon_leaves_the_client_whole(alone: Alone, daemon: Path, daemon_process: Served) -> None:
     alone.install(daemon)
     ours, theirs = alone.files_of("grandmasterd-client"), alone.files_of("grandmasterd")
     assert {"gm_client/blocking.py", "gm_recon/board.py"} <= ours
     assert {"gmd/daemon.py", "gm_protocol/codec.py"} <= theirs
-    assert ours & theirs == set()  # so that what goes with the one is no part of the other
+    assert ours & theirs == set()  # so that uninstalling one removes no file of the other
     alone.uninstall("grandmasterd")
     assert not (alone.packages / "gmd").exists()
     _, refused, *_ = programs(daemon_process)
@@ -196,7 +194,7 @@ def test_no_file_is_owned_by_both_and_the_client_stays_when_the_daemon_goes(
     assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 
-def test_both_have_one_version_and_one_license() -> None:
+def test_daemon_and_client_have_the_same_version_and_license() -> None:
     client = tomllib.loads((PYTHON / "pyproject.toml").read_text("utf-8"))["project"]
     assert PROJECT["project"]["version"] == client["version"] == VERSION
     assert (PYTHON / "LICENSE").read_text("utf-8") == (ROOT / "LICENSE").read_text("utf-8")
@@ -209,7 +207,7 @@ def metadata(wheel: Path) -> list[str]:
 
 
 @from_an_index
-def test_pip_installs_the_client_and_its_extras_and_nothing_else(tmp_path: Path) -> None:
+def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
@@ -222,7 +220,7 @@ def test_pip_installs_the_client_and_its_extras_and_nothing_else(tmp_path: Path)
 
 
 @from_an_index
-def test_daemon_brings_the_client_of_its_checkout(tmp_path: Path) -> None:
+def test_daemon_installs_the_client_of_its_checkout(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
     pip = [python, "-m", "pip", "--disable-pip-version-check"]

@@ -1,4 +1,4 @@
-"""A clone, installed as ``make serve`` installs it: what is beside it finds gmd, and nothing else of the clone's."""
+"""A clone installed by ``make serve``: scripts in the folder above it find gmd, and nothing else of the clone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.serving import environment
 from tests.tools import require_tool
 
 ROOT = Path(__file__).parents[2]
-#: As the project's README has it.
+#: The script of the project's README.
 SCRIPT = """
 import gmd
 import gm_arena, gm_bots, gm_client, gm_protocol, gm_recon
@@ -28,9 +28,9 @@ daemon.close()
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this one in a folder of the usual name, with a virtual environment of its own.
+    """Return a copy of this clone in a folder of the usual name, with its own virtual environment.
 
-    What it depends on is taken from this environment, so that no network is needed.
+    The copy takes its dependencies from this environment, so no network is needed.
     """
     folder = tmp_path_factory.mktemp("beside") / "gmd"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist"))
@@ -52,8 +52,8 @@ def run(clone: Path, *arguments: str | Path, cwd: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_a_script_beside_the_clone_finds_gmd(clone: Path) -> None:
-    """The clone's folder has the package's name, and no ``__init__.py``."""
+def test_script_in_the_folder_above_the_clone_imports_gmd(clone: Path) -> None:
+    """The clone's folder has the package's name, but no ``__init__.py``."""
     script = clone.parent / "my_bot.py"
     script.write_text(SCRIPT)
     assert run(clone, script, cwd=clone.parent) == (0, "1\n", "")
@@ -61,7 +61,7 @@ def test_a_script_beside_the_clone_finds_gmd(clone: Path) -> None:
 
 
 @pytest.mark.parametrize("cwd", ["..", ".", "clients", "clients/python"])
-def test_its_commands_run_as_modules_wherever_one_is(clone: Path, cwd: str) -> None:
+def test_commands_run_as_modules_in_any_folder_of_the_clone(clone: Path, cwd: str) -> None:
     status, said, complaints = run(clone, "-m", "gmd", "--version", cwd=clone / cwd)
     assert (status, complaints) == (0, "")
     assert said.startswith("gmd")
@@ -72,7 +72,7 @@ def test_its_commands_run_as_modules_wherever_one_is(clone: Path, cwd: str) -> N
 @pytest.mark.parametrize(
     "folder", ["bench", "clients", "clients/python/examples", "deploy", "docs", "protocol", "protocol/vectors", "tests"]
 )
-def test_no_other_folder_of_it_hides_somebody_s_package(folder: str) -> None:
-    """They are on the path of whoever uses the clone's Python: without ``__init__.py`` they are found last of all."""
+def test_no_other_folder_of_the_clone_hides_a_package(folder: str) -> None:
+    """These folders are on the path of the clone's Python. Without ``__init__.py`` they are found last."""
     assert (ROOT / folder).is_dir()
     assert not (ROOT / folder / "__init__.py").exists()

@@ -1,7 +1,7 @@
-"""``deploy/Dockerfile``: what a linter says of it, and its steps taken one by one where no image can be built.
+"""``deploy/Dockerfile`` passes a linter, and its steps work one by one where no image can be built.
 
-The image's root is a directory of the test's; its base image is this machine, and the packages that the build would
-fetch are those of this environment. All else is done as it stands there.
+The image's root is a directory of the test, its base image is this machine, and the packages that the build would fetch
+are those of this environment. Everything else is done as the Dockerfile says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.tools import require_tool
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 BUILD, FINAL = read_stages(DOCKERFILE)
-#: What is installed: the daemon's distribution, and the client's, which it depends on.
+#: What is installed: the distribution of the daemon and that of the client, on which it depends.
 DISTRIBUTIONS = {Path(): ROOT / "pyproject.toml", Path("clients/python"): ROOT / "clients/python/pyproject.toml"}
 PROJECTS = {folder: tomllib.loads(file.read_text("utf-8")) for folder, file in DISTRIBUTIONS.items()}
 PACKAGES = [
@@ -37,17 +37,17 @@ PACKAGES = [
     for package in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 ]
 
-#: Directories of the image that its instructions name.
+#: Directories of the image that the instructions name.
 _OF_THE_IMAGE = re.compile(r"(?<![\w.])/(?=(src|opt|var)\b)")
 
 
-def test_hadolint_has_nothing_to_say() -> None:
+def test_hadolint_finds_nothing() -> None:
     hadolint = require_tool(str(Path(sys.executable).parent / "hadolint"), "--version")
     run = subprocess.run([hadolint, "--failure-threshold", "style", DOCKERFILE], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "")
 
 
-def test_what_it_copies_is_what_the_packages_are_made_of() -> None:
+def test_image_copies_exactly_the_sources_of_the_packages() -> None:
     copied = {source.rstrip("/") for step in BUILD if step.name == "COPY" for source in step.words[:-1]}
     files = {
         str(folder / file)
@@ -57,7 +57,7 @@ def test_what_it_copies_is_what_the_packages_are_made_of() -> None:
     assert copied == {*PACKAGES, *files, *PROJECTS[Path()]["build-system"]["backend-path"]}
 
 
-def test_the_daemon_is_nobody_special_and_owns_its_data_alone() -> None:
+def test_daemon_runs_without_root_and_its_data_is_private() -> None:
     user, group = only(FINAL, "USER").text.split(":")
     volume = only(FINAL, "VOLUME").text
     add_group, add_user, make_volume = [shlex.split(step) for step in only(FINAL, "RUN").text.split("&&")]
@@ -73,7 +73,7 @@ def test_the_daemon_is_nobody_special_and_owns_its_data_alone() -> None:
     assert f"GMD_DATA={volume}" in only(FINAL, "ENV").words
 
 
-def test_it_names_its_ports_and_is_started_without_a_shell() -> None:
+def test_image_exposes_its_ports_and_starts_without_a_shell() -> None:
     assert only(FINAL, "EXPOSE").words == ["7100", "7180"]
     assert only(FINAL, "ENTRYPOINT").command == ["gmd"]
     assert only(FINAL, "CMD").command == ["serve"]
@@ -88,14 +88,14 @@ class Image:
         self.root = root
 
     def inside(self, text: str) -> str:
-        """A text with the image's paths in this directory."""
+        """Return a text with the image's paths moved into this directory."""
         return _OF_THE_IMAGE.sub(f"{self.root}/", text)
 
     def path(self, text: str, workdir: str) -> Path:
         return Path(self.inside(str(Path(workdir, text))))
 
     def build(self, context: Path) -> None:
-        """Take the steps of the first stage."""
+        """Execute the steps of the first stage."""
         workdir = only(BUILD, "WORKDIR").text
         self.path(".", workdir).mkdir(parents=True)
         for step in BUILD:
@@ -121,13 +121,13 @@ class Image:
                 shutil.copy(context / source, self.path(target, workdir))
 
     def environment(self) -> dict[str, str]:
-        """What the last stage sets; and a free port, and the packages of this environment."""
+        """Return the variables that the last stage sets, plus a free port and the packages of this environment."""
         settings = dict(word.split("=", 1) for word in map(self.inside, only(FINAL, "ENV").words))
         settings["PATH"] = settings["PATH"].replace("$PATH", os.environ["PATH"])
         return environment({**settings, "GMD_HOST": "127.0.0.1", "GMD_PORT": "0", **_packages()})
 
     def command(self, *names: str) -> list[str]:
-        """The words of instructions, the first of them as the image's PATH finds it."""
+        """Return the words of some instructions; the first word is resolved by the image's PATH."""
         words = [self.inside(word) for name in names for word in only(FINAL, name).command]
         found = shutil.which(words[0], path=self.environment()["PATH"])
         assert found is not None
@@ -136,7 +136,7 @@ class Image:
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen[str]]:
-        """The image's process, which has said that it is up."""
+        """Yield the image's process once it has printed its addresses."""
         command, pipe = self.command("ENTRYPOINT", "CMD"), subprocess.PIPE
         with subprocess.Popen(command, env=self.environment(), stdout=pipe, stderr=pipe, text=True) as process:
             try:
@@ -156,7 +156,7 @@ def _packages() -> dict[str, str]:
 
 
 def _without_a_network() -> dict[str, str]:
-    """The environment of a build whose Python is this one, and whose packages are at hand.
+    """Return the environment of a build that uses this Python and the packages installed here.
 
     pip takes its options from variables too.
     """
@@ -167,31 +167,31 @@ def _without_a_network() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The image's first stage, taken over by its second."""
+    """Return the result of the image's first stage, copied by its second stage."""
     root, context = tmp_path_factory.mktemp("image"), tmp_path_factory.mktemp("context")
     copy_context(ROOT, context)
     image = Image(root)
     image.build(context)
     from_build = only(FINAL, "COPY")
     assert from_build.text.startswith("--from=build ")
-    assert from_build.words[0] == from_build.words[1]  # a virtual environment does not work elsewhere
+    assert from_build.words[0] == from_build.words[1]  # because a virtual environment works only at its own path
     assert all(image.path(word, "/").is_dir() for word in from_build.words)
     return image
 
 
 def files_of(package: Path) -> set[Path]:
-    """Its files, but for cached bytecode: while that is written, it has names of its own."""
+    """Return the package's files without cached bytecode, whose files have temporary names while they are written."""
     found = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
     return {path for path in found if "__pycache__" not in path.parts}
 
 
-def test_all_of_the_packages_are_installed(image: Image) -> None:
+def test_all_files_of_the_packages_are_installed(image: Image) -> None:
     (installed,) = image.root.glob("opt/gmd/lib/python3*/site-packages")
     for package in PACKAGES:
         assert files_of(installed / Path(package).name) == files_of(ROOT / package)
 
 
-def test_it_starts_is_healthy_and_stops_on_its_signal(image: Image) -> None:
+def test_image_starts_reports_healthy_and_stops_on_its_signal(image: Image) -> None:
     data = image.path(only(FINAL, "VOLUME").text, "/")
     assert not image.is_healthy()
     with image.running() as process:

@@ -1,6 +1,8 @@
-"""The extras of ``pyproject.toml`` beside each other: reconchess's own windows open in all that the README suggests.
+"""The extras of ``pyproject.toml`` in one environment: reconchess's windows open in all combinations that the README
+suggests.
 
-rc-play, rc-play-on-server and rc-replay import pkg_resources, which setuptools no longer has from version 81 on.
+The commands rc-play, rc-play-on-server and rc-replay import pkg_resources, which setuptools has dropped from version 81
+on.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tests.bots.recon_zero.learning import needs_torch
 
 ROOT = Path(__file__).parents[2]
 WINDOWS = ["rc_play", "rc_play_on_server", "rc_replay"]
-#: The first setuptools without pkg_resources.
+#: First version of setuptools without pkg_resources.
 WITHOUT_PKG_RESOURCES = 81
 
 from_an_index = pytest.mark.skipif(
@@ -29,19 +31,19 @@ from_an_index = pytest.mark.skipif(
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("beside", ["the tests' libraries", pytest.param("torch", marks=needs_torch)])
-def test_a_window_of_reconchess_opens_in_this_environment(beside: str, window: str) -> None:
+def test_reconchess_window_opens_in_this_environment(beside: str, window: str) -> None:
     assert import_of(sys.executable, window) == 0
 
 
 def import_of(python: str | Path, window: str) -> int:
-    """The exit status of what each of reconchess's commands begins with."""
+    """Return the exit status of the import that each of reconchess's commands begins with."""
     command = [python, "-W", "ignore", "-c", f"import reconchess.scripts.{window}"]
     return subprocess.run(command, stdout=subprocess.DEVNULL).returncode
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
 def python(request: pytest.FixtureRequest) -> str:
-    """One of the Pythons on the PATH that gmd runs on; this one, if it has no number there."""
+    """Return the oldest or newest Python on the PATH that gmd runs on; this Python if none there has a number."""
     found = [
         path for minor in range(11, 30) if (path := shutil.which(f"python3.{minor}")) and _makes_environments(path)
     ]
@@ -67,7 +69,7 @@ class Environment:
         subprocess.run(self._install(*what), check=True, cwd=ROOT)
 
     def would_install(self, *what: str) -> dict[str, str]:
-        """The versions that pip would bring, by their distributions, without bringing them."""
+        """Return the versions that pip would install, by distribution, without installing them."""
         command = [*self._install(*what), "--dry-run", "--report", "-"]
         report = json.loads(subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE).stdout)
         found = [each["metadata"] for each in report["install"]]
@@ -81,8 +83,8 @@ class Environment:
 
 
 @from_an_index
-def test_reconchess_alone_and_then_train(python: str, tmp_path: Path) -> None:
-    """Of torch it is asked only what comes with it: that is gigabytes, and ``.ci/run`` installs it once, in earnest."""
+def test_windows_open_with_reconchess_installed_before_train(python: str, tmp_path: Path) -> None:
+    """The extra train is only resolved, not installed: torch has gigabytes, and ``.ci/run`` installs it once."""
     environment = Environment(python, tmp_path)
     environment.install("--editable", ".[reconchess]")
     assert environment.windows() == dict.fromkeys(WINDOWS, 0)
@@ -94,8 +96,8 @@ def test_reconchess_alone_and_then_train(python: str, tmp_path: Path) -> None:
 
 
 @from_an_index
-def test_train_and_then_reconchess(python: str, tmp_path: Path) -> None:
-    """Reconchess alone, and then as an extra."""
+def test_windows_open_with_train_installed_before_reconchess(python: str, tmp_path: Path) -> None:
+    """Install reconchess alone, and then as an extra."""
     environment = Environment(python, tmp_path)
     setuptools = environment.would_install("--editable", ".[train]")["setuptools"]
     assert int(setuptools.partition(".")[0]) < WITHOUT_PKG_RESOURCES

@@ -1,4 +1,6 @@
-"""``--skipped-to``, by which ``.ci/run`` knows what to run again where nothing lacks."""
+"""The option ``--skipped-to`` lists files with skipped tests, which ``.ci/run`` runs again where every tool is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_every_file_with_a_skipped_test_is_noted_and_no_other(processes: str, tmp_path: Path) -> None:
+def test_exactly_the_files_with_skipped_tests_are_listed(processes: str, tmp_path: Path) -> None:
     for name, source in FILES.items():
         (tmp_path / name).write_text(source)
     (tmp_path / "pytest.ini").touch()
@@ -31,14 +33,14 @@ def test_every_file_with_a_skipped_test_is_noted_and_no_other(processes: str, tm
     plugins = ["-p", "xdist", "-p", "tests.skips"]
     options = [*plugins, "--rootdir", tmp_path, "-c", tmp_path / "pytest.ini", "-n", processes]
     command = [sys.executable, "-m", "pytest", *options, f"--skipped-to={path}", tmp_path]
-    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # most of a second for each process
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # this saves most of a second in each process
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert path.read_text().splitlines() == ["test_body.py", "test_class.py", "test_fixture.py", "test_module.py"]
 
 
-def test_ci_run_gives_the_option_so_that_pytest_finds_it_in_our_conftest(tmp_path: Path) -> None:
-    """pytest takes a file that is an argument of its own for a test, and looks for its settings beside that file."""
+def test_option_of_ci_run_lets_pytest_find_our_conftest(tmp_path: Path) -> None:
+    """pytest takes a path in a separate argument for a test, and looks for its settings next to that file."""
     (skipped,) = re.findall(r'ARGS="(--skipped-to.*)"', (ROOT / ".ci" / "run").read_text())
     path = tmp_path / "skipped"
     path.touch()

@@ -1,4 +1,4 @@
-"""``deploy/gmd.service`` and ``deploy/gmd.socket``: what systemd's tools say, and whether the daemon can live so."""
+"""``deploy/gmd.service`` and ``deploy/gmd.socket`` pass systemd's checks, and the daemon runs within their limits."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.tools import require_tool
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
-#: The exposure that systemd-analyze may find, of 10; ours is 1.2 (a service that does nothing about it: 9.2).
+#: Highest exposure that systemd-analyze may report, of 10; ours is 1.2 (without hardening it would be 9.2).
 THRESHOLD = 15  # in tenths
 
-#: What only root's daemon does: SQLite gives its files to the directory's owner.
+#: System calls that only root's daemon makes: SQLite gives its files to the directory's owner.
 OF_ROOT = {"fchown"}
 
 
 def directives(unit: str) -> dict[str, list[str]]:
-    """The settings of a unit file, each with all its values."""
+    """Return the settings of a unit file, each with all its values."""
     found: dict[str, list[str]] = {}
     for line in (DEPLOY / unit).read_text("utf-8").splitlines():
         if re.match(r"[A-Za-z]+=", line):
@@ -37,7 +37,7 @@ def directives(unit: str) -> dict[str, list[str]]:
 
 @pytest.fixture
 def units(tmp_path: Path) -> list[Path]:
-    """Both units, as they would be on a machine that has gmd where they expect it."""
+    """Return both units, set up as on a machine that has gmd where they expect it."""
     for name in ("gmd.service", "gmd.socket"):
         shutil.copy(DEPLOY / name, tmp_path)
     service = tmp_path / "gmd.service"
@@ -46,20 +46,20 @@ def units(tmp_path: Path) -> list[Path]:
     return [service, tmp_path / "gmd.socket"]
 
 
-def test_systemd_can_read_them(units: list[Path]) -> None:
+def test_systemd_accepts_both_units(units: list[Path]) -> None:
     analyze = require_tool("systemd-analyze", "--version")
     run = subprocess.run([analyze, "verify", "--man=no", *units], capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_systemd_finds_the_service_little_exposed(units: list[Path]) -> None:
+def test_systemd_rates_the_exposure_of_the_service_low(units: list[Path]) -> None:
     analyze = require_tool("systemd-analyze", "--version")
     command = [analyze, "security", "--offline=true", f"--threshold={THRESHOLD}", "--no-pager", units[0]]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
 
 
-def test_it_starts_what_there_is_with_settings_that_there_are() -> None:
+def test_service_starts_an_existing_command_with_existing_settings() -> None:
     service = directives("gmd.service")
     assert service["ExecStart"] == ["/opt/gmd/bin/gmd serve"]
     named = re.findall(r"\bGMD_([A-Z_]+)", (DEPLOY / "gmd.service").read_text("utf-8"))
@@ -67,14 +67,15 @@ def test_it_starts_what_there_is_with_settings_that_there_are() -> None:
     assert f"GMD_DATA=/var/lib/{service['StateDirectory'][0]}" in service["Environment"]
 
 
-def test_the_limits_fit_the_daemon_s_own() -> None:
+def test_limits_of_the_service_cover_those_of_the_daemon() -> None:
     service = directives("gmd.service")
-    assert int(service["LimitNOFILE"][0]) > Config().max_connections + 1_024 + 100  # with those that linger, and files
+    # plus lingering connections, and files
+    assert int(service["LimitNOFILE"][0]) > Config().max_connections + 1_024 + 100
     assert float(service["TimeoutStopSec"][0]) > 2 * Config().stop_timeout
 
 
 def allowed_calls(filters: list[str]) -> set[str]:
-    """The system calls that values of ``SystemCallFilter`` leave."""
+    """Return the system calls that the values of ``SystemCallFilter`` allow."""
     analyze = require_tool("systemd-analyze", "--version")
     listing = subprocess.run([analyze, "syscall-filter", "--no-pager"], capture_output=True, text=True, check=True)
     groups: dict[str, list[str]] = {}
@@ -95,7 +96,7 @@ def allowed_calls(filters: list[str]) -> set[str]:
     return allowed
 
 
-def test_the_daemon_makes_no_system_call_that_the_service_forbids(tmp_path: Path) -> None:
+def test_daemon_makes_no_system_call_that_the_service_forbids(tmp_path: Path) -> None:
     strace = require_tool("strace", "-o", "/dev/null", "true")
     trace, data = tmp_path / "trace", tmp_path / "data"
     prefix = [str(strace), "-f", "-qq", "-o", str(trace)]
@@ -103,7 +104,8 @@ def test_the_daemon_makes_no_system_call_that_the_service_forbids(tmp_path: Path
         (game,) = replies(gmcat(daemon, NEW_GAME))
         assert game["error"] is None
         assert gmcat(daemon, '{"kind":"ping"}', "--socket", str(data)).returncode == 0
-        os.kill(int((data / "lock").read_text("utf-8")), signal.SIGTERM)  # strace's child, for strace takes none
+        # the child of strace, since strace itself ignores the signal
+        os.kill(int((data / "lock").read_text("utf-8")), signal.SIGTERM)
         assert daemon.process.wait(30) == 0
     made = set(re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed>)", trace.read_text("utf-8"), re.MULTILINE))
     assert {"accept4", "flock", "bind", "listen"} <= made

@@ -155,7 +155,7 @@ def check_registered_players(registered: str, invited: str, password: str, opera
     assert first != second
     names = ["their-bot-N", "absent-minded-N  (password)", "my-guest-N", "my-bot"]
     assert [re.sub(r"-\d+", "-N", line.split("  ", 2)[2]) for line in players] == names
-    assert re.fullmatch(r"their-bot-\d+ \(\d{16}\) has no key any more\.", revoked)
+    assert re.fullmatch(r"their-bot-\d+ \(\d{16}\) no longer has a key\.", revoked)
     assert lobby.split() == ["8", "open", "black", "move"]
 
 

@@ -1,4 +1,4 @@
-"""What these tests share."""
+"""Fixtures that the embedding tests share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import gmd
 
 @pytest.fixture(scope="session", autouse=True)
 def _loaded() -> None:
-    """Load what a daemon loads, so that no test sees the descriptors and threads of first imports."""
+    """Load everything that a daemon loads, so that no test sees the descriptors and threads of first imports."""
     with gmd.background_daemon():
         pass

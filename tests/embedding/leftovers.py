@@ -1,4 +1,4 @@
-"""What a daemon may leave behind in the process that ran it: nothing."""
+"""Checks that a daemon leaves nothing behind in the process that ran it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import structlog
 
 
 def threads() -> set[threading.Thread]:
-    """Those that are alive."""
+    """Return the threads that are alive."""
     return set(threading.enumerate())
 
 
 def descriptors() -> dict[int, str]:
-    """What each open descriptor of this process is."""
+    """Return the target of each open descriptor of this process."""
     found = {}
     for name in os.listdir("/proc/self/fd"):
         try:
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
-        except OSError:  # that of the listing itself
+        except OSError:  # the descriptor of the listing itself
             continue
     return found
 
 
 def settings() -> dict[str, Any]:
-    """What belongs to the host process and to nobody in it."""
+    """Return the settings that belong to the host process as a whole."""
     return {
         "signals": {number: signal.getsignal(number) for number in signal.valid_signals()},
         "gc": (gc.get_threshold(), gc.isenabled()),
@@ -50,10 +50,11 @@ def _umask() -> int:
 
 @contextmanager
 def nothing_left_behind() -> Iterator[None]:
-    """At the end there are no threads and descriptors but those of the begin, and the settings are what they were.
+    """Assert at the end that there are no new threads or descriptors, and that the settings are unchanged.
 
-    Of those, some may have gone: trio's idle threads end by themselves, and what other tests dropped is collected. Of
-    objects that another test froze (mypy does, in the process that calls it), some may have been freed.
+    Some threads and descriptors may have gone: trio's idle threads end by themselves, and objects that other tests
+    dropped are collected. Some objects that another test froze may have been freed (mypy freezes objects in the process
+    that calls it).
     """
     before = threads(), descriptors(), settings()
     frozen = gc.get_freeze_count()

@@ -1,4 +1,4 @@
-"""A daemon in a thread of its own, from the side of the program that starts it."""
+"""A daemon in a background thread, as seen by the program that starts it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEW_GAME: Json = {"player_white": 1, "player_black": 2}
 
 
 def exchange(port: int, request: Json) -> Json:
-    """One request on a connection of its own, as version 1 has it."""
+    """Send one request on its own connection, as in version 1, and return the reply."""
     body = json.dumps(request).encode()
     with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rwb") as stream:
         stream.write(struct.pack(">i", len(body)) + body)
@@ -44,10 +44,10 @@ def on_disk(directory: Path, **settings: object) -> gmd.Config:
     return gmd.Config(port=0, data=str(directory), **settings)  # type: ignore[arg-type]
 
 
-# --- Its life ---------------------------------------------------------------------------------------------------------
+# --- Life cycle -------------------------------------------------------------------------------------------------------
 
 
-def test_it_answers_as_soon_as_it_is_there() -> None:
+def test_daemon_answers_as_soon_as_it_has_started() -> None:
     with gmd.background_daemon() as daemon:
         assert daemon.addresses == [("127.0.0.1", daemon.port)]
         assert (daemon.http_addresses, daemon.http_port) == ([], None)
@@ -56,26 +56,26 @@ def test_it_answers_as_soon_as_it_is_there() -> None:
         exchange(daemon.port, {"kind": "ping"})
 
 
-def test_it_leaves_nothing_behind() -> None:
+def test_daemon_leaves_nothing_behind_in_the_process() -> None:
     with nothing_left_behind(), gmd.background_daemon() as daemon:
         exchange(daemon.port, {"kind": "new_game", **NEW_GAME})
         daemon.ask("move", player=1, game_id=1, move="e4")
 
 
-def test_it_leaves_nothing_of_a_data_directory_but_the_games(tmp_path: Path) -> None:
+def test_daemon_leaves_only_the_games_in_its_data_directory(tmp_path: Path) -> None:
     with gmd.background_daemon(on_disk(tmp_path / "before")) as daemon:
-        daemon.ask("new_game", **NEW_GAME)  # what is only imported now stays
+        daemon.ask("new_game", **NEW_GAME)  # modules that are first imported now stay loaded
     with nothing_left_behind():
         with gmd.background_daemon(on_disk(tmp_path / "games")) as daemon:
             daemon.ask("new_game", **NEW_GAME)
             assert (tmp_path / "games" / SOCKET_NAME).is_socket()
         assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "last-commit", "lock"]
         with open_log(str(tmp_path / "games")):
-            pass  # nobody holds the lock
+            pass  # the lock is free
 
 
 @pytest.mark.parametrize("data", [":memory:", "games"])
-def test_of_its_threads_none_is_left_at_its_first_time_either(data: str, tmp_path: Path) -> None:
+def test_first_daemon_of_a_process_leaves_no_threads(data: str, tmp_path: Path) -> None:
     code = f"""
 import gmd, threading
 with gmd.background_daemon(gmd.Config(port=0, data={data!r})) as daemon:
@@ -87,7 +87,7 @@ print(threading.enumerate() == [threading.main_thread()])
     assert (run.stdout, run.stderr) == ("True\n", "")
 
 
-def test_it_leaves_nothing_of_http_behind() -> None:
+def test_http_leaves_nothing_behind() -> None:
     config = gmd.Config(port=0, http_port=0, data=":memory:", http=True)
     with gmd.background_daemon(config):
         pass
@@ -98,13 +98,13 @@ def test_it_leaves_nothing_of_http_behind() -> None:
             assert connection.makefile("rb").readline() == b"HTTP/1.1 200 \r\n"
 
 
-def test_it_leaves_the_hosts_settings_alone_while_it_runs() -> None:
+def test_running_daemon_leaves_the_settings_of_its_host_alone() -> None:
     before = settings()
     with gmd.background_daemon():
         assert settings() == before
 
 
-def test_it_closes_though_a_client_stays() -> None:
+def test_daemon_closes_while_a_client_is_connected() -> None:
     with nothing_left_behind(), ExitStack() as clients:
         with gmd.background_daemon() as daemon:
             client = clients.enter_context(socket.create_connection(("127.0.0.1", daemon.port)))
@@ -113,13 +113,13 @@ def test_it_closes_though_a_client_stays() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt(), SystemExit(3)])
-def test_what_the_block_raises_comes_out_and_nothing_stays(error: BaseException) -> None:
+def test_exception_of_the_block_propagates_and_nothing_stays(error: BaseException) -> None:
     with nothing_left_behind(), pytest.raises(type(error)) as raised, gmd.background_daemon():
         raise error
     assert raised.value is error
 
 
-def test_ctrl_c_in_the_block_closes() -> None:
+def test_ctrl_c_in_the_block_closes_the_daemon() -> None:
     def run() -> None:
         with gmd.background_daemon() as daemon:
             daemon.ask("ping")
@@ -129,12 +129,12 @@ def test_ctrl_c_in_the_block_closes() -> None:
         run()
 
 
-def test_ctrl_c_while_it_starts_closes(tmp_path: Path) -> None:
+def test_ctrl_c_during_the_start_closes_the_daemon(tmp_path: Path) -> None:
     with gmd.background_daemon(on_disk(tmp_path)):
         pass
     database = sqlite3.connect(tmp_path / "games.sqlite", check_same_thread=False)
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    database.execute("BEGIN EXCLUSIVE")  # a daemon that starts waits for this to end
+    database.execute("BEGIN EXCLUSIVE")  # a starting daemon waits for this transaction to end
 
     def interrupt() -> None:
         while not any(thread.name == "gmd daemon" for thread in threading.enumerate()):
@@ -149,12 +149,12 @@ def test_ctrl_c_while_it_starts_closes(tmp_path: Path) -> None:
         gmd.background_daemon(on_disk(tmp_path))
     interrupter.join()
     assert threads() - before[0] == set()
-    assert set(descriptors()) <= set(before[1])  # the database's are gone
+    assert set(descriptors()) <= set(before[1])  # those of the database are closed
     with open_log(str(tmp_path)):
         pass
 
 
-def test_closing_twice_is_closing() -> None:
+def test_closing_twice_is_harmless() -> None:
     daemon = gmd.background_daemon()
     daemon.close()
     daemon.close()
@@ -162,7 +162,7 @@ def test_closing_twice_is_closing() -> None:
         pass
 
 
-def test_several_run_at_once() -> None:
+def test_several_daemons_run_at_once() -> None:
     with nothing_left_behind(), ExitStack() as stack:
         daemons = [stack.enter_context(gmd.background_daemon()) for _ in range(5)]
         assert len({daemon.port for daemon in daemons}) == 5
@@ -171,7 +171,7 @@ def test_several_run_at_once() -> None:
             assert made == list(range(1, count + 1))
 
 
-def test_several_start_at_once() -> None:
+def test_several_daemons_start_at_once() -> None:
     def run(_: int) -> int:
         with gmd.background_daemon() as daemon:
             game_id: int = daemon.ask("new_game", **NEW_GAME)["game_id"]
@@ -181,7 +181,7 @@ def test_several_start_at_once() -> None:
         assert list(pool.map(run, range(40))) == [1] * 40
 
 
-def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
+def test_program_that_never_closes_the_daemon_ends(tmp_path: Path) -> None:
     code = f"import gmd\ndaemon = gmd.background_daemon(gmd.Config(port=0, data={str(tmp_path)!r}))\n"
     code += 'print(daemon.ask("new_game", player_white=1, player_black=2)["game_id"])'
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
@@ -190,20 +190,20 @@ def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
 
 
 async def break_it(daemon: gmd.Daemon) -> None:
-    """Do what only a fault of the daemon's own would: its clocks' task fails."""
+    """Provoke a fault of the daemon itself: its deadlines' task fails."""
     daemon.arbiter._to_load.close()
 
 
-def test_what_ended_the_daemon_is_raised_on_closing() -> None:
+def test_failure_of_the_daemon_is_raised_on_closing() -> None:
     daemon = gmd.background_daemon()
     daemon.run(break_it)
     with pytest.raises(ExceptionGroup) as raised:
         daemon.close()
     assert raised.value.split(trio.ClosedResourceError)[1] is None
-    daemon.close()  # it has been said
+    daemon.close()  # the failure has been raised already
 
 
-def test_it_does_not_hide_what_the_block_raises() -> None:
+def test_failure_of_the_daemon_does_not_hide_the_exception_of_the_block() -> None:
     def run() -> None:
         with gmd.background_daemon() as daemon:
             daemon.run(break_it)
@@ -221,34 +221,34 @@ def test_it_does_not_hide_what_the_block_raises() -> None:
 # --- Errors at the start ----------------------------------------------------------------------------------------------
 
 
-def test_a_port_in_use_is_the_callers_error() -> None:
+def test_port_in_use_is_raised_to_the_caller() -> None:
     with nothing_left_behind(), socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="Address already in use"):
             gmd.background_daemon(gmd.Config(port=port, data=":memory:"))
 
 
-def test_an_http_port_in_use_is_the_callers_error() -> None:
+def test_http_port_in_use_is_raised_to_the_caller() -> None:
     with nothing_left_behind(), socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(HttpAddressError, match=f"cannot listen on 127.0.0.1:{port} for HTTP"):
             gmd.background_daemon(gmd.Config(port=0, data=":memory:", http=True, http_port=port))
 
 
-def test_a_data_directory_in_use_is_the_callers_error(tmp_path: Path) -> None:
+def test_data_directory_in_use_is_raised_to_the_caller(tmp_path: Path) -> None:
     with gmd.background_daemon(on_disk(tmp_path)) as daemon:
         with pytest.raises(gmd.DataError, match="is in use by another gmd"):
             gmd.background_daemon(on_disk(tmp_path))
         assert daemon.ask("new_game", **NEW_GAME)["game_id"] == 1
 
 
-def test_a_data_directory_in_use_leaves_nothing_behind(tmp_path: Path) -> None:
-    holder = open_log(str(tmp_path))  # not a daemon, whose threads may begin meanwhile
+def test_data_directory_in_use_leaves_nothing_behind(tmp_path: Path) -> None:
+    holder = open_log(str(tmp_path))  # no daemon, because its threads may begin meanwhile
     with holder, nothing_left_behind(), pytest.raises(gmd.DataError, match="is in use by another gmd"):
         gmd.background_daemon(on_disk(tmp_path))
 
 
-def test_a_certificate_that_cannot_be_used_is_the_callers_error(tmp_path: Path, certificates: Certificates) -> None:
+def test_unusable_certificate_is_raised_to_the_caller(tmp_path: Path, certificates: Certificates) -> None:
     config = gmd.Config(port=0, data=":memory:", tls_cert=str(tmp_path / "none.pem"), tls_key=str(tmp_path / "no.pem"))
     with nothing_left_behind(), pytest.raises(gmd.ConfigError, match="tls_cert"):
         gmd.background_daemon(config)
@@ -257,7 +257,7 @@ def test_a_certificate_that_cannot_be_used_is_the_callers_error(tmp_path: Path, 
 # --- Calls without a socket -------------------------------------------------------------------------------------------
 
 
-def test_ask_is_the_protocol() -> None:
+def test_ask_returns_the_same_replies_as_the_protocol() -> None:
     with gmd.background_daemon() as daemon:
         game = daemon.ask("new_game", **NEW_GAME)
         assert game["state"]["fen"] == START_FEN
@@ -266,14 +266,14 @@ def test_ask_is_the_protocol() -> None:
         assert daemon.ask("state", game_id=1) == over_the_socket == moved
 
 
-def test_a_refusal_is_raised_with_its_code_and_reply() -> None:
+def test_refusal_is_raised_with_its_code_and_reply() -> None:
     with gmd.background_daemon() as daemon, pytest.raises(gmd.Refused, match="game_id: there is no game 7") as refused:
         daemon.ask("state", game_id=7)
     assert refused.value.code == "no_such_game"
     assert refused.value.reply == {"code": "no_such_game", "error": str(refused.value)}
 
 
-def test_asking_a_closed_daemon_is_refused() -> None:
+def test_request_to_a_closed_daemon_is_refused() -> None:
     with gmd.background_daemon() as daemon:
         pass
     with pytest.raises(gmd.Refused, match="the daemon is closed") as refused:
@@ -287,7 +287,7 @@ def test_many_threads_ask_at_once() -> None:
         assert sorted(made) == list(range(1, 201))
 
 
-def test_a_wait_in_one_thread_ends_with_a_move_in_another() -> None:
+def test_move_in_one_thread_ends_a_wait_in_another() -> None:
     with gmd.background_daemon() as daemon, ThreadPoolExecutor(1) as pool:
         daemon.ask("new_game", **NEW_GAME)
         waiting = pool.submit(daemon.ask, "wait", player=2, game_id=1)
@@ -305,7 +305,7 @@ def test_closing_ends_a_wait_in_another_thread() -> None:
         assert waiting.result()["state"]["turn"] == "white"
 
 
-def test_ctrl_c_ends_a_wait_and_not_the_daemon() -> None:
+def test_ctrl_c_ends_a_wait_but_not_the_daemon() -> None:
     with gmd.background_daemon() as daemon:
         daemon.ask("new_game", **NEW_GAME)
 
@@ -321,7 +321,7 @@ def test_ctrl_c_ends_a_wait_and_not_the_daemon() -> None:
         daemon.run(until_unwatched)
 
 
-def test_run_gives_the_daemon_to_a_function_in_its_thread() -> None:
+def test_run_calls_a_function_with_the_daemon_in_its_thread() -> None:
     async def ply(daemon: gmd.Daemon, game_id: int) -> int:
         assert threading.current_thread().name == "gmd daemon"
         return (await daemon.arbiter.live_game(game_id)).game.now.ply
@@ -342,7 +342,7 @@ def test_run_raises_what_the_function_raises() -> None:
         daemon.ask("ping")
 
 
-def test_the_operator_ends_games() -> None:
+def test_operator_ends_games() -> None:
     with gmd.background_daemon() as daemon:
         daemon.ask("new_game", **NEW_GAME)
         ended = daemon.ask_as_operator("end_game", game_id=1, termination="resignation_white")
@@ -352,7 +352,7 @@ def test_the_operator_ends_games() -> None:
 # --- In other programs ------------------------------------------------------------------------------------------------
 
 
-def test_inside_asyncio() -> None:
+def test_daemon_runs_inside_asyncio() -> None:
     async def main() -> Json:
         with gmd.background_daemon() as daemon:
             reader, writer = await asyncio.open_connection(*daemon.addresses[0])
@@ -366,7 +366,7 @@ def test_inside_asyncio() -> None:
     assert asyncio.run(main()) == {"error": None}
 
 
-async def test_inside_trio() -> None:
+async def test_daemon_runs_inside_trio() -> None:
     daemon = await trio.to_thread.run_sync(gmd.background_daemon)
     try:
         assert await trio.to_thread.run_sync(daemon.ask, "ping") == {"error": None}
@@ -375,12 +375,12 @@ async def test_inside_trio() -> None:
 
 
 async def until_watched(daemon: gmd.Daemon) -> None:
-    """Return when somebody waits for game 1."""
+    """Return when a request waits for game 1."""
     while not daemon.arbiter.watchers.watched(1):
         await trio.lowlevel.checkpoint()
 
 
 async def until_unwatched(daemon: gmd.Daemon) -> None:
-    """Return when nobody does."""
+    """Return when no request waits for game 1."""
     while daemon.arbiter.watchers.watched(1):
         await trio.lowlevel.checkpoint()

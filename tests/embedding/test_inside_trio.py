@@ -1,4 +1,4 @@
-"""A daemon in a trio program, from the side of that program."""
+"""A daemon inside a trio program, as seen by that program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .leftovers import nothing_left_behind
 
 
 def tasks(of: trio.lowlevel.Task) -> set[trio.lowlevel.Task]:
-    """All tasks below one."""
+    """Return all tasks below one."""
     below = {child for nursery in of.child_nurseries for child in nursery.child_tasks}
     return below.union(*(tasks(child) for child in below))
 
 
-async def test_it_answers_on_its_port_and_without_one() -> None:
+async def test_daemon_gives_the_same_replies_on_its_port_and_without_it() -> None:
     async with gmd.open_daemon() as daemon, connected(daemon) as client:
         made = await daemon.ask("new_game", player_white=1, player_black=2)
         assert made["game_id"] == 1
@@ -32,9 +32,9 @@ async def test_it_answers_on_its_port_and_without_one() -> None:
         assert await daemon.ask("state", game_id=1) == over_the_socket
 
 
-async def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_daemon_leaves_nothing_behind(tmp_path: Path) -> None:
     async with gmd.open_daemon(gmd.Config(port=0, data=str(tmp_path / "before"))):
-        pass  # what is imported only now stays
+        pass  # modules that are first imported now stay loaded
     root = trio.lowlevel.current_root_task()
     assert root is not None
     running = tasks(root)
@@ -48,18 +48,18 @@ async def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
         assert tasks(root) == running
     assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["games.sqlite", "last-commit", "lock"]
     with open_log(str(tmp_path / "games")):
-        pass  # nobody holds the lock
+        pass  # the lock is free
 
 
 @pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt(), ExceptionGroup("two", [OSError()])])
-async def test_what_the_block_raises_comes_out_as_it_is(error: BaseException) -> None:
+async def test_exception_of_the_block_propagates_unchanged(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         async with gmd.open_daemon():
             raise error
     assert raised.value is error
 
 
-async def test_a_cancellation_goes_through() -> None:
+async def test_cancellation_of_the_block_propagates() -> None:
     with nothing_left_behind(), trio.CancelScope() as scope:
         async with gmd.open_daemon():
             scope.cancel()
@@ -67,7 +67,7 @@ async def test_a_cancellation_goes_through() -> None:
     assert scope.cancelled_caught
 
 
-async def test_several_run_at_once() -> None:
+async def test_several_daemons_run_at_once() -> None:
     async with gmd.open_daemon() as one, gmd.open_daemon() as other:
         assert one.port != other.port
         await one.ask("new_game", player_white=1, player_black=2)
@@ -75,7 +75,7 @@ async def test_several_run_at_once() -> None:
             await other.ask("state", game_id=1)
 
 
-async def test_asking_leaves_the_others_their_turn() -> None:
+async def test_asking_lets_other_tasks_run() -> None:
     turns = 0
 
     async def count() -> None:
@@ -92,7 +92,7 @@ async def test_asking_leaves_the_others_their_turn() -> None:
     assert turns > 90
 
 
-async def test_a_cancelled_request_has_done_nothing() -> None:
+async def test_cancelled_request_has_no_effect() -> None:
     async with gmd.open_daemon() as daemon:
         with trio.CancelScope() as scope:
             scope.cancel()
@@ -100,7 +100,7 @@ async def test_a_cancelled_request_has_done_nothing() -> None:
         assert (await daemon.ask("games"))["games"] == []
 
 
-async def test_waits_run_beside_other_requests_and_end_with_the_daemon() -> None:
+async def test_wait_runs_concurrently_with_requests_and_ends_with_the_daemon() -> None:
     replies: list[Json] = []
 
     async def wait(player: int) -> None:
@@ -119,21 +119,21 @@ async def test_waits_run_beside_other_requests_and_end_with_the_daemon() -> None
         assert [reply["state"]["turn"] for reply in replies] == ["black", "black"]
 
 
-async def test_a_request_that_hangs_is_broken_off_and_told_so(tmp_path: Path) -> None:
+async def test_hanging_request_is_cancelled_and_refused_at_the_stop(tmp_path: Path) -> None:
     refused: list[gmd.Refused] = []
 
     async def ask() -> None:
         with pytest.raises(gmd.Refused, match="waited no longer") as caught:
-            await door.ask(Authority.CLIENT, "new_game", {"player_white": 1, "player_black": 2})
+            await client.ask(Authority.CLIENT, "new_game", {"player_white": 1, "player_black": 2})
         refused.append(caught.value)
 
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
-            door = InProcessClient(daemon.services)
+            client = InProcessClient(daemon.services)
             with store.held():
                 nursery.start_soon(ask)
                 while not store.batches:
                     await trio.lowlevel.checkpoint()
-                await door.stop(patience=0)
+                await client.stop(patience=0)
                 await trio.testing.wait_all_tasks_blocked()
                 assert [error.code for error in refused] == ["shutting_down"]

@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of their own."""
+"""The pytest plugin, tested in separate runs of pytest."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ def test_other(gmd_daemon):
 """
 
 
-#: Plugins of others, which take longer to load than a test of these takes.
+#: Plugins of others, which take longer to load than one of these tests takes.
 OTHERS = ("anyio", "cacheprovider", "faker", "hypothesispytest", "schemathesis", "trio")
 
 
 def pytest_run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in a directory, with nothing of ours but what is installed."""
+    """Run pytest in a directory, with only the installed gmd of ours."""
     without = [part for name in OTHERS for part in ("-p", f"no:{name}")]
     command = [sys.executable, "-m", "pytest", "-q", *without, *arguments]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
 
 
-def test_each_test_has_a_daemon_of_its_own(tmp_path: Path) -> None:
+def test_each_test_gets_its_own_daemon(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path)
     assert run.returncode == 0, run.stdout
     assert run.stdout.splitlines()[-1].startswith("2 passed")
 
 
-def test_an_option_lets_it_last_longer(tmp_path: Path) -> None:
+def test_option_extends_the_scope_of_the_daemon(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=2))
     run = pytest_run(tmp_path, "-o", "gmd_scope=module")
     assert run.returncode == 0, run.stdout
 
 
-def test_processes_of_pytest_xdist_have_daemons_of_their_own(tmp_path: Path) -> None:
+def test_processes_of_pytest_xdist_have_their_own_daemons(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")
     assert run.returncode == 0, run.stdout
     assert run.stdout.splitlines()[-1].startswith("2 passed")
 
 
-def test_a_scope_that_is_none_is_said(tmp_path: Path) -> None:
+def test_unknown_scope_is_reported(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=forever")
     assert run.returncode != 0
     assert "gmd_scope: 'forever' is none of function, class, module, package, session" in run.stdout + run.stderr
 
 
-def test_a_fixture_configures_it(tmp_path: Path) -> None:
+def test_fixture_configures_the_daemon(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         """
 import gmd
@@ -75,7 +75,7 @@ def test_it(gmd_daemon, tmp_path):
     assert run.returncode == 0, run.stdout
 
 
-def test_a_run_that_does_not_use_it_loads_nothing(tmp_path: Path) -> None:
+def test_run_that_does_not_use_the_plugin_loads_nothing(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         """
 import sys

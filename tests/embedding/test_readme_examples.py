@@ -1,4 +1,4 @@
-"""The manual's examples of embedding, each run as its reader would run it."""
+"""The manual's examples of embedding, each run as a reader would run it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES = [text for language, text in blocks_of(EMBED) if language == "python"]
 
 
 def example(containing: str) -> str:
-    """The one example that has this in it."""
+    """Return the only example that contains this text."""
     (found,) = [text for text in EXAMPLES if containing in text]
     return found
 
@@ -29,33 +29,33 @@ def python(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_these_are_all() -> None:
+def test_readme_has_five_embedding_examples() -> None:
     assert len(EXAMPLES) == 5
 
 
 @pytest.mark.parametrize("by_line", [False, True])
-def test_the_script_plays_a_game_also_line_by_line_as_in_a_notebook(by_line: bool, tmp_path: Path) -> None:
+def test_script_plays_a_game_whole_or_line_by_line_as_in_a_notebook(by_line: bool, tmp_path: Path) -> None:
     text = example("daemon.close()")
-    if by_line:  # each statement is a cell of its own: nothing may depend on the scope of a block
+    if by_line:  # each statement is a cell, so nothing may depend on the scope of a block
         text = f"import ast\nfor cell in ast.parse({text!r}).body: exec(ast.unparse(cell))"
     run = python("-c", text, directory=tmp_path)
     assert (run.returncode, run.stdout, run.stderr) == (0, "0-1 victory_black\n", "")
 
 
-def test_asyncio(tmp_path: Path) -> None:
+def test_asyncio_example_runs(tmp_path: Path) -> None:
     run = python("-c", example("asyncio"), directory=tmp_path)
     pong = b'\0\0\0\x0e{"error":null}'
     assert (run.returncode, run.stdout, run.stderr) == (0, f"{pong!r}\n{START_FEN}\n", "")
 
 
-def test_trio(tmp_path: Path) -> None:
+def test_trio_example_runs(tmp_path: Path) -> None:
     run = python("-c", example("trio.run"), directory=tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[0].startswith("[Event ")
     assert run.stdout.rstrip().endswith(("1-0", "0-1", "1/2-1/2"))
 
 
-def test_pytest(tmp_path: Path) -> None:
+def test_pytest_example_passes(tmp_path: Path) -> None:
     (tmp_path / "test_bot.py").write_text(example("gmd_daemon"))
     without = [part for name in OTHERS for part in ("-p", f"no:{name}")]
     run = python("-W", "default", "-m", "pytest", "-q", *without, directory=tmp_path)
@@ -63,7 +63,7 @@ def test_pytest(tmp_path: Path) -> None:
     assert run.stdout.splitlines()[-1].startswith("1 passed")
 
 
-def test_unittest(tmp_path: Path) -> None:
+def test_unittest_example_passes(tmp_path: Path) -> None:
     (tmp_path / "test_opening.py").write_text(example("unittest"))
     run = python("-m", "unittest", directory=tmp_path)
     assert (run.returncode, run.stderr.splitlines()[-1]) == (0, "OK"), run.stderr

@@ -1,7 +1,7 @@
-/* Preloaded into a daemon: its disk fails for as long as the file named by FAULTS is there.
+/* A library to preload into a daemon: the daemon's disk fails for as long as the file named by FAULTS exists.
 
-   The file says what fails, "sync", "write" or "read", and with which errno. What writes to sockets, pipes and terminals
-   uses other calls, and goes on. */
+   The file says what fails ("sync", "write" or "read") and with which errno. Writes to sockets, pipes and terminals use
+   other calls and go on. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

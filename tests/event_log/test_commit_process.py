@@ -1,4 +1,4 @@
-"""Batches are committed by a process of their own, and by the writer's thread wherever that process cannot do it."""
+"""Batches are committed by a separate process, or by the writer's thread whenever that process cannot."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from tests.helpers import FaultyStore, store_in, troubles
 from tests.serving import children_of, served
 
 FAULT = OSError("the thread writes")
-#: Linux's prctl, by which a process adopts what its children leave behind.
+#: Option of Linux's prctl that makes a process adopt the orphans of its children.
 PR_SET_CHILD_SUBREAPER = 36
 
 
 @contextmanager
 def adopting(pid: int) -> Iterator[None]:
-    """Adopt the process of that id when its parent dies, and take its end.
+    """Adopt the process of that id when its parent dies, and reap it.
 
-    With init for its parent its process group would be an orphan, and Linux wakes those of them that are stopped.
+    If init were its parent, its process group would be orphaned, and Linux wakes stopped members of an orphaned group.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
@@ -50,7 +50,7 @@ def adopting(pid: int) -> Iterator[None]:
 
 @asynccontextmanager
 async def log_in(directory: Path) -> AsyncIterator[tuple[BatchingLog, FaultyStore, CommitProcess]]:
-    """A log with a process that is prepared; its thread's store; and the process."""
+    """Yield a log with a commit process that is ready, the store of its thread, and the process."""
     with store_in(directory) as store, committer_of(directory / "games.sqlite") as committer:
         assert committer is not None
         log = BatchingLog(store, committer=committer)
@@ -65,7 +65,7 @@ async def log_in(directory: Path) -> AsyncIterator[tuple[BatchingLog, FaultyStor
 
 
 def is_there(pid: int) -> bool:
-    """Whether a process is there, be it only as what its parent has not been told."""
+    """Return whether a process exists, even if only as a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -74,13 +74,13 @@ def is_there(pid: int) -> bool:
 
 
 async def begin(log: BatchingLog, token: bytes | None = None) -> int:
-    """Make a game, durably."""
+    """Create a game durably and return its id."""
     game_id = log.next_game_id()
     await log.append(game_id, 0, [CREATED], lambda: SUMMARY, token and TokenUse(1, token, b"content")).wait()
     return game_id
 
 
-async def test_the_process_commits_and_the_thread_has_nothing_to_do(tmp_path: Path) -> None:
+async def test_commit_process_commits_and_the_thread_writes_nothing(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, store, _):
         store.fault = FAULT
         game_id = await begin(log, b"token")
@@ -90,7 +90,7 @@ async def test_the_process_commits_and_the_thread_has_nothing_to_do(tmp_path: Pa
         assert store.batches == []
 
 
-async def test_a_conflict_fails_one_game_of_a_batch_that_the_process_was_given(tmp_path: Path) -> None:
+async def test_conflict_in_a_batch_of_the_process_fails_only_its_game(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, _, _):
         good, bad = await begin(log), await begin(log)
         conflicting = log.append(bad, 5, [Moved("e2e4")], lambda: SUMMARY)
@@ -102,7 +102,7 @@ async def test_a_conflict_fails_one_game_of_a_batch_that_the_process_was_given(t
         assert await log.load(bad) == [CREATED]
 
 
-async def test_after_a_conflict_the_process_goes_on(tmp_path: Path) -> None:
+async def test_commit_process_continues_after_a_conflict(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, store, _):
         game_id = await begin(log)
         with pytest.raises(SequenceConflict):
@@ -111,7 +111,7 @@ async def test_after_a_conflict_the_process_goes_on(tmp_path: Path) -> None:
         await log.append(game_id, 1, [Moved("e2e4")], lambda: SUMMARY).wait()
 
 
-async def test_a_batch_that_is_too_large_for_the_pipe_is_the_threads(tmp_path: Path) -> None:
+async def test_batch_too_large_for_the_pipe_is_written_by_the_thread(tmp_path: Path) -> None:
     loaded = Loaded(["e2e4"] * (PIPE_SIZE // 6))
     async with log_in(tmp_path) as (log, store, _):
         game_id = await begin(log)
@@ -121,14 +121,14 @@ async def test_a_batch_that_is_too_large_for_the_pipe_is_the_threads(tmp_path: P
 
 
 @pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP])
-async def test_signals_that_mean_the_daemon_do_not_end_the_process(number: int, tmp_path: Path) -> None:
+async def test_signals_for_the_daemon_do_not_end_the_commit_process(number: int, tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, store, process):
         store.fault = FAULT
         os.kill(process.pid, number)
         await begin(log)
 
 
-async def test_where_the_process_was_killed_a_thread_goes_on(tmp_path: Path) -> None:
+async def test_thread_commits_after_the_process_is_killed(tmp_path: Path) -> None:
     with structlog.testing.capture_logs() as logged:
         async with log_in(tmp_path) as (log, store, process):
             game_id = await begin(log)
@@ -143,7 +143,7 @@ async def test_where_the_process_was_killed_a_thread_goes_on(tmp_path: Path) -> 
     ]
 
 
-async def test_what_the_process_had_in_hand_when_it_was_killed_is_written_once(tmp_path: Path) -> None:
+async def test_batch_of_a_killed_process_is_written_exactly_once(tmp_path: Path) -> None:
     with structlog.testing.capture_logs():
         async with log_in(tmp_path) as (log, store, process):
             game_id = await begin(log)
@@ -151,7 +151,7 @@ async def test_what_the_process_had_in_hand_when_it_was_killed_is_written_once(t
                 with closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as other:
                     other.execute("BEGIN IMMEDIATE")
                     commit = log.append(game_id, 1, [Moved("e2e4")], lambda: SUMMARY)
-                    await wait_all_tasks_blocked()  # it has been handed over
+                    await wait_all_tasks_blocked()  # the batch has been handed to the process
                     os.kill(process.pid, SIGKILL)
                     await process.over.wait()
                     other.execute("ROLLBACK")
@@ -161,7 +161,7 @@ async def test_what_the_process_had_in_hand_when_it_was_killed_is_written_once(t
             assert store.batches == [[game_id]]
 
 
-async def test_a_file_that_is_held_by_another_process_is_waited_for_by_the_thread(tmp_path: Path) -> None:
+async def test_thread_waits_for_a_database_held_by_another_process(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, store, _):
         game_id = await begin(log)
         with closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as other:
@@ -174,26 +174,26 @@ async def test_a_file_that_is_held_by_another_process_is_waited_for_by_the_threa
         assert await log.load(game_id) == [CREATED, Moved("e2e4")]
 
 
-async def test_it_has_ended_when_the_log_is_closed(tmp_path: Path) -> None:
+async def test_commit_process_has_ended_when_the_log_is_closed(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, _, process):
         await begin(log)
     assert not is_there(process.pid)
 
 
-def test_it_ends_with_a_daemon_that_is_killed(tmp_path: Path) -> None:
+def test_commit_process_ends_when_its_daemon_is_killed(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         (pid,) = children_of(daemon.process.pid)
         waiting = os.pidfd_open(pid)
         try:
             daemon.process.kill()
-            trio.run(trio.lowlevel.wait_readable, waiting)  # which it is once the process has ended
+            trio.run(trio.lowlevel.wait_readable, waiting)  # readable once the process has ended
         finally:
             os.close(waiting)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux, whose processes may adopt others")
-def test_a_daemon_that_follows_a_killed_one_waits_for_its_last_batch(tmp_path: Path) -> None:
-    """The process that commits is stopped in the middle of its work, as by a slow disk."""
+def test_next_daemon_waits_for_the_last_batch_of_a_killed_one(tmp_path: Path) -> None:
+    """The commit process is stopped in the middle of its work, as by a slow disk."""
     with served("--data", str(tmp_path)) as daemon:
         (pid,) = children_of(daemon.process.pid)
         with adopting(pid):
@@ -209,7 +209,7 @@ def test_a_daemon_that_follows_a_killed_one_waits_for_its_last_batch(tmp_path: P
             goes_on.join()
 
 
-def test_a_directory_that_a_living_daemon_works_in_is_refused_at_once(tmp_path: Path) -> None:
+def test_directory_of_a_live_daemon_is_refused_at_once(tmp_path: Path) -> None:
     with (
         locked_directory(tmp_path),
         pytest.raises(DataError, match=f"in use by another gmd: process {os.getpid()}$"),
@@ -218,7 +218,7 @@ def test_a_directory_that_a_living_daemon_works_in_is_refused_at_once(tmp_path: 
         pass
 
 
-async def test_where_there_can_be_no_process_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_thread_commits_if_no_process_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     assert start_process(tmp_path / "games.sqlite", []) is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
@@ -233,7 +233,7 @@ async def test_where_there_can_be_no_process_there_is_none(tmp_path: Path, monke
     ]
 
 
-async def test_a_bug_in_what_is_to_be_written_ends_the_log_and_hangs_nobody(tmp_path: Path) -> None:
+async def test_bug_in_an_append_ends_the_log_without_a_hang(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         log = BatchingLog(store)
         log.append(1, 0, [CREATED], lambda: 1 / 0)  # type: ignore[arg-type, return-value]

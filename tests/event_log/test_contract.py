@@ -1,4 +1,4 @@
-"""What every event log does. A new one joins by a line in :data:`LOGS`."""
+"""The contract of every event log. To test a new log, add a line to :data:`LOGS`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OPTIONS = GameOptions(
     clock=ClockOption(initial=60.0, increment=0.5),
     illegal_move="refuse",
 )
-#: Of the variant that is rated.
+#: The variant that is rated.
 BLIND = structs.replace(OPTIONS, variant="rbc")
 CREATED = Created(-(2**63), 2**63 - 1, OPTIONS, "2026-11-21T04:41:00Z", "1/2-1/2")
 
@@ -82,7 +82,7 @@ ROW = GameRow(
     termination="available_move",
     result="*",
     created="2026-11-21T04:41:00Z",
-    changed="",  # by the wall clock
+    changed="",  # set by the wall clock
 )
 
 
@@ -93,7 +93,7 @@ async def memory_log() -> AsyncIterator[EventLog]:
 
 @asynccontextmanager
 async def sqlite_log() -> AsyncIterator[EventLog]:
-    """A log whose batches a thread commits."""
+    """Yield a log whose batches are committed by a thread."""
     with TemporaryDirectory() as directory:
         engine = open_engine(Path(directory) / "games.sqlite", {"synchronous": "OFF"})
         metadata.create_all(engine)
@@ -110,7 +110,7 @@ async def sqlite_log() -> AsyncIterator[EventLog]:
 
 @asynccontextmanager
 async def process_log() -> AsyncIterator[EventLog]:
-    """A log whose batches a process commits, as a daemon's are."""
+    """Yield a log whose batches are committed by a process, as a daemon's are."""
     with TemporaryDirectory() as directory:
         file = Path(directory) / "games.sqlite"
         engine = open_engine(file)
@@ -130,30 +130,30 @@ async def process_log() -> AsyncIterator[EventLog]:
 
 LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
 
-#: Every log there is, empty, by its name.
+#: Every kind of log, empty, by its name.
 LOGS: dict[str, LogFactory] = {"memory": memory_log, "sqlite": sqlite_log, "process": process_log}
 
 
 @pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))
 def new_log(request: pytest.FixtureRequest) -> LogFactory:
-    """Opens an empty log."""
+    """Return a function that opens an empty log."""
     factory: LogFactory = request.param
     return factory
 
 
 async def append(log: EventLog, game_id: int, seq: int, *events: AnyEvent, summary: GameSummary = SUMMARY) -> None:
-    """Append durably."""
+    """Append events and wait until they are durable."""
     await log.append(game_id, seq, events, lambda: summary).wait()
 
 
-async def test_what_was_appended_is_loaded_again(new_log: LogFactory) -> None:
+async def test_appended_events_are_loaded_again(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, *EVENTS)
         assert await log.load(game_id) == EVENTS
 
 
-async def test_events_come_in_order_however_they_were_appended(new_log: LogFactory) -> None:
+async def test_events_keep_their_order_over_several_appends(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         for seq, event in enumerate(EVENTS):
@@ -161,7 +161,7 @@ async def test_events_come_in_order_however_they_were_appended(new_log: LogFacto
         assert await log.load(game_id) == EVENTS
 
 
-async def test_an_append_need_not_wait_for_the_one_before(new_log: LogFactory) -> None:
+async def test_append_need_not_wait_for_the_previous_one(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         commits = [log.append(game_id, seq, [event], lambda: SUMMARY) for seq, event in enumerate(EVENTS)]
@@ -170,7 +170,7 @@ async def test_an_append_need_not_wait_for_the_one_before(new_log: LogFactory) -
         assert await log.load(game_id) == EVENTS
 
 
-async def test_games_do_not_mix(new_log: LogFactory) -> None:
+async def test_events_of_different_games_do_not_mix(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second = log.next_game_id(), log.next_game_id()
         await append(log, first, 0, CREATED)
@@ -180,13 +180,13 @@ async def test_games_do_not_mix(new_log: LogFactory) -> None:
         assert await log.load(second) == [CREATED, Moved("d2d4")]
 
 
-async def test_a_game_that_is_not_there_has_no_events(new_log: LogFactory) -> None:
+async def test_missing_game_has_no_events(new_log: LogFactory) -> None:
     async with new_log() as log:
         for game_id in (0, 1, 2**53 - 1):
             assert await log.load(game_id) == []
 
 
-async def test_what_is_loaded_and_what_was_given_may_be_changed(new_log: LogFactory) -> None:
+async def test_changing_given_or_loaded_lists_does_not_change_the_log(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         given_to_it: list[AnyEvent] = [CREATED]
@@ -196,7 +196,7 @@ async def test_what_is_loaded_and_what_was_given_may_be_changed(new_log: LogFact
         assert await log.load(game_id) == [CREATED]
 
 
-async def test_ids_are_new_and_within_what_the_wire_carries(new_log: LogFactory) -> None:
+async def test_ids_are_new_and_fit_into_53_bits(new_log: LogFactory) -> None:
     async with new_log() as log:
         ids = [log.next_game_id() for _ in range(100)]
         assert ids == sorted(set(ids))
@@ -205,7 +205,7 @@ async def test_ids_are_new_and_within_what_the_wire_carries(new_log: LogFactory)
 
 
 @pytest.mark.parametrize("expected", [0, 1, 3, 10**6])
-async def test_a_conflict_writes_nothing(expected: int, new_log: LogFactory) -> None:
+async def test_conflict_writes_nothing(expected: int, new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, CREATED, Moved("e2e4"))
@@ -219,7 +219,7 @@ async def test_a_conflict_writes_nothing(expected: int, new_log: LogFactory) -> 
         assert await log.load(game_id) == [CREATED, Moved("e2e4"), Moved("e7e5")]
 
 
-async def test_a_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
+async def test_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         with pytest.raises(SequenceConflict):
@@ -228,7 +228,7 @@ async def test_a_game_begins_at_sequence_number_0(new_log: LogFactory) -> None:
         assert await log.rows(GameQuery()) == []
 
 
-async def test_a_commit_calls_back_once_it_is_durable(new_log: LogFactory) -> None:
+async def test_commit_calls_back_once_it_is_durable(new_log: LogFactory) -> None:
     async with new_log() as log:
         called: list[str] = []
         commit = log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY)
@@ -241,7 +241,7 @@ async def test_a_commit_calls_back_once_it_is_durable(new_log: LogFactory) -> No
         await commit.wait()
 
 
-async def test_tokens_find_the_game_made_under_them(new_log: LogFactory) -> None:
+async def test_token_finds_the_game_created_with_it(new_log: LogFactory) -> None:
     async with new_log() as log:
         uses = [
             TokenUse(player, token, content)
@@ -258,7 +258,7 @@ async def test_tokens_find_the_game_made_under_them(new_log: LogFactory) -> None
         assert await log.made_under(1, b"b") is None
 
 
-async def test_a_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
+async def test_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, CREATED)
@@ -270,8 +270,8 @@ async def test_a_row_is_replaced_with_every_append(new_log: LogFactory) -> None:
         assert (row.status, row.termination, row.result) == ("over", "timeout_black", "1-0")
 
 
-async def test_a_row_says_when_the_game_last_went_on(new_log: LogFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is shown a row may not learn from it when somebody sensed, or was first in touch."""
+async def test_row_gives_the_time_of_the_last_move_or_end(new_log: LogFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row must not reveal when a player sensed or made first contact."""
     minutes = iter(range(10, 60))
     async with new_log() as log:
         game_id, noted = log.next_game_id(), []
@@ -291,7 +291,7 @@ async def test_a_row_says_when_the_game_last_went_on(new_log: LogFactory, monkey
 
 
 async def rows_of(log: EventLog, query: GameQuery | None = None) -> list[GameRow]:
-    """The rows, without the time that the wall clock says they have changed at."""
+    """Return the rows without the time of their last change, which the wall clock sets."""
     return [structs.replace(row, changed="") for row in await log.rows(query or GameQuery())]
 
 
@@ -309,7 +309,7 @@ queries = st.builds(
 
 
 def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
-    """The page of rows that a query asks for, by its definition."""
+    """Return the page of rows that a query asks for, computed by its definition."""
     found = [
         row
         for row in rows
@@ -324,7 +324,7 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
 @pytest.mark.parametrize("name", LOGS)
 @settings(max_examples=proof_size(small=40, full=2_000))
 @given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))
-def test_a_page_of_rows_is_what_the_query_says(
+def test_page_of_rows_matches_the_query(
     name: str, made: list[tuple[int | None, int | None, Variant, bool]], asked: list[GameQuery]
 ) -> None:
     async def main() -> None:
@@ -356,7 +356,7 @@ async def test_pages_follow_each_other_without_gap_or_overlap(new_log: LogFactor
         assert found == ids[::-1]
 
 
-async def test_the_deadlines_are_those_of_live_games_with_clocks(new_log: LogFactory) -> None:
+async def test_deadlines_are_those_of_live_games_with_clocks(new_log: LogFactory) -> None:
     async with new_log() as log:
         unclocked = structs.replace(CREATED, options=structs.replace(OPTIONS, clock=None))
         waiting, running, over, without = (log.next_game_id() for _ in range(4))
@@ -388,7 +388,7 @@ async def test_live_games_are_counted(new_log: LogFactory) -> None:
         assert log.failure is None
 
 
-async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: LogFactory) -> None:
+async def test_game_due_longest_comes_first_and_results_are_delivered_once(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second, third = (log.next_game_id() for _ in range(3))
         created = structs.replace(CREATED, player_white=1, player_black=2)
@@ -401,11 +401,11 @@ async def test_the_longest_due_game_comes_first_and_ends_are_told_once(new_log: 
         await append(log, second, 1, Ended("resignation_white"), summary=OVER)
         assert (await log.due(1), await log.due(2)) == ([third, second], [first, second])
         log.result_delivered(second, chess.WHITE)
-        await append(log, first, 2, Moved("e7e5"))  # what is told is written with the next append
+        await append(log, first, 2, Moved("e7e5"))  # deliveries are written with the next append
         assert (await log.due(1), await log.due(2)) == ([third, first], [second])
 
 
-async def test_a_game_keeps_its_place_while_it_is_the_same_turn(new_log: LogFactory) -> None:
+async def test_game_keeps_its_place_during_the_same_turn(new_log: LogFactory) -> None:
     async with new_log() as log:
         first, second = log.next_game_id(), log.next_game_id()
         for game_id in (first, second):
@@ -417,49 +417,51 @@ async def test_a_game_keeps_its_place_while_it_is_the_same_turn(new_log: LogFact
         assert await log.due(1) == [second, first]
 
 
-def standing_of(*seating: Any, turn: Color = "white", termination: Termination = "available_move") -> GameSummary:
+def summary_with_seats(
+    *seating: Any, turn: Color = "white", termination: Termination = "available_move"
+) -> GameSummary:
     return GameSummary(turn, 0, termination, None, Seating(*seating))
 
 
-async def test_a_game_is_open_until_its_last_seat_is_taken(new_log: LogFactory) -> None:
+async def test_game_is_open_until_its_last_seat_is_taken(new_log: LogFactory) -> None:
     async with new_log() as log:
         older, newer = log.next_game_id(), log.next_game_id()
         created = structs.replace(CREATED, player_white=1, player_black=None)
-        await append(log, older, 0, created, summary=standing_of(1, None, True, False))
+        await append(log, older, 0, created, summary=summary_with_seats(1, None, True, False))
         await append(log, newer, 0, structs.replace(CREATED, player_white=3, player_black=2))
         rows = {row.game_id: row for row in await log.rows(GameQuery())}
         assert (rows[older].status, rows[older].player_white, rows[older].player_black) == ("open", 1, None)
         assert [row.game_id for row in await log.rows(GameQuery(status="open"))] == [older]
         assert await log.deadlines() == [Deadline(newer, 60.0)]
         assert await log.live_games() == 2
-        await append(log, older, 1, Joined("black", 2), summary=standing_of(1, 2, True, True))
+        await append(log, older, 1, Joined("black", 2), summary=summary_with_seats(1, 2, True, True))
         rows = {row.game_id: row for row in await log.rows(GameQuery(player=2))}
         assert list(rows) == [newer, older]
         assert (rows[older].status, rows[older].player_white, rows[older].player_black) == ("live", 1, 2)
         assert await log.rows(GameQuery(status="open")) == []
         assert await log.deadlines() == [Deadline(older, None), Deadline(newer, 60.0)]
         await append(
-            log, older, 2, Ended("timeout_white"), summary=standing_of(1, 2, True, True, termination="stalemate")
+            log, older, 2, Ended("timeout_white"), summary=summary_with_seats(1, 2, True, True, termination="stalemate")
         )
         assert [row.game_id for row in await log.rows(GameQuery(status="over"))] == [older]
 
 
-async def test_an_invitation_is_due_until_it_is_taken_up_and_its_end_is_not(new_log: LogFactory) -> None:
+async def test_invitation_is_due_until_it_is_accepted_or_the_game_ends(new_log: LogFactory) -> None:
     async with new_log() as log:
         created = structs.replace(CREATED, player_white=1, player_black=2, invited=["black"])
         ended, joined, waiting = (log.next_game_id() for _ in range(3))
         for game_id in (ended, joined, waiting):
-            await append(log, game_id, 0, created, summary=standing_of(1, 2, True, False))
+            await append(log, game_id, 0, created, summary=summary_with_seats(1, 2, True, False))
         assert await log.due(1) == []
         assert sorted(await log.due(2)) == [ended, joined, waiting]
-        await append(log, joined, 1, Joined("black", 2), summary=standing_of(1, 2, True, True))
-        given_up = standing_of(1, 2, True, False, termination="resignation_white")
+        await append(log, joined, 1, Joined("black", 2), summary=summary_with_seats(1, 2, True, True))
+        given_up = summary_with_seats(1, 2, True, False, termination="resignation_white")
         await append(log, ended, 1, Ended("resignation_white"), summary=given_up)
         assert await log.due(1) == [joined, ended]
         assert await log.due(2) == [waiting]
 
 
-async def test_what_registered_players_play_and_what_waits_for_them_is_known(new_log: LogFactory) -> None:
+async def test_games_and_unanswered_invitations_of_registered_players_are_listed(new_log: LogFactory) -> None:
     first, last, beyond = 2**52, 2**53 - 1, 2**53
     async with new_log() as log:
         open_ids, live, awaits_contact, clockless, kept, vacant, unkept, over = (log.next_game_id() for _ in range(8))
@@ -471,34 +473,36 @@ async def test_what_registered_players_play_and_what_waits_for_them_is_known(new
             await append(log, game_id, 0, created, summary=summary)
             return created
 
-        not_heard = structs.replace(SUMMARY, seconds_left=None)
-        await made(open_ids, 1, beyond, not_heard)
+        no_contact = structs.replace(SUMMARY, seconds_left=None)
+        await made(open_ids, 1, beyond, no_contact)
         await made(live, first, 1, SUMMARY)
-        unheard_made = await made(awaits_contact, 1, last, not_heard)
-        await made(clockless, first, last, not_heard, options=structs.replace(OPTIONS, clock=None))
-        kept_made = await made(kept, first, last, standing_of(first, last, True, False), invited=["black"], lapses=0.5)
-        vacant_made = await made(vacant, None, first, standing_of(None, first, False, True))
-        await made(unkept, 1, None, standing_of(1, None, True, False))
-        await made(over, first, last, standing_of(first, last, True, False), invited=["black"])
-        called_off = standing_of(first, last, True, False, termination="expired")
+        awaits_contact_made = await made(awaits_contact, 1, last, no_contact)
+        await made(clockless, first, last, no_contact, options=structs.replace(OPTIONS, clock=None))
+        kept_made = await made(
+            kept, first, last, summary_with_seats(first, last, True, False), invited=["black"], lapses=0.5
+        )
+        vacant_made = await made(vacant, None, first, summary_with_seats(None, first, False, True))
+        await made(unkept, 1, None, summary_with_seats(1, None, True, False))
+        await made(over, first, last, summary_with_seats(first, last, True, False), invited=["black"])
+        called_off = summary_with_seats(first, last, True, False, termination="expired")
         await append(log, over, 1, Ended("expired"), summary=called_off)
-        await append(log, awaits_contact, 1, FirstContactMade("black"), summary=not_heard)
+        await append(log, awaits_contact, 1, FirstContactMade("black"), summary=no_contact)
         assert sorted(await log.playing()) == [
             Playing(live, first, 1),
             Playing(awaits_contact, 1, last),
             Playing(clockless, first, last),
         ]
         assert await log.unanswered() == [
-            Unanswered(awaits_contact, [unheard_made, FirstContactMade("black")]),
+            Unanswered(awaits_contact, [awaits_contact_made, FirstContactMade("black")]),
             Unanswered(kept, [kept_made]),
             Unanswered(vacant, [vacant_made]),
         ]
-        await append(log, kept, 1, Joined("black", last), summary=standing_of(first, last, True, True))
+        await append(log, kept, 1, Joined("black", last), summary=summary_with_seats(first, last, True, True))
         assert [game_id for game_id, _ in await log.unanswered()] == [awaits_contact, kept, vacant]
         assert Playing(kept, first, last) in await log.playing()
 
 
-async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -> None:
+async def test_result_is_delivered_to_both_seats_of_one_player(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         await append(log, game_id, 0, structs.replace(CREATED, player_white=1, player_black=1), summary=OVER)
@@ -511,7 +515,7 @@ async def test_one_who_plays_both_sides_is_told_both_ends(new_log: LogFactory) -
         assert await log.due(1) == []
 
 
-async def test_listings_and_tokens_know_of_what_is_on_its_way(new_log: LogFactory) -> None:
+async def test_pending_appends_appear_in_listings_and_tokens(new_log: LogFactory) -> None:
     async with new_log() as log:
         game_id = log.next_game_id()
         log.append(game_id, 0, [CREATED], lambda: SUMMARY, TokenUse(1, b"token", b"content"))
@@ -525,14 +529,14 @@ async def ids_of(log: EventLog, query: GameQuery | None = None) -> list[int]:
 
 
 async def prune_all(log: EventLog, seconds: float) -> list[Pruned]:
-    """Everything there is to prune, in as many steps as it takes."""
+    """Prune everything that can be pruned, in as many steps as it takes."""
     pruned: list[Pruned] = []
     while some := await log.prune(seconds):
         pruned += some
     return pruned
 
 
-async def test_games_that_are_over_are_pruned_and_live_ones_never(new_log: LogFactory) -> None:
+async def test_finished_games_are_pruned_and_live_games_never(new_log: LogFactory) -> None:
     async with new_log() as log:
         live, over, ended_later, over_at_once = (log.next_game_id() for _ in range(4))
         created = structs.replace(CREATED, player_white=1, player_black=2)
@@ -549,18 +553,18 @@ async def test_games_that_are_over_are_pruned_and_live_ones_never(new_log: LogFa
         assert await ids_of(log) == await ids_of(log, GameQuery(player=1)) == [ended_later, live]
         assert await ids_of(log, GameQuery(player=2, variant="standard")) == [ended_later, live]
         assert (await log.due(1), await log.due(2)) == ([live, ended_later], [])
-        log.result_delivered(over, chess.WHITE)  # by somebody who saw it while it was there
+        log.result_delivered(over, chess.WHITE)  # as by a player who saw the result before the game was pruned
         await append(log, ended_later, 1, Ended("timeout_white"), summary=OVER)
         assert await prune_all(log, 0) == [Pruned(ended_later, (1, 2))]
         assert await ids_of(log) == [live]
 
 
-async def test_pruning_takes_many_games_in_steps(new_log: LogFactory) -> None:
+async def test_many_games_are_pruned_in_steps(new_log: LogFactory) -> None:
     async with new_log() as log:
         ids = [log.next_game_id() for _ in range(250)]
         for game_id in ids:
             log.append(game_id, 0, [CREATED], lambda: OVER)
-        await log.rows(GameQuery())  # which waits for all of them
+        await log.rows(GameQuery())  # waits for all of them
         steps = []
         while pruned := await log.prune(0):
             steps.append([game.game_id for game in pruned])
@@ -568,7 +572,7 @@ async def test_pruning_takes_many_games_in_steps(new_log: LogFactory) -> None:
         assert sorted(game_id for step in steps for game_id in step) == ids
 
 
-async def test_a_pruned_games_token_is_free_and_its_id_is_not(new_log: LogFactory) -> None:
+async def test_token_of_a_pruned_game_is_free_but_its_id_is_not(new_log: LogFactory) -> None:
     async with new_log() as log:
         over, live = log.next_game_id(), log.next_game_id()
         await log.append(over, 0, [CREATED], lambda: OVER, TokenUse(1, b"token", b"content")).wait()
@@ -583,7 +587,7 @@ async def test_a_pruned_games_token_is_free_and_its_id_is_not(new_log: LogFactor
 
 
 def summed(results: list[RankedResult]) -> dict[RankedResult, int]:
-    """How many games there are of each sort: a log may say that in several rows."""
+    """Return how many games there are of each kind; a log may count one kind in several rows."""
     found: dict[RankedResult, int] = {}
     for result in results:
         kind = result._replace(games=0)
@@ -591,7 +595,7 @@ def summed(results: list[RankedResult]) -> dict[RankedResult, int]:
     return found
 
 
-async def test_ranked_games_are_counted_by_their_ends_and_those_that_are_on_are_named(new_log: LogFactory) -> None:
+async def test_ranked_games_are_counted_by_result_and_games_in_progress_are_listed(new_log: LogFactory) -> None:
     ranked = Created(1, 2, BLIND, "2026-11-21T04:41:00Z", ranked=True, versions=(3, 0))
     seating = Seating(1, 2, False, False)
     async with new_log() as log:
@@ -625,8 +629,8 @@ async def test_ranked_games_are_counted_by_their_ends_and_those_that_are_on_are_
         assert (await log.ranked()).results == []
 
 
-async def test_a_ranked_game_for_anybody_who_comes_counts_for_nobody(new_log: LogFactory) -> None:
-    """Nothing makes such a game, but a file may have one."""
+async def test_ranked_game_with_an_open_seat_changes_no_rating(new_log: LogFactory) -> None:
+    """The daemon never makes such a game, but an imported file may contain one."""
     async with new_log() as log:
         created = Created(1, None, BLIND, "2026-11-21T04:41:00Z", ranked=True, versions=(1, 1))
         await append(log, log.next_game_id(), 0, created, summary=OVER)

@@ -1,4 +1,4 @@
-"""A disk that fails under a running daemon, call by call: nothing is acknowledged or shown that is not on it."""
+"""A disk fails under a running daemon, call by call: nothing is acknowledged or shown that is not durable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAILED: Json = {
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a daemon is made to load so that its disk can fail."""
+    """Return the library that a daemon preloads so that its disk can fail."""
     source, library = Path(__file__).with_name("faulty_disk.c"), tmp_path_factory.mktemp("disk") / "faulty_disk.so"
     compiler = require_tool("gcc")
     subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source, "-ldl"], check=True)
@@ -44,7 +44,7 @@ class Disk:
 
     @contextmanager
     def failing(self, what: str, number: int) -> Iterator[None]:
-        """Every "sync", "write" or "read" fails with an errno."""
+        """Make every "sync", "write" or "read" fail with an errno."""
         prepared = self._order.with_suffix(".new")
         prepared.write_text(f"{what} {number}\n", "ascii")
         prepared.rename(self._order)
@@ -66,7 +66,7 @@ def daemon_on(disk: Disk) -> Iterator[Served]:
 
 
 def said_by(daemon: Served) -> str:
-    """All that a daemon has said, which has ended."""
+    """Return everything that a daemon printed before it ended."""
     assert daemon.process.stdout is not None
     assert daemon.process.stderr is not None
     return daemon.process.stdout.read() + daemon.process.stderr.read()
@@ -91,7 +91,7 @@ async def moves_of(client: Client) -> list[str]:
     ],
     ids=["fsync fails", "writing fails", "disk full", "read-only"],
 )
-async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
+async def test_write_that_the_disk_refuses_is_refused_and_never_shown(
     what: str, number: int, reason: str, disk: Disk
 ) -> None:
     with daemon_on(disk) as daemon:
@@ -100,7 +100,7 @@ async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
             assert (await move(client, 0, "e4"))["error"] is None
             before = await client.ask("state", game_id=1)
             await waiter.send({"kind": "wait", "game_id": 1, "player": 1, "brief": True})
-            for _ in range(5):  # by then it waits
+            for _ in range(5):  # after these replies the wait has begun
                 await client.ask("ping")
             with disk.failing(what, number):
                 for text in ("e5", "c5"):
@@ -123,8 +123,8 @@ async def test_what_the_disk_does_not_take_is_refused_and_shown_to_nobody(
             assert await moves_of(client) == ["e2e4", "e7e6"]
 
 
-async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk) -> None:
-    """What was refused may be there: it was written, and whether it would last nobody could say."""
+async def test_daemon_killed_while_its_disk_fails_loses_nothing(disk: Disk) -> None:
+    """The refused move may be there: it was written, but was not known to be durable."""
     with daemon_on(disk) as daemon:
         async with daemon.client() as client:
             await client.new_game()
@@ -139,10 +139,10 @@ async def test_a_daemon_killed_while_its_disk_fails_has_lost_nothing(disk: Disk)
             moves = await moves_of(client)
             assert moves[:3] == ["e2e4", "e7e5", "g1f3"]
             assert moves[3:] in ([], ["b8c6"])
-            assert (await move(client, 3, "Nc6"))["state"]["ply_index"] == 4  # sent again, in either case
+            assert (await move(client, 3, "Nc6"))["state"]["ply_index"] == 4  # the client may retry in either case
 
 
-async def test_a_game_that_cannot_be_read_is_read_when_it_can(disk: Disk) -> None:
+async def test_unreadable_game_is_read_when_the_disk_works_again(disk: Disk) -> None:
     with daemon_on(disk) as daemon:
         async with daemon.client() as client:
             await client.new_game()

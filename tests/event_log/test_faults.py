@@ -1,4 +1,4 @@
-"""A log that cannot be written, for real: nothing is acknowledged that is not in it, and it goes on by itself."""
+"""The event log really cannot be written: nothing is acknowledged that is not in it, and it recovers without help."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in
 from tests.serving import Served, children_of, served
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-#: Moves after which a log that is meant to fail has failed.
+#: More moves than a log that is meant to fail can store.
 MANY = 5_000
 PATIENCE_SECONDS = 120
 
 
 async def play_until_refused(client: Client, game_id: int) -> tuple[int, Json]:
-    """How many moves were acknowledged, and the refusal of the next."""
+    """Return how many moves were acknowledged, and the refusal of the next one."""
     for ply in range(MANY):
         reply = await move(client, game_id, ply)
         if reply["error"] is not None:
@@ -47,7 +47,7 @@ async def moves_of(client: Client, game_id: int) -> int:
     return len(reply["moves"])
 
 
-async def test_a_full_database_takes_nothing_and_keeps_what_it_has(tmp_path: Path) -> None:
+async def test_full_database_refuses_moves_and_keeps_acknowledged_ones(tmp_path: Path) -> None:
     with structlog.testing.capture_logs(), store_in(tmp_path, max_page_count=22) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
@@ -66,7 +66,7 @@ async def test_a_full_database_takes_nothing_and_keeps_what_it_has(tmp_path: Pat
             assert (await move(client, game_id, acknowledged))["error"] is None
 
 
-async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_path: Path) -> None:
+async def test_move_is_refused_while_another_process_holds_the_database(tmp_path: Path) -> None:
     with structlog.testing.capture_logs() as logged, store_in(tmp_path, patience=0) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
@@ -81,7 +81,7 @@ async def test_a_file_another_process_writes_is_waited_for_and_then_refused(tmp_
     assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
 
 
-def test_a_new_game_is_written_as_soon_as_the_other_process_is_done(tmp_path: Path) -> None:
+def test_new_game_is_written_as_soon_as_the_other_process_commits(tmp_path: Path) -> None:
     attempts: SimpleQueue[object] = SimpleQueue()
     engine = open_engine(tmp_path / "games.sqlite")
     migrate(engine)
@@ -102,7 +102,7 @@ def test_a_new_game_is_written_as_soon_as_the_other_process_is_done(tmp_path: Pa
         assert store.newest_game_id() == 1
 
 
-async def test_a_daemon_stops_in_time_though_another_process_holds_its_file(tmp_path: Path) -> None:
+async def test_daemon_stops_in_time_while_another_process_holds_the_database(tmp_path: Path) -> None:
     new_game = {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True}
     with served("--data", str(tmp_path), "--stop-timeout", "1") as daemon:
         client, other = await connect(daemon), await connect(daemon)
@@ -110,11 +110,11 @@ async def test_a_daemon_stops_in_time_though_another_process_holds_its_file(tmp_
         await client.new_game()
         await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
         assert (await client.ask("wait", any=True, player=2, brief=True))["game_id"] == 1
-        await client.ask("ping")  # so that the end is known to be told, which is written at last
+        await client.ask("ping")  # so that the result counts as delivered; that is written last
         with closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as holder:
             holder.execute("BEGIN IMMEDIATE")
             await client.send({"kind": "move", "game_id": 2, "player": 1, "move": "Nf3"})
-            await other.send(new_game)  # which gathers while the move waits to be written
+            await other.send(new_game)  # this request is batched while the move waits to be written
             assert daemon.stop(signal.SIGTERM) == 0
             holder.execute("ROLLBACK")
         for each in (client, other):
@@ -125,7 +125,7 @@ async def test_a_daemon_stops_in_time_though_another_process_holds_its_file(tmp_
 
 
 async def unacknowledged(client: Client) -> bool:
-    """Whether the connection has ended without a reply, or with an error."""
+    """Return whether the connection ended without a reply, or with an error."""
     try:
         return (await client.receive())["error"] is not None
     except (EOFError, trio.BrokenResourceError):
@@ -138,7 +138,7 @@ async def connect(daemon: Served) -> Client:
     return client
 
 
-async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path) -> None:
+async def test_game_with_damaged_events_does_not_affect_others(tmp_path: Path) -> None:
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
@@ -162,7 +162,7 @@ async def test_a_game_whose_events_are_damaged_troubles_no_other(tmp_path: Path)
     ],
     ids=["a move that is not legal", "no beginning"],
 )
-async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(damage: str, tmp_path: Path) -> None:
+async def test_game_that_does_not_replay_is_reported_and_affects_no_other(damage: str, tmp_path: Path) -> None:
     refusal = "game 1: its events do not apply to each other, so it cannot be played on; gmd check says where"
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
@@ -193,16 +193,14 @@ async def test_a_game_that_does_not_replay_is_said_loudly_and_ends_nothing_else(
         ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
     ],
 )
-async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
-    damage: str, what: str, tmp_path: Path
-) -> None:
+async def test_game_with_missing_events_is_refused_and_affects_no_other(damage: str, what: str, tmp_path: Path) -> None:
     sentence = "game 1: some of its events are missing in the log, so it cannot be continued; gmd check says more"
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
             for game_id in (1, 2):
                 await client.new_game()
-                for ply in range(4):  # whose middle could well be left out
+                for ply in range(4):  # the middle moves could be left out without an illegal move
                     await move(client, game_id, ply)
         with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection, connection:
             connection.execute(damage)
@@ -215,11 +213,11 @@ async def test_a_game_with_a_hole_in_it_is_not_played_on_and_troubles_no_other(
 
 
 def without_page(whole: bytes, page: int, size: int) -> bytes:
-    """A database's file with one of its pages, counted from 1, overwritten."""
+    """Return a database's file with one page, counted from 1, overwritten."""
     return whole[: (page - 1) * size] + b"\xff" * size + whole[page * size :]
 
 
-async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
+async def test_daemon_with_unreadable_live_games_does_not_start_and_says_why(tmp_path: Path) -> None:
     async with running_daemon(data=str(tmp_path)):
         pass
     with sqlite3.connect(tmp_path / "games.sqlite") as connection:
@@ -240,7 +238,7 @@ async def test_a_daemon_that_cannot_read_its_live_games_does_not_start_and_says_
     ]
 
 
-async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewhere(tmp_path: Path) -> None:
+async def test_damaged_page_is_reported_and_affects_only_what_is_on_it(tmp_path: Path) -> None:
     file = tmp_path / "games.sqlite"
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
@@ -281,13 +279,13 @@ async def test_a_damaged_page_is_said_loudly_and_troubles_nothing_that_is_elsewh
 
 
 def limit(served: Served, size: int) -> None:
-    """How large a file of the daemon's may grow, in bytes: of all of its processes."""
+    """Limit the size in bytes of files that any process of the daemon writes."""
     for pid in (served.process.pid, *children_of(served.process.pid)):
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
-async def test_a_daemon_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+async def test_daemon_reports_a_full_disk_and_recovers_when_there_is_room(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
@@ -316,7 +314,7 @@ async def test_a_daemon_whose_disk_is_full_says_so_and_goes_on_when_there_is_roo
 
 
 @pytest.mark.parametrize("seconds", [20.0])
-async def test_nobody_loses_on_time_while_the_log_takes_nothing(seconds: float, tmp_path: Path) -> None:
+async def test_no_player_loses_on_time_while_the_log_cannot_be_written(seconds: float, tmp_path: Path) -> None:
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect(player=1)

@@ -1,4 +1,6 @@
-"""Replies wait for the commit of what they show, appends that wait together share one, and a failure is one game's."""
+"""Replies wait for the commit of what they show, waiting appends share one commit, and a conflict fails only one
+game.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ async def test_no_reply_shows_what_is_not_durable(request_: Json, store: FaultyS
     assert len(replies) == 2
 
 
-async def test_a_waiter_wakes_when_the_move_is_durable(store: FaultyStore) -> None:
+async def test_wait_ends_when_the_move_is_durable(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon, trio.open_nursery() as nursery:
         mover, waiter = await daemon.connect(), await daemon.connect(player=2)
         await mover.new_game()
@@ -77,7 +79,7 @@ async def test_a_waiter_wakes_when_the_move_is_durable(store: FaultyStore) -> No
     assert replies[0]["state"]["last_move"] == "e2e4"
 
 
-async def test_what_gathers_while_a_commit_is_under_way_shares_the_next(store: FaultyStore) -> None:
+async def test_appends_during_a_commit_share_the_next_commit(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         clients = [await daemon.connect() for _ in range(8)]
         game_ids = [(await client.new_game())["game_id"] for client in clients]
@@ -88,7 +90,8 @@ async def test_what_gathers_while_a_commit_is_under_way_shares_the_next(store: F
                     {"kind": "move", "game_id": game_id, "player": 1 + ply % 2, "move": ["Nc3", "Nc6"][ply]}
                     for ply in range(2)
                 ]
-                # The first holds up the others, by one move: of two, a busy machine may hand over one by itself.
+                # The first client makes one move, which holds up the others: of two moves, a busy machine may hand over
+                # one alone.
                 await client.send(*moves[: 1 if client is clients[0] else 2])
                 await wait_all_tasks_blocked()
         assert (await clients[0].receive())["state"]["ply_index"] == 1
@@ -97,7 +100,7 @@ async def test_what_gathers_while_a_commit_is_under_way_shares_the_next(store: F
         assert store.batches == [game_ids[:1], game_ids[1:]]
 
 
-async def test_a_failed_commit_is_an_error_to_all_who_waited_for_it_and_undone(
+async def test_failed_commit_fails_all_waiting_requests_and_is_undone(
     store: FaultyStore,
 ) -> None:
     async with durable_daemon(store) as daemon:
@@ -132,7 +135,7 @@ async def test_a_failed_commit_is_an_error_to_all_who_waited_for_it_and_undone(
         ]
 
 
-async def test_a_game_whose_creation_failed_is_not_there_and_its_token_is_free(store: FaultyStore) -> None:
+async def test_failed_creation_leaves_no_game_and_its_token_free(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         client = await daemon.connect()
         store.fault = OSError("no space left on device")
@@ -146,7 +149,7 @@ async def test_a_game_whose_creation_failed_is_not_there_and_its_token_is_free(s
         assert await client.ask("new_game", player_white=1, player_black=2, token="t") == made
 
 
-async def test_requests_with_one_token_at_once_make_one_game(store: FaultyStore) -> None:
+async def test_concurrent_requests_with_one_token_make_one_game(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         clients = [await daemon.connect() for _ in range(10)]
         for client in clients:
@@ -154,7 +157,7 @@ async def test_requests_with_one_token_at_once_make_one_game(store: FaultyStore)
         assert {(await client.receive())["game_id"] for client in clients} == {1}
 
 
-async def test_a_conflict_fails_one_game_of_a_batch(store: FaultyStore) -> None:
+async def test_conflict_fails_only_its_game_of_a_batch(store: FaultyStore) -> None:
     log = BatchingLog(store)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
@@ -177,7 +180,7 @@ async def test_a_conflict_fails_one_game_of_a_batch(store: FaultyStore) -> None:
         log.stop()
 
 
-async def test_games_asked_for_at_once_are_loaded_once(store: FaultyStore) -> None:
+async def test_concurrent_requests_for_a_game_load_it_once(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         await (await daemon.connect()).new_game()
     async with durable_daemon(store) as daemon:
@@ -190,7 +193,7 @@ async def test_games_asked_for_at_once_are_loaded_once(store: FaultyStore) -> No
 
 
 @pytest.mark.parametrize("how", ["cancelled", "stopped"])
-async def test_what_was_appended_before_the_end_is_written_and_nothing_after_it(how: str, store: FaultyStore) -> None:
+async def test_appends_before_the_end_are_written_and_later_ones_refused(how: str, store: FaultyStore) -> None:
     log = BatchingLog(store)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
@@ -207,7 +210,7 @@ async def test_what_was_appended_before_the_end_is_written_and_nothing_after_it(
         log.append(3, 0, [CREATED], lambda: SUMMARY)
 
 
-async def test_what_follows_one_commit_does_not_keep_others_from_following(store: FaultyStore) -> None:
+async def test_failing_callback_of_a_commit_does_not_stop_the_others(store: FaultyStore) -> None:
     log = BatchingLog(store)
     followed: list[int] = []
 
@@ -227,7 +230,7 @@ async def test_what_follows_one_commit_does_not_keep_others_from_following(store
 
 
 @pytest.mark.parametrize(("seconds", "batches"), [(0.0, [[1, 2], [3]]), (3_600.0, [[1, 2, 3]])])
-async def test_appends_gather_for_a_turn_or_while_the_loop_has_other_things_to_do(
+async def test_appends_are_batched_for_one_turn_or_while_the_loop_is_busy(
     seconds: float, batches: list[list[int]], store: FaultyStore
 ) -> None:
     log = BatchingLog(store, gather_seconds=seconds)
@@ -236,7 +239,7 @@ async def test_appends_gather_for_a_turn_or_while_the_loop_has_other_things_to_d
         await wait_all_tasks_blocked()
         with store.held():
             commits = [log.append(game_id, 0, [CREATED], lambda: SUMMARY) for game_id in (1, 2)]
-            await trio.lowlevel.checkpoint()  # this task can go on at once: so there is something else to do
+            await trio.lowlevel.checkpoint()  # this task is ready at once, so the loop is busy
             commits.append(log.append(3, 0, [CREATED], lambda: SUMMARY))
         for commit in commits:
             await commit.wait()

@@ -1,4 +1,4 @@
-"""Files of the log that are deleted or moved, while a daemon has them open and after it was killed, are said loudly."""
+"""The daemon reports files of the log that were deleted or moved, while it has them open or after it was killed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def client_of(daemon: Served) -> Client:
     return client
 
 
-async def played(daemon: Served, *moves: str) -> Client:
+async def play_moves(daemon: Served, *moves: str) -> Client:
     client = await client_of(daemon)
     await client.new_game()
     await client.play(1, *moves)
@@ -34,20 +34,20 @@ async def played(daemon: Served, *moves: str) -> Client:
 
 
 def kill(daemon: Served) -> None:
-    """Kill it and what commits for it, which would tidy up."""
+    """Kill the daemon and its commit process, which would tidy up the files."""
     for process in (*children_of(daemon.process.pid), daemon.process.pid):
         os.kill(process, SIGKILL)
     daemon.process.wait()
 
 
 def line_of(daemon: Served, text: str) -> str:
-    """The first line of its log that has a text; waits for it."""
+    """Return the first line of the daemon's log that contains a text, once it appears."""
     assert daemon.process.stderr is not None
     return next(line for line in daemon.process.stderr if text in line)
 
 
 def health_of(port: str) -> int:
-    """The status of a daemon's health."""
+    """Return the HTTP status of a daemon's health check."""
     try:
         status: int = urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").status
     except urllib.error.HTTPError as error:
@@ -61,11 +61,11 @@ def said_until_stopped(daemon: Served) -> str:
     return daemon.process.communicate(timeout=STOP_SECONDS)[1]
 
 
-async def test_a_deleted_write_ahead_log_is_said_and_what_is_acknowledged_after_it_outlasts_a_crash(
+async def test_deleted_wal_is_reported_and_later_acknowledged_writes_survive_a_crash(
     tmp_path: Path,
 ) -> None:
     with served("--data", str(tmp_path)) as daemon:
-        client = await played(daemon, "e4")
+        client = await play_moves(daemon, "e4")
         (tmp_path / "games.sqlite-wal").unlink()
         assert (await client.play(1, "e5", "Nf3", white_first=False))["ply_index"] == 3
         assert (await client.ask("register", name="ann"))["error"] is None
@@ -80,9 +80,9 @@ async def test_a_deleted_write_ahead_log_is_said_and_what_is_acknowledged_after_
         assert MISSING not in said_until_stopped(daemon)
 
 
-async def test_a_deleted_write_ahead_log_is_noticed_while_nobody_plays(tmp_path: Path) -> None:
+async def test_deleted_wal_is_noticed_while_no_game_is_played(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
-        client = await played(daemon, "e4")
+        client = await play_moves(daemon, "e4")
         (tmp_path / "games.sqlite-wal").unlink()
         line_of(daemon, DELETED)
         kill(daemon)
@@ -93,10 +93,10 @@ async def test_a_deleted_write_ahead_log_is_noticed_while_nobody_plays(tmp_path:
         await client.aclose()
 
 
-async def test_a_database_file_that_is_moved_away_is_an_outage_until_it_is_back(tmp_path: Path) -> None:
+async def test_moved_database_file_is_an_outage_until_it_is_back(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         http = daemon.lines[1].split("http://")[1].split(":")[1].rstrip(":")
-        client = await played(daemon, "e4")
+        client = await play_moves(daemon, "e4")
         (tmp_path / "games.sqlite").rename(tmp_path / "elsewhere")
         reply = await client.ask("move", game_id=1, player=2, move="e5")
         assert reply["code"] == "internal"
@@ -107,9 +107,9 @@ async def test_a_database_file_that_is_moved_away_is_an_outage_until_it_is_back(
         await client.aclose()
 
 
-async def test_a_write_ahead_log_that_is_deleted_after_a_crash_is_missed_at_the_next_start(tmp_path: Path) -> None:
+async def test_wal_deleted_after_a_crash_is_reported_at_the_next_start(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
-        await (await played(daemon, "e4")).aclose()
+        await (await play_moves(daemon, "e4")).aclose()
         kill(daemon)
     (tmp_path / "games.sqlite-wal").unlink()
     with served("--data", str(tmp_path)) as daemon:
@@ -117,13 +117,13 @@ async def test_a_write_ahead_log_that_is_deleted_after_a_crash_is_missed_at_the_
         assert "game 1 had 2 events on disk, and the log has no such game" in line
         assert "put back games.sqlite with the games.sqlite-wal that belongs to it" in line
         client = await client_of(daemon)
-        assert (await client.new_game())["game_id"] == 2  # the id of the lost game was told to somebody
+        assert (await client.new_game())["game_id"] == 2  # the id of the lost game was acknowledged
         await client.aclose()
 
 
-async def test_an_older_file_in_the_place_of_the_log_is_missed_at_the_next_start(tmp_path: Path) -> None:
+async def test_older_database_file_is_reported_at_the_next_start(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
-        await (await played(daemon, "e4")).aclose()
+        await (await play_moves(daemon, "e4")).aclose()
         assert MISSING not in said_until_stopped(daemon)
     older = (tmp_path / "games.sqlite").read_bytes()
     with served("--data", str(tmp_path)) as daemon:
@@ -136,10 +136,10 @@ async def test_an_older_file_in_the_place_of_the_log_is_missed_at_the_next_start
         assert "game 1 had 3 events on disk, and the log has 2" in line_of(daemon, MISSING)
 
 
-async def test_a_daemon_that_is_killed_alone_leaves_nothing_to_be_missed(tmp_path: Path) -> None:
-    """What commits for it moves the write-ahead log into the file, and deletes it."""
+async def test_killing_only_the_daemon_loses_no_commits(tmp_path: Path) -> None:
+    """The commit process moves the write-ahead log into the file and deletes it."""
     with served("--data", str(tmp_path)) as daemon:
-        await (await played(daemon, "e4")).aclose()
+        await (await play_moves(daemon, "e4")).aclose()
         daemon.process.kill()
         daemon.process.wait()
     with served("--data", str(tmp_path)) as daemon:
@@ -148,12 +148,12 @@ async def test_a_daemon_that_is_killed_alone_leaves_nothing_to_be_missed(tmp_pat
 
 
 @pytest.mark.parametrize("content", ["", "1 2", "one two three", "\xff"])
-def test_a_file_that_says_nothing_of_a_commit_is_of_no_importance(content: str, tmp_path: Path) -> None:
+def test_unreadable_last_commit_file_is_ignored(content: str, tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text(content)
     assert read_last_commit(tmp_path) is None
 
 
-def test_a_game_that_was_removed_is_not_missed() -> None:
+def test_pruned_game_is_not_reported_as_missing() -> None:
     last = LastCommit(7, 30, 9)
     assert what_is_missing(last, {7: None}.__getitem__) is None
     assert what_is_missing(last, {7: 30}.__getitem__) is None

@@ -1,4 +1,4 @@
-"""The data directory: whose it is, what is in it, and what is refused."""
+"""The data directory: its permissions, its files, and the directories that are refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refusal(data: Path) -> str:
     return str(caught.value)
 
 
-def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
+def test_new_directory_is_private_to_its_owner(tmp_path: Path) -> None:
     data = tmp_path / "some" / "where?"
     with open_log(str(data)) as log:
         assert isinstance(log, BatchingLog)
@@ -44,21 +44,21 @@ def test_a_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in data.iterdir()) == ["games.sqlite", "last-commit", "lock"]
 
 
-def test_a_new_log_in_a_directory_that_others_may_read_is_its_owners_alone(tmp_path: Path) -> None:
+def test_new_log_in_a_readable_directory_is_private_to_its_owner(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with open_log(str(tmp_path)):
         modes = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in tmp_path.glob("games*")}
     assert modes == dict.fromkeys(["games.sqlite", "games.sqlite-wal", "games.sqlite-shm"], "0o600")
 
 
-def test_in_memory_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_log_creates_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with open_log(":memory:") as log:
         assert isinstance(log, MemoryLog)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_steps_lead_to_the_schema_that_is_worked_with(tmp_path: Path) -> None:
+def test_migrations_lead_to_the_current_schema(tmp_path: Path) -> None:
     engine = open_engine(tmp_path / "games.sqlite")
     migrate(engine)
     assert stored_revision(engine) == HEAD
@@ -67,11 +67,11 @@ def test_the_steps_lead_to_the_schema_that_is_worked_with(tmp_path: Path) -> Non
     engine.dispose()
 
 
-def test_the_head_is_the_last_step() -> None:
+def test_head_is_the_last_migration() -> None:
     assert ScriptDirectory(str(Path(migrate.__code__.co_filename).parent)).get_heads() == [HEAD]
 
 
-def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
+def test_empty_file_becomes_a_new_log(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").touch()
     with open_log(str(tmp_path)):
         pass
@@ -80,7 +80,7 @@ def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_log_of_a_newer_program_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     with open_log(str(tmp_path)):
         pass
     with sqlite3.connect(tmp_path / "games.sqlite") as connection:
@@ -94,7 +94,7 @@ def test_a_file_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path) -> 
     assert (tmp_path / "games.sqlite").read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").write_bytes(b"my novel" * 1_000)
     expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: file is not a database"
     expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
@@ -102,7 +102,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     assert (tmp_path / "games.sqlite").read_bytes() == b"my novel" * 1_000
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+def test_damaged_file_is_refused(tmp_path: Path) -> None:
     with open_log(str(tmp_path)):
         pass
     data = (tmp_path / "games.sqlite").read_bytes()
@@ -112,18 +112,18 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path) == expected
 
 
-def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusal(tmp_path / "file" / "data") == f"data: {tmp_path}/file/data cannot be used: Not a directory"
     advice = "name a directory, which is created if it does not exist"
     assert refusal(tmp_path / "file") == f"data: {tmp_path}/file is a file: {advice}"
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread
-def test_a_directory_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child uses no threads
+def test_unwritable_directory_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     try:
-        if os.geteuid() == 0:  # whom no mode keeps out: become somebody else, with everything imported
+        if os.geteuid() == 0:  # no mode keeps root out, so a child process becomes another user after all imports
             read, write = os.pipe()
             if (child := os.fork()) == 0:
                 os.setuid(NOBODY)
@@ -140,8 +140,8 @@ def test_a_directory_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
     assert said == f"data: {tmp_path} cannot be used: Permission denied"
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child makes no use of any thread
-def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child uses no threads
+def test_log_in_an_unwritable_directory_can_be_read() -> None:
     with TemporaryDirectory() as directory:
         with open_store(directory) as store:
             store.write([GameAppend(1, 0, [CREATED], SUMMARY, None)], [])
@@ -150,7 +150,7 @@ def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
         read, write = os.pipe()
         if (child := os.fork()) == 0:
             try:
-                if os.geteuid() == 0:  # whom no mode keeps out
+                if os.geteuid() == 0:  # no mode keeps root out
                     os.setuid(NOBODY)
                 with open_reader(directory) as engine:
                     os.write(write, str(LogReader(engine).count(GameFilter())).encode())
@@ -165,18 +165,18 @@ def test_a_log_in_a_directory_that_may_not_be_written_is_read() -> None:
         Path(directory).chmod(0o755)
 
 
-def test_a_second_daemon_is_told_which_process_has_the_directory(tmp_path: Path) -> None:
+def test_second_daemon_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
     command = [*SERVE, "--port", "0", "--data", str(tmp_path)]
     with served("--data", str(tmp_path)) as first:
         second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         assert (second.returncode, second.stdout) == (1, "")
         assert second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}\n"
-    with served("--data", str(tmp_path)) as third:  # the first was killed, and the lock with it
+    with served("--data", str(tmp_path)) as third:  # the first daemon was killed, which released its lock
         assert third.lines[1] == f"Games are kept in {tmp_path}"
 
 
 @pytest.mark.parametrize(("new", "loaded"), [(True, True), (False, False)])
-def test_alembic_is_loaded_for_a_step_and_not_otherwise(new: bool, loaded: bool, tmp_path: Path) -> None:
+def test_alembic_is_loaded_only_for_a_migration(new: bool, loaded: bool, tmp_path: Path) -> None:
     if not new:
         with open_log(str(tmp_path)):
             pass
@@ -188,7 +188,7 @@ def test_alembic_is_loaded_for_a_step_and_not_otherwise(new: bool, loaded: bool,
     assert ran.stdout == f"{loaded}\n"
 
 
-def test_in_memory_no_database_is_loaded() -> None:
+def test_memory_log_loads_no_database() -> None:
     code = "import sys; import gmd.daemon; print('sqlalchemy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

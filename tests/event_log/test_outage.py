@@ -1,4 +1,4 @@
-"""A log that cannot be written is loud as that begins and as it is over, and in between once a minute."""
+"""An outage of the event log is logged when it begins and when it ends, and once a minute in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
         yield store
 
 
-async def test_a_thousand_failures_a_second_are_a_line_a_minute(autojump_clock: MockClock) -> None:
+async def test_repeated_failures_are_logged_once_a_minute(autojump_clock: MockClock) -> None:
     outage = Outage()
     with structlog.testing.capture_logs() as logged:
         for _ in range(150):
@@ -65,7 +65,7 @@ async def test_a_thousand_failures_a_second_are_a_line_a_minute(autojump_clock: 
     ]
 
 
-async def test_each_outage_is_told_of(autojump_clock: MockClock) -> None:
+async def test_each_outage_is_logged(autojump_clock: MockClock) -> None:
     outage = Outage()
     with structlog.testing.capture_logs() as logged:
         for reason in ("one", "two"):
@@ -81,7 +81,7 @@ async def test_each_outage_is_told_of(autojump_clock: MockClock) -> None:
     ]
 
 
-async def test_while_it_fails_the_log_tries_again_by_itself(store: FaultyStore, autojump_clock: MockClock) -> None:
+async def test_failing_log_retries_without_requests(store: FaultyStore, autojump_clock: MockClock) -> None:
     metrics = Metrics()
     log = BatchingLog(store, metrics)
     with structlog.testing.capture_logs() as logged:
@@ -94,7 +94,7 @@ async def test_while_it_fails_the_log_tries_again_by_itself(store: FaultyStore, 
             await trio.sleep(10 * PROBE_SECONDS)
             assert log.failure == "OSError: no space left"
             store.fault = None
-            while log.failure is not None:  # noqa: ASYNC110 - the log tries when its own time has come
+            while log.failure is not None:  # noqa: ASYNC110 - the log retries in its own time
                 await trio.sleep(PROBE_SECONDS)
             log.stop()
     assert store.batches == [[1]]
@@ -105,7 +105,7 @@ async def test_while_it_fails_the_log_tries_again_by_itself(store: FaultyStore, 
     ]
 
 
-def test_a_probe_writes_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_probe_writes_but_leaves_nothing_behind(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         wal = tmp_path / "games.sqlite-wal"
         before = wal.stat().st_size

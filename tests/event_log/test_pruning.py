@@ -1,4 +1,4 @@
-"""Pruning on disk: what a restart must not bring back, and what it may not hold up."""
+"""Pruning on disk: a restart must not bring anything back, and pruning must not hold up writes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(store: FaultyStore, game_id: int, moves: int = 0, *, over: bool = True) 
 
 
 def prune_all(store: FaultyStore) -> list[list[int]]:
-    """The ids that each step of pruning removed."""
+    """Return the ids of the games that each step of pruning removed."""
     steps = []
     while pruned := store.prune(0):
         steps.append([game.game_id for game in pruned])
@@ -66,14 +66,14 @@ def test_nothing_of_a_pruned_game_is_left(store: FaultyStore, tmp_path: Path) ->
     assert counts == [4, 0]
 
 
-def test_a_step_is_so_many_events_or_one_game(store: FaultyStore) -> None:
+def test_step_of_pruning_removes_a_bounded_number_of_events_or_one_game(store: FaultyStore) -> None:
     half = PRUNED_EVENTS // 2 - 1  # with the creation, exactly half of a step
     for game_id, moves in enumerate([half, half, 0, 2 * PRUNED_EVENTS, half], 1):
         add(store, game_id, moves)
     assert prune_all(store) == [[1, 2], [3], [4], [5]]
 
 
-def test_games_go_in_the_order_they_ended_in(store: FaultyStore) -> None:
+def test_games_are_pruned_in_the_order_in_which_they_ended(store: FaultyStore) -> None:
     for game_id in (1, 2, 3):
         add(store, game_id, PRUNED_EVENTS, over=False)
     for game_id in (2, 3, 1):
@@ -81,7 +81,7 @@ def test_games_go_in_the_order_they_ended_in(store: FaultyStore) -> None:
     assert prune_all(store) == [[2], [3], [1]]
 
 
-async def test_between_two_steps_of_pruning_what_waits_is_written(store: FaultyStore) -> None:
+async def test_waiting_appends_are_written_between_two_steps_of_pruning(store: FaultyStore) -> None:
     for game_id in (1, 2, 3):
         add(store, game_id, PRUNED_EVENTS)
     done: list[object] = []
@@ -98,12 +98,12 @@ async def test_between_two_steps_of_pruning_what_waits_is_written(store: FaultyS
             log.append(game_id, 0, [CREATED], lambda: SUMMARY).then(lambda error, g=game_id: done.append((g, error)))
         log.stop()
         nursery.start_soon(log.run)
-    # No more than one step is ahead of what waits. All were asked for before the log was told to stop, and are done.
+    # At most one step runs before the waiting appends. All steps were requested before the stop, and all are executed.
     assert sorted(done[:3], key=str) == [(4, None), (5, None), [1]]
     assert done[3:] == [[2], [3]]
 
 
-async def test_pruning_that_fails_removes_nothing_and_says_so(store: FaultyStore, tmp_path: Path) -> None:
+async def test_failed_pruning_removes_nothing_and_is_logged(store: FaultyStore, tmp_path: Path) -> None:
     add(store, 1)
     log = BatchingLog(store)
     other = sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)
@@ -122,11 +122,11 @@ async def test_pruning_that_fails_removes_nothing_and_says_so(store: FaultyStore
     assert [entry["event"] for entry in logged] == ["finished games cannot be pruned"]
 
 
-async def test_a_log_that_is_stopped_while_it_prunes_writes_what_is_left_behind_that(tmp_path: Path) -> None:
+async def test_log_stopped_during_pruning_still_writes_what_waits(tmp_path: Path) -> None:
     done: list[str] = []
 
     class Slow(FaultyStore):
-        """Its pruning lasts until the test's last write is asked for, or for a moment where that waits."""
+        """Store whose pruning lasts until the test's last write begins, or briefly if that write waits for it."""
 
         def prune(self, seconds: float) -> list[Pruned]:
             pruning.set()
@@ -153,7 +153,7 @@ async def test_a_log_that_is_stopped_while_it_prunes_writes_what_is_left_behind_
     assert done == ["pruned", "written"]
 
 
-def test_games_that_ended_before_the_log_knew_when_are_pruned_like_others(tmp_path: Path) -> None:
+def test_games_that_ended_before_ends_were_recorded_are_pruned_like_others(tmp_path: Path) -> None:
     engine = open_engine(tmp_path / "games.sqlite")
     config = Config()
     config.set_main_option("script_location", "gmd.event_log:migrations")
@@ -188,7 +188,7 @@ PLANNED = {
 
 
 def plan_of(path: Path, act: str, *arguments: object) -> list[str]:
-    """How SQLite goes about the last query that something asks of a store."""
+    """Return SQLite's plan for the last query that a method of the store makes."""
     engine = open_engine(path / "games.sqlite")
     migrate(engine)
     asked: list[tuple[str, object]] = []
@@ -207,8 +207,8 @@ def plan_of(path: Path, act: str, *arguments: object) -> list[str]:
 
 
 @pytest.mark.parametrize("query", PLANNED.values(), ids=list(PLANNED))
-def test_a_page_of_games_is_found_by_an_index_in_its_order(query: GameQuery, tmp_path: Path) -> None:
-    """Neither a scan nor a sort of rows: but for the few rows that each part of the query has found."""
+def test_page_of_games_is_found_by_an_index_in_its_order(query: GameQuery, tmp_path: Path) -> None:
+    """SQLite neither scans nor sorts rows, except the few rows that each part of the query has found."""
     plan = plan_of(tmp_path, "rows", query)
     searches = [step for step in plan if step.startswith(("SEARCH", "SCAN")) and "anon" not in step]
     if query.player is not None:
@@ -221,6 +221,6 @@ def test_a_page_of_games_is_found_by_an_index_in_its_order(query: GameQuery, tmp
     assert not any("TEMP B-TREE" in step for step in plan)
 
 
-def test_what_is_to_be_pruned_is_found_by_an_index(tmp_path: Path) -> None:
+def test_games_to_prune_are_found_by_an_index(tmp_path: Path) -> None:
     (step,) = plan_of(tmp_path, "prune", 60.0)
     assert step.startswith("SEARCH games USING INDEX games_by_end ")

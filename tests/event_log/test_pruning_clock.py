@@ -1,4 +1,4 @@
-"""A clock that jumps ahead removes no more than the time that can have passed would."""
+"""A clock that jumps ahead removes no more games than the time that can have passed would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW = 1_800_000_000.0
 
 
 class Machine:
-    """A machine's clocks: what it takes the time for, and how long it has run."""
+    """A machine's clocks: the wall time, and the time since it started."""
 
     def __init__(self) -> None:
         self.wall = NOW
@@ -37,7 +37,7 @@ def clock(machine: Machine, directory: Path, newest: float | None = None, *, tru
     )
 
 
-def test_a_clock_that_is_right_is_believed_and_noted(tmp_path: Path) -> None:
+def test_correct_clock_is_trusted_and_recorded(tmp_path: Path) -> None:
     machine = Machine()
     now = clock(machine, tmp_path)
     for _ in range(48):
@@ -46,7 +46,7 @@ def test_a_clock_that_is_right_is_believed_and_noted(tmp_path: Path) -> None:
     assert read_time((tmp_path / FILE_NAME).read_text().strip()) == machine.wall - 3_600
 
 
-def test_a_clock_a_year_ahead_at_the_start_is_not_believed_and_that_is_said_once_a_day(tmp_path: Path) -> None:
+def test_clock_a_year_ahead_at_the_start_is_not_trusted_and_logged_daily(tmp_path: Path) -> None:
     machine = Machine()
     clock(machine, tmp_path)()
     machine.wall += 365 * DAY
@@ -67,7 +67,7 @@ def test_a_clock_a_year_ahead_at_the_start_is_not_believed_and_that_is_said_once
     }
 
 
-def test_a_clock_that_jumps_while_the_daemon_runs_is_not_believed_until_it_is_set_right(tmp_path: Path) -> None:
+def test_clock_that_jumps_at_run_time_is_not_trusted_until_corrected(tmp_path: Path) -> None:
     machine = Machine()
     now = clock(machine, tmp_path)
     now()
@@ -79,7 +79,7 @@ def test_a_clock_that_jumps_while_the_daemon_runs_is_not_believed_until_it_is_se
     assert now() == machine.wall == NOW + 20
 
 
-def test_where_nothing_was_noted_the_newest_change_of_the_log_is_what_counts(tmp_path: Path) -> None:
+def test_without_a_recorded_time_the_newest_change_of_the_log_counts(tmp_path: Path) -> None:
     machine = Machine()
     assert clock(machine, tmp_path, NOW - 9 * DAY)() == NOW - 9 * DAY
     (tmp_path / FILE_NAME).write_text("damaged\n")
@@ -87,7 +87,7 @@ def test_where_nothing_was_noted_the_newest_change_of_the_log_is_what_counts(tmp
     assert clock(machine, tmp_path, None)() == NOW
 
 
-def test_an_operator_who_says_once_that_the_clock_is_right_is_believed(tmp_path: Path) -> None:
+def test_operator_can_declare_the_clock_correct_once(tmp_path: Path) -> None:
     machine = Machine()
     clock(machine, tmp_path)()
     machine.wall += 100 * DAY
@@ -96,7 +96,7 @@ def test_an_operator_who_says_once_that_the_clock_is_right_is_believed(tmp_path:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 2 * DAY), st.floats(-900 * DAY, 900 * DAY)), max_size=8))
-def test_whatever_the_clock_does_no_look_goes_further_than_a_day_beyond_what_has_passed(
+def test_pruning_time_never_runs_more_than_a_day_ahead_of_elapsed_time(
     tmp_path_factory: object, steps: list[tuple[bool, float, float]]
 ) -> None:
     machine = Machine()

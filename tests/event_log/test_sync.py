@@ -1,4 +1,4 @@
-"""Whatever is acknowledged has really been synced, which no killing of processes can show: the kernel is asked."""
+"""Every acknowledged write has really been synced. Killing processes cannot show this, so the kernel is asked."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tests.tools import require_tool
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 MOVES = 40
-#: Clients at once, and the games that each begins and moves in.
+#: Number of simultaneous clients, and of games that each of them begins and moves in.
 CLIENTS = 12
 GAMES = 4
 
-#: What the kernel is asked to tell of: bytes of each call, and a page of the database is 4,096.
+#: Options for strace: the calls to trace, and bytes of each to show; a page of the database has 4,096.
 CALLS = ["-e", "trace=fsync,fdatasync,pwrite64,write,sendto,sendmsg", "-s", "4096"]
-#: As strace writes calls: whole, or in two lines where another thread came between. (SQL in the arguments has "= 0".)
+#: The formats of strace: a call in one line, or in two if another thread came between. (SQL in arguments has "= 0".)
 WHOLE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)(?: E[A-Z]+ .*)?$")
 BEGUN = re.compile(r"(\d+) +(\w+)\((.*) <unfinished \.\.\.>")
 ENDED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+)")
 
 
 class Call(NamedTuple):
-    """A system call that succeeded; ``begun`` and ``ended`` are lines of the trace."""
+    """A successful system call; ``begun`` and ``ended`` are line numbers of the trace."""
 
     name: str
     arguments: str
@@ -43,12 +43,12 @@ class Call(NamedTuple):
 
     @property
     def sends(self) -> bool:
-        """Whether it sends a client something."""
+        """Whether the call sends data to a client."""
         return self.name in ("write", "sendto", "sendmsg") and "<socket:" in self.arguments.split(",")[0]
 
     @property
     def logs(self) -> bool:
-        """Whether it writes to the log."""
+        """Whether the call writes to the log."""
         return self.name == "pwrite64" and "-wal>" in self.arguments.split(",")[0]
 
 
@@ -69,13 +69,13 @@ def calls_of(trace: list[str]) -> Iterator[Call]:
 
 
 def counts(result: str) -> bool:
-    """Whether a call has succeeded, and is not trio waking itself by a single byte."""
+    """Return whether a call succeeded and is not trio's one-byte wake-up."""
     return int(result) >= 0 and int(result) != 1
 
 
 @contextmanager
 def traced(directory: Path) -> Iterator[tuple[Served, list[Call]]]:
-    """A daemon, and what it has asked of the kernel once it has ended."""
+    """Yield a daemon, and a list that contains its system calls once it has ended."""
     trace, data = directory / "trace", directory / "data"
     tool = require_tool("strace", "-o", os.devnull, "true")  # containers often forbid tracing
     strace = [str(tool), "--follow-forks", "--decode-fds=path", "--quiet=all", *CALLS, "-o", str(trace)]
@@ -84,12 +84,12 @@ def traced(directory: Path) -> Iterator[tuple[Served, list[Call]]]:
         try:
             yield daemon, calls
         finally:
-            os.kill(int((data / "lock").read_text()), SIGTERM)  # strace ends with it
+            os.kill(int((data / "lock").read_text()), SIGTERM)  # strace ends with the daemon
         assert daemon.process.wait(30) == 0
     calls += calls_of(trace.read_text().splitlines())
 
 
-async def test_between_any_two_acknowledgements_the_log_was_synced(tmp_path: Path) -> None:
+async def test_log_is_synced_between_any_two_acknowledgements(tmp_path: Path) -> None:
     with traced(tmp_path) as (daemon, calls):
         async with daemon.client() as client:
             game_id = (await client.new_game())["game_id"]
@@ -97,12 +97,12 @@ async def test_between_any_two_acknowledgements_the_log_was_synced(tmp_path: Pat
                 reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4])
                 assert reply["error"] is None
     happened = "".join("S" if call.syncs else "R" for call in calls if call.syncs or call.sends)
-    # "hello" shows nothing that is to be durable.
+    # The reply to "hello" shows nothing that must be durable.
     assert re.sub("S+", "S", happened).removeprefix("S").removesuffix("S") == "R" + "SR" * (MOVES + 1)
 
 
-async def test_under_load_every_acknowledged_game_was_in_what_was_synced(tmp_path: Path) -> None:
-    """Whose event a page holds is told by a player's number that nobody else has."""
+async def test_under_load_every_acknowledged_game_was_synced_before(tmp_path: Path) -> None:
+    """A player's unique number identifies the game whose event a page holds."""
     players = [1_000_000_007 + 1_009 * number for number in range(CLIENTS * GAMES)]
 
     async def begin_games(daemon: Served, mine: list[int]) -> None:

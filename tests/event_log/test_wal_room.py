@@ -1,4 +1,4 @@
-"""Room in the write-ahead log is made ahead of commits, and holds nothing that anybody reads."""
+"""Room in the write-ahead log is allocated ahead of commits, and contains nothing that a reader uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.event_log.test_commit_process import log_in
 from tests.event_log.test_contract import CREATED, SUMMARY
 
 FILE = "games.sqlite"
-#: Bytes of a row that takes a page of its own.
+#: Content of a row, in bytes, that occupies a page alone.
 ROW = b"x" * 3_000
 
 
@@ -49,7 +49,7 @@ def room_in(directory: Path, connection: sqlite3.Connection) -> WalRoom:
 
 
 def crashed(directory: Path, to: Path) -> sqlite3.Connection:
-    """The database as it is found after a crash: a copy of its files, which a connection has open."""
+    """Return a connection to a copy of the database's files, as they would be found after a crash."""
     to.mkdir()
     for ending in ("", "-wal"):
         shutil.copy(directory / f"{FILE}{ending}", to / f"{FILE}{ending}")
@@ -58,7 +58,7 @@ def crashed(directory: Path, to: Path) -> sqlite3.Connection:
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """Let no file of this process become longer, as on a full disk."""
+    """Let no file of this process grow beyond a size, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -67,7 +67,7 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_commits_overwrite_room_and_do_not_lengthen_the_file(tmp_path: Path) -> None:
+def test_commits_overwrite_the_room_without_lengthening_the_file(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as connection:
         room = room_in(tmp_path, connection)
         insert(connection)
@@ -75,7 +75,7 @@ def test_commits_overwrite_room_and_do_not_lengthen_the_file(tmp_path: Path) -> 
         room.keep()
         made = size_of(tmp_path)
         assert made == before + LEAST_ROOM
-        for _ in range(3):  # three frames each at most, which are less than the least room
+        for _ in range(3):  # three frames each at most, which fit into the least room
             insert(connection)
             room.keep()
         assert size_of(tmp_path) == made
@@ -99,7 +99,7 @@ def test_room_grows_with_the_log_up_to_its_bound(tmp_path: Path) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 40)), min_size=1, max_size=15))
-def test_whatever_two_connections_commit_outlives_a_crash(
+def test_commits_of_two_connections_survive_a_crash(
     tmp_path_factory: pytest.TempPathFactory, commits: list[tuple[int, int]]
 ) -> None:
     directory = tmp_path_factory.mktemp("room")
@@ -132,7 +132,7 @@ def test_no_room_is_made_while_another_connection_writes(tmp_path: Path) -> None
         assert count_in(connection) == 2
 
 
-def test_full_disk_costs_the_room_alone(tmp_path: Path) -> None:
+def test_full_disk_prevents_only_the_room(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as connection:
         room = room_in(tmp_path, connection)
         insert(connection)
@@ -166,9 +166,9 @@ def test_repair_reads_the_pages_before_the_room(tmp_path: Path) -> None:
         assert pages == (tmp_path / FILE).read_bytes()
 
 
-async def test_process_that_commits_makes_room(tmp_path: Path) -> None:
+async def test_commit_process_makes_room(tmp_path: Path) -> None:
     async with log_in(tmp_path) as (log, _, _):
         before = size_of(tmp_path)
-        for _ in range(2):  # it makes the room behind its answer, and before the next one
+        for _ in range(2):  # the process makes room after its answer and before the next batch
             await log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY).wait()
         assert size_of(tmp_path) >= before + LEAST_ROOM

@@ -19,7 +19,7 @@ def workers() -> Iterator[Workers]:
     workers.close()
 
 
-async def test_a_result_and_an_error_come_back(workers: Workers) -> None:
+async def test_result_and_error_are_returned(workers: Workers) -> None:
     def divide(one: int, other: int) -> tuple[int, bool]:
         return one // other, threading.current_thread() is threading.main_thread()
 
@@ -28,7 +28,7 @@ async def test_a_result_and_an_error_come_back(workers: Workers) -> None:
         await workers.run(divide, 1, 0)
 
 
-async def test_no_more_run_at_once_than_there_are_threads(workers: Workers) -> None:
+async def test_no_more_calls_run_at_once_than_there_are_threads(workers: Workers) -> None:
     under_way = threading.Lock()
 
     def alone() -> bool:
@@ -48,7 +48,7 @@ async def test_no_more_run_at_once_than_there_are_threads(workers: Workers) -> N
     assert results == [True] * 20
 
 
-async def test_a_cancellation_waits_for_what_has_begun_and_begins_nothing(workers: Workers) -> None:
+async def test_cancellation_waits_for_a_running_call_and_starts_none(workers: Workers) -> None:
     begun, may_end = threading.Event(), threading.Event()
     ended: list[int] = []
 
@@ -70,7 +70,7 @@ async def test_a_cancellation_waits_for_what_has_begun_and_begins_nothing(worker
     assert ended == [1]
 
 
-async def test_what_waits_for_a_thread_is_not_waited_for_when_it_is_cancelled(workers: Workers) -> None:
+async def test_cancellation_does_not_wait_for_a_call_that_waits_for_a_thread(workers: Workers) -> None:
     begun, may_end = threading.Event(), threading.Event()
     called: list[int] = []
 
@@ -85,7 +85,7 @@ async def test_what_waits_for_a_thread_is_not_waited_for_when_it_is_cancelled(wo
         with trio.CancelScope() as scope:
             nursery.start_soon(cancel_when_blocked, scope)
             await workers.run(called.append, 1)
-        assert scope.cancelled_caught  # while the thread was still at work
+        assert scope.cancelled_caught  # the thread was still at work
         may_end.set()
     await workers.run(called.append, 2)
     assert called == [2]
@@ -96,7 +96,7 @@ async def cancel_when_blocked(scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-async def test_closed_it_has_no_threads() -> None:
+async def test_closed_workers_have_no_threads() -> None:
     workers = Workers(2, "test worker")
     await workers.run(int)
     workers.close()

@@ -1,4 +1,4 @@
-"""A client of a daemon in memory: the rules are proven through the protocol, as a player would meet them."""
+"""Client of a daemon in memory: the tests of the rules use the protocol, as a player would."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from tests.helpers import Client, memory_daemon
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    """A version 2 session of a daemon that has no games yet."""
+    """Yield a version 2 session of a daemon without games."""
     async with memory_daemon() as daemon:
         yield await daemon.connect()

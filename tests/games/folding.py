@@ -1,4 +1,4 @@
-"""That a game is the fold of its events: whoever replays them has the same game, to the last retry."""
+"""Check that a game is the fold of its events: replaying them gives the same game and the same answers to retries."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ def check_fold(
     command_of: Callable[[Any, _G], Command],
     everything: Callable[[_G], list[Any]],
 ) -> None:
-    """Ask a game for commands, and then the same of a game made of its events, as bytes hold them.
+    """Give a game commands, and compare it with a game replayed from its encoded events.
 
-    :param events: those that it has had.
-    :param asked: what the commands are made of, each with the seconds thought.
-    :param everything: all that a game shows of itself.
+    :param events: the events that the game has had.
+    :param asked: the data of the commands, each with the elapsed seconds.
+    :param everything: returns everything that a game shows.
     """
     events, commands = list(events), []
-    for what, thought in asked:
+    for what, elapsed in asked:
         command = command_of(what, game)
         commands.append(command)
         before = everything(game)
-        decision = game.decide(command, thought)
+        decision = game.decide(command, elapsed)
         assert everything(game) == before, "deciding changes nothing"
         for event in decision.events:
             game.apply(event)
         events += decision.events
     again = _replayed(events, type(game))
     assert everything(again) == everything(game)
-    # Retries among them: the same questions at the same plies get the same answers.
+    # The commands include retries: the same commands at the same plies get the same answers.
     for command in commands:
-        for thought in (0.0, 100.0):
-            assert _answer(again.decide(command, thought)) == _answer(game.decide(command, thought))
+        for elapsed in (0.0, 100.0):
+            assert _answer(again.decide(command, elapsed)) == _answer(game.decide(command, elapsed))
 
 
 def _replayed(events: list[AnyEvent], kind: type[_G]) -> _G:
@@ -57,6 +57,6 @@ def _replayed(events: list[AnyEvent], kind: type[_G]) -> _G:
 
 
 def _answer(decision: Decision) -> tuple[Any, ...]:
-    """An outcome as values that can be compared."""
+    """Return a decision as values that can be compared."""
     refusal = decision.refusal
     return list(decision.events), decision.shown, refusal and (type(refusal), str(refusal))

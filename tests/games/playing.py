@@ -1,4 +1,4 @@
-"""Moves for random games, chosen so that games reach what games seldom reach."""
+"""Choice of moves for random games, such that rare events happen often enough."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _drops(board: Board, move: Move) -> bool:
 
 
 def _takes_back(board: Board, move: Move) -> bool:
-    """Whether the move undoes the mover's last one."""
+    """Return whether the move undoes the player's previous one."""
     if len(board.move_stack) < 2:
         return False
     last = board.move_stack[-2]
     return (move.from_square, move.to_square) == (last.to_square, last.from_square)
 
 
-#: What is done whenever it can be, mostly.
+#: Rare moves, each with the probability with which it is chosen when possible.
 _RARE: list[tuple[float, Wish]] = [
     (0.9, Board.is_en_passant),
     (0.5, Board.is_castling),
@@ -47,7 +47,7 @@ _RARE: list[tuple[float, Wish]] = [
     (0.5, _promotes),
 ]
 
-#: By style: with which probability to look for a move of which kind, in this order.
+#: By style: the probability of looking for each kind of move, in this order.
 STYLES: dict[str, list[tuple[float, Wish]]] = {
     "any": [*_RARE],
     "greedy": [*_RARE, (0.8, Board.is_capture), (0.3, Board.gives_check)],
@@ -59,7 +59,7 @@ STYLES: dict[str, list[tuple[float, Wish]]] = {
 
 
 def choose(board: Board, style: str, rng: random.Random) -> Move:
-    """A legal move; there must be one."""
+    """Return a legal move; there must be one."""
     moves = list(board.legal_moves)
     for probability, wish in STYLES[style]:
         if rng.random() < probability and (wanted := [move for move in moves if wish(board, move)]):
@@ -68,5 +68,5 @@ def choose(board: Board, style: str, rng: random.Random) -> Move:
 
 
 def spell(board: Board, move: Move, rng: random.Random) -> str:
-    """The move as SAN or UCI, either as likely."""
+    """Return the move as SAN or UCI, with equal probability."""
     return board.san(move) if rng.random() < 0.5 else board.uci(move)

@@ -1,4 +1,4 @@
-"""Boards for property tests: reached by play, scattered at random, and such as only blind chess can reach."""
+"""Boards for property tests: reached by play, scattered at random, or possible in blind chess only."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.games.playing import STYLES, choose
 
 MEN = [chess.Piece.from_symbol(symbol) for symbol in "PNBRQpnbrq"]
 IN_HAND = "pnbrq"
-#: Longest random play before a position is looked at.
+#: Longest random play before a position is examined.
 MAX_PLIES = 120
 
 squares = st.sampled_from(chess.SQUARES)
 
 
 def new_board(*, crazyhouse: bool, chess960: bool, fen: str | None = None) -> Board:
-    """A board of one of the four families; empty unless a FEN is given."""
+    """Return a board of one of the four families, empty unless a FEN is given."""
     return CrazyhouseBoard(fen, chess960=chess960) if crazyhouse else Board(fen, chess960=chess960)
 
 
 @st.composite
 def played_boards(draw: st.DrawFn) -> Board:
-    """Positions that play has led to, not over yet."""
+    """Return a position that play has led to, in a game that is not over."""
     board = new_board(crazyhouse=draw(st.booleans()), chess960=draw(st.booleans()))
     if board.chess960:
         board.set_chess960_pos(draw(st.integers(0, 959)))
@@ -45,7 +45,7 @@ def played_boards(draw: st.DrawFn) -> Board:
 
 @st.composite
 def scattered_boards(draw: st.DrawFn) -> Board:
-    """Valid positions with pieces anywhere: many queens, pawns that never moved so, checks, pins, rights to castle."""
+    """Return a valid position with pieces anywhere: many queens, impossible pawns, checks, pins, castling rights."""
     crazyhouse = draw(st.booleans())
     board = new_board(crazyhouse=crazyhouse, chess960=draw(st.booleans()))
     _scatter(draw, board, max_men=14)
@@ -61,7 +61,9 @@ def scattered_boards(draw: st.DrawFn) -> Board:
 
 @st.composite
 def lawless_boards(draw: st.DrawFn) -> Board:
-    """Positions blind chess can reach: a king missing or left in check by the side that moved, kings side by side."""
+    """Return a position of blind chess: a king may be missing, left in check by its own side, or next to the other
+    king.
+    """
     board = new_board(crazyhouse=False, chess960=False)
     _scatter(draw, board, max_men=20)
     for color in chess.COLORS:
@@ -75,7 +77,9 @@ def lawless_boards(draw: st.DrawFn) -> Board:
 
 @st.composite
 def recon_boards(draw: st.DrawFn) -> Board:
-    """Where a game of reconnaissance blind chess can start: one king a side, no pawn on a last rank, check or not."""
+    """Return a start position of reconnaissance blind chess: one king a side, no pawn on a last rank, check or no
+    check.
+    """
     board = new_board(crazyhouse=False, chess960=False)
     _scatter(draw, board, max_men=30)
     _give_kings_turn_and_rights(draw, board)
@@ -94,7 +98,7 @@ def _scatter(draw: st.DrawFn, board: Board, max_men: int) -> None:
 
 
 def _give_kings_turn_and_rights(draw: st.DrawFn, board: Board) -> None:
-    """Put a king a side where it may be, and draw whose turn it is and what castling and en passant are allowed."""
+    """Put a king of each side on a square, and draw the side to move, castling rights and en passant square."""
     white, black = draw(st.tuples(_kings(board, chess.WHITE), _kings(board, chess.BLACK)))
     assume(white != black)
     board.set_piece_at(white, chess.Piece(chess.KING, chess.WHITE))
@@ -105,13 +109,13 @@ def _give_kings_turn_and_rights(draw: st.DrawFn, board: Board) -> None:
 
 
 def _kings(board: Board, color: Color) -> st.SearchStrategy[Square]:
-    """Anywhere; often where castling begins."""
+    """Return a strategy for any square, often one of the first rank, where castling begins."""
     home = chess.BB_RANK_1 if color else chess.BB_RANK_8
     return squares | st.sampled_from(list(chess.scan_forward(home)))
 
 
 def _give_rights(draw: st.DrawFn, board: Board) -> None:
-    """Castling rights of some of the rooks that could have them, after putting some there."""
+    """Set castling rights of some rooks that could have them, after placing some rooks."""
     rights = 0
     for color, home in ((chess.WHITE, chess.BB_RANK_1), (chess.BLACK, chess.BB_RANK_8)):
         king = board.king(color)
@@ -128,7 +132,7 @@ def _give_rights(draw: st.DrawFn, board: Board) -> None:
 
 
 def _passed_squares(board: Board) -> list[Square]:
-    """The squares that a pawn of the side that has just moved may have passed over."""
+    """Return the squares that a pawn of the side that has just moved may have passed over."""
     rank, back, ahead = (5, 8, -8) if board.turn else (2, -8, 8)
     pawns = board.pieces_mask(chess.PAWN, not board.turn)
     return [

@@ -1,4 +1,6 @@
-"""What each viewer is shown of a game of reconnaissance blind chess, compared with reconchess's after every action."""
+"""The state that each viewer of a game of reconnaissance blind chess sees equals reconchess's view after every
+action.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ VIEWERS: dict[int | None, Color | None] = {1: WHITE, 2: BLACK, None: None, 77: N
 
 
 @pytest.mark.proof
-async def test_every_viewer_is_shown_exactly_its_view() -> None:
+async def test_every_viewer_sees_exactly_its_own_view() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         for seed in range(proof_size(12, 600)):
@@ -28,7 +30,7 @@ async def test_every_viewer_is_shown_exactly_its_view() -> None:
 
 
 async def play_and_look(client: Client, start: Start, players: RandomPlayers) -> None:
-    """Play a game, with everybody looking after every action."""
+    """Play a game in which every viewer looks after every action."""
     local = start.local_game()
     local.start()
     limits = {"reversible_moves": start.reversible_moves, "max_turns": start.max_turns, "clock": None}
@@ -53,7 +55,7 @@ async def play_and_look(client: Client, start: Start, players: RandomPlayers) ->
 
 
 def may_ask(local: LocalGame, move: chess.Move | None) -> bool:
-    """Whether the side to move may ask for a move; a pawn need not name the queen it becomes."""
+    """Return whether the side to move may request a move; a pawn need not name the queen that it becomes."""
     if move is None:
         return True
     queen = chess.Move(move.from_square, move.to_square, move.promotion or chess.QUEEN)
@@ -67,13 +69,13 @@ async def everybody_looks(client: Client, oracle: BlindOracle) -> None:
 
 
 async def everybody_sees_everything(client: Client, oracle: BlindOracle) -> None:
-    """The game is over: nothing is hidden but what a seat alone was told."""
+    """Assert that nothing of a finished game is hidden, except that each seat's own results stay its own."""
     board = oracle.local.board
     shown = []
     for player, seat in VIEWERS.items():
         state = (await client.ask("state", game_id=oracle.game_id, player=player))["state"]
         blind = oracle.blind_state(seat)
-        assert [state.pop(told) for told in TOLD] == [blind[told] for told in TOLD]
+        assert [state.pop(field) for field in SEAT_FIELDS] == [blind[field] for field in SEAT_FIELDS]
         shown.append(state)
     assert shown == [shown[0]] * 4
     full = shown[0]
@@ -104,4 +106,4 @@ TERMINATIONS = {
 }
 
 
-TOLD = ("opponent_capture", "last_sense", "last_result")
+SEAT_FIELDS = ("opponent_capture", "last_sense", "last_result")

@@ -1,4 +1,4 @@
-"""What is kept of positions is bounded, and never wrong for having been forgotten."""
+"""The caches of positions are bounded, and evicted entries are computed correctly again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT, RECENT, REMEMBERED = 8, 4, 32
 
 
 def some_positions(rng: random.Random) -> list[Position]:
-    """Positions of random games, many of them more than once."""
+    """Return positions of random games, many of them several times."""
     positions: list[Position] = []
     while len(positions) < POSITIONS:
         board = chess.Board()
@@ -30,12 +30,12 @@ def some_positions(rng: random.Random) -> list[Position]:
     return positions
 
 
-def test_a_position_is_computed_once_while_it_is_in_use() -> None:
+def test_position_is_computed_once_while_it_is_in_use() -> None:
     position = pack(chess.Board())
     assert facts.facts_of(position) is facts.facts_of(bytes(bytearray(position)))
 
 
-def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_facts_are_correct_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "KEPT_POSITIONS", KEPT)
     monkeypatch.setattr(facts, "RECENT_POSITIONS", RECENT)
     monkeypatch.setattr(facts, "REMEMBERED_POSITIONS", REMEMBERED)
@@ -53,7 +53,7 @@ def test_facts_are_right_and_few_however_small_the_memory(monkeypatch: pytest.Mo
     assert facts._kept, "some were seen twice"
 
 
-def test_a_game_that_is_played_on_keeps_its_last_two_positions_at_hand() -> None:
+def test_cache_keeps_the_last_two_positions_of_a_live_game() -> None:
     facts._kept.clear()
     facts._recent.clear()
     facts._seen.clear()
@@ -67,7 +67,7 @@ def test_a_game_that_is_played_on_keeps_its_last_two_positions_at_hand() -> None
         assert list(facts._recent) == last_two
 
 
-def test_tables_of_fragments_forget_all_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_table_of_fragments_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
     fragments.OPEN_LISTS.clear()
     for position in some_positions(random.Random("fragments")):

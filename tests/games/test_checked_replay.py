@@ -1,4 +1,4 @@
-"""Replay that trusts nothing: all that the rules make is taken, and nothing that they could not have made."""
+"""Replay that trusts nothing: it accepts every history that the rules can make, and refuses every other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=20_000))
 @given(histories())
-def test_every_history_of_a_game_applies(history: tuple[ChessGame, list[AnyEvent]]) -> None:
+def test_every_history_of_a_game_replays(history: tuple[ChessGame, list[AnyEvent]]) -> None:
     game, events = history
     written = msgspec.json.decode(msgspec.json.encode(events), type=list[AnyEvent])
     assert everything(replay(0, written)) == everything(game)
@@ -41,10 +41,10 @@ def test_every_history_of_a_game_applies(history: tuple[ChessGame, list[AnyEvent
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=60, full=5_000))
 @given(histories())
-def test_a_history_without_one_of_its_moves_is_refused_or_another_game(
+def test_history_without_one_move_is_refused_or_another_game(
     history: tuple[ChessGame, list[AnyEvent]],
 ) -> None:
-    """Never the same game, and never an exception of another kind."""
+    """The result is never the same game, and never another exception."""
     game, events = history
     for seq, event in enumerate(events):
         if not isinstance(event, Moved | Created):
@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[Sequence[AnyEvent], int, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_rules_could_not_have_made_is_refused(name: str) -> None:
+def test_impossible_history_is_refused(name: str) -> None:
     events, seq, why = REFUSED[name]
     with pytest.raises(DoesNotApply) as caught:
         replay(7, events)
@@ -202,8 +202,8 @@ BLIND = structs.replace(
 
 @pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
 @pytest.mark.parametrize("word", get_args(Termination))
-def test_an_end_that_nobody_asked_for_is_refused_whatever_its_word(word: Termination, created: Created) -> None:
-    """Neither time nor a player can have ended the game, and no ending is forgotten."""
+def test_unrequested_end_is_refused_whatever_its_termination(word: Termination, created: Created) -> None:
+    """Neither time nor a player can have ended these games. The parameters cover every termination."""
     with pytest.raises(DoesNotApply, match=r"termination|game 7 has begun") as caught:
         replay(7, [created, Ended(word)])
     assert caught.value.seq == 1
@@ -211,7 +211,7 @@ def test_an_end_that_nobody_asked_for_is_refused_whatever_its_word(word: Termina
 
 @pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
 @pytest.mark.parametrize("word", get_args(Termination))
-def test_a_player_ends_a_game_by_itself_only_by_giving_it_up(word: Termination, created: Created) -> None:
+def test_only_a_resignation_is_an_end_by_one_player(word: Termination, created: Created) -> None:
     own = [created, Ended(word, 0.0, "white", word)]
     if read_ending(word) == Ending(Cause.RESIGNATION, winner=chess.BLACK):
         assert replay(7, own).now.ending == read_ending(word)
@@ -220,14 +220,14 @@ def test_a_player_ends_a_game_by_itself_only_by_giving_it_up(word: Termination, 
             replay(7, own)
 
 
-def test_an_end_that_a_damaged_log_says_is_none_is_refused_by_its_word() -> None:
+def test_end_with_the_termination_of_a_live_game_is_refused() -> None:
     with pytest.raises(DoesNotApply, match=r"^termination: 'available_move' does not end a game$"):
         replay(7, [UNCLOCKED, Ended("available_move")])
 
 
 @pytest.mark.parametrize("ending", TERMINATIONS, ids=str)
 @pytest.mark.parametrize("seat", [None, chess.WHITE, chess.BLACK])
-def test_an_end_is_kept_in_the_words_of_the_log_and_read_as_its_type(ending: Ending, seat: chess.Color | None) -> None:
+def test_end_is_stored_as_text_and_read_as_its_type(ending: Ending, seat: chess.Color | None) -> None:
     event = Ended.of(ending, 1.5, seat=seat, asked="x")
     named = {} if seat is None else {"seat": chess.COLOR_NAMES[seat]}
     kept = {"event": "ended", "termination": ending.termination, "seconds": 1.5, **named, "asked": "x"}

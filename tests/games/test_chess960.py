@@ -1,4 +1,4 @@
-"""Chess960: every start, and castling with king and rook in every relation."""
+"""Chess960: every start position, and castling for every placement of king and rooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.games.talk import Table, new_table, refused_game
 from tests.helpers import START_FEN, Client
 from tests.oracle import Oracle, actions, start_board
 
-#: The files of rook, king and rook in every start there is, with all squares between them cleared.
+#: The files of rook, king and rook in every start position; the tests clear all other squares of the rank.
 PLACES = sorted(
     {
         tuple(file for file, letter in enumerate(fen[:8]) if letter in "rk")
@@ -23,7 +23,7 @@ QUEENSIDE, KINGSIDE = "O-O-O", "O-O"
 
 
 def rank_of(pieces: dict[int, str]) -> str:
-    """One rank of a FEN, by file."""
+    """Return one rank of a FEN, given its pieces by file."""
     rank = "".join(pieces.get(file, "1") for file in range(8))
     for empty in range(8, 1, -1):
         rank = rank.replace("1" * empty, str(empty))
@@ -31,24 +31,24 @@ def rank_of(pieces: dict[int, str]) -> str:
 
 
 def cleared(place: tuple[int, ...]) -> tuple[str, str]:
-    """White's first rank with only rooks and king on it, and the letters of its rights, kingside first."""
+    """Return White's first rank with only king and rooks, and the letters of its rights, kingside first."""
     queenside, king, kingside = place
     return rank_of({queenside: "R", king: "K", kingside: "R"}), "HGFEDCBA"[7 - kingside] + "HGFEDCBA"[7 - queenside]
 
 
 def castled(place: tuple[int, ...], side: str) -> str:
-    """White's first rank afterwards: king and rook end where they do in chess, the other rook stays."""
+    """Return White's first rank after castling: king and rook end as in chess, the other rook stays."""
     queenside, _, kingside = place
     if side == KINGSIDE:
         return rank_of({queenside: "R", 6: "K", 5: "R"})
     return rank_of({2: "K", 3: "R", kingside: "R"})
 
 
-def test_the_places_are_all_with_the_king_between_the_rooks() -> None:
+def test_placements_are_all_those_with_the_king_between_the_rooks() -> None:
     assert list(combinations(range(8), 3)) == PLACES
 
 
-async def test_every_start_number_is_scharnagls(client: Client) -> None:
+async def test_start_positions_have_the_numbers_of_scharnagl(client: Client) -> None:
     for number in range(960):
         table = await new_table(client, variant="chess960", position=number)
         oracle = Oracle(start_board("chess960", position=number), "chess960", "automatic")
@@ -64,19 +64,21 @@ async def test_every_start_number_is_scharnagls(client: Client) -> None:
         }
 
 
-async def test_the_classical_start_is_518(client: Client) -> None:
+async def test_classical_start_is_number_518(client: Client) -> None:
     table = await new_table(client, variant="chess960", position=518)
     assert table.state["fen"] == START_FEN.replace("KQkq", "HAha")
 
 
 def blocked(place: tuple[int, ...], side: str) -> bool:
-    """Whether the other rook stands where king or rook must go."""
+    """Return whether the other rook stands where king or rook must go."""
     return place[0] in (5, 6) if side == KINGSIDE else place[2] in (2, 3)
 
 
 @pytest.mark.parametrize("side", [KINGSIDE, QUEENSIDE])
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "".join("abcdefgh"[file] for file in place))
-async def test_castling_in_every_relation_of_king_and_rook(client: Client, place: tuple[int, ...], side: str) -> None:
+async def test_castling_works_for_every_placement_of_king_and_rooks(
+    client: Client, place: tuple[int, ...], side: str
+) -> None:
     first, rights = cleared(place)
     start = f"{first.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{first} w {rights}{rights.lower()} - 0 1"
     rook = place[2] if side == KINGSIDE else place[0]
@@ -104,17 +106,17 @@ async def test_castling_is_legal_exactly_when_python_chess_says_so(client: Clien
     queenside, king, kingside = place
     pieces = {queenside: "R", king: "K", kingside: "R"}
     for file in range(8):
-        fens = [f"3k4/3p4/8/{rank_of({file: 'r'})}/8/8/8/{first} w {rights} - 0 1"]  # a rook looks down the file
+        fens = [f"3k4/3p4/8/{rank_of({file: 'r'})}/8/8/8/{first} w {rights} - 0 1"]  # a rook attacks the file
         if file not in place:
             fens.append(f"3k4/3p4/8/8/8/8/8/{rank_of({**pieces, file: 'N'})} w {rights} - 0 1")
-            # A rook on the first rank: when one's own moves away from between, the king may stand in check.
+            # A rook on the first rank: the king may be in check once its own rook moves away from between.
             fens.append(f"3k4/3p4/8/8/8/8/8/{rank_of({**pieces, file: 'r'})} w {rights} - 0 1")
         for fen in fens:
             table = await new_table(client, variant="chess960", fen=fen)
             assert await table.actions() == actions(start_board("chess960", fen=fen)), fen
 
 
-async def test_a_rook_that_shields_its_king_may_not_castle_away(client: Client) -> None:
+async def test_rook_that_shields_its_king_cannot_castle_away(client: Client) -> None:
     table = await new_table(client, variant="chess960", fen="4k3/8/8/8/8/8/8/rRK5 w B - 0 1")
     for text in ("O-O-O", "c1b1"):
         assert (await table.refuse(text))["code"] == "illegal_move"
@@ -123,29 +125,29 @@ async def test_a_rook_that_shields_its_king_may_not_castle_away(client: Client) 
 
 
 @pytest.mark.parametrize("text", ["O-O", "f1g1"])
-async def test_castling_can_be_the_only_move(client: Client, text: str) -> None:
+async def test_castling_can_be_the_only_legal_move(client: Client, text: str) -> None:
     table = await new_table(client, variant="chess960", fen="2k1r3/8/8/8/8/6p1/6P1/5KRB w G - 0 1")
     assert (table.state["termination"], table.state["in_check"]) == ("available_move", False)
     assert await table.actions() == ["f1g1"]
     assert (await table.play(text))["fen"] == "2k1r3/8/8/8/8/6p1/6P1/5RKB b - - 1 1"
 
 
-async def test_a_move_to_where_only_castling_is_left_is_no_stalemate(client: Client) -> None:
+async def test_position_with_castling_as_the_only_move_is_no_stalemate(client: Client) -> None:
     table = await new_table(client, variant="chess960", fen="2k4r/8/8/8/8/6p1/6P1/5KRB b G - 0 1")
     assert (await table.play("Re8"))["termination"] == "available_move"
     table = await new_table(client, variant="chess960", fen="2k4r/8/8/8/8/6p1/6P1/5KRB b - - 0 1")
     assert (await table.play("Re8"))["termination"] == "stalemate"
 
 
-async def test_two_squares_of_the_king_castle_from_the_classical_squares(client: Client) -> None:
-    """As python-chess reads it: from e1, also ``e1g1`` castles."""
+async def test_king_move_by_two_squares_castles_from_the_classical_squares(client: Client) -> None:
+    """python-chess reads it so: from e1, ``e1g1`` castles too."""
     fen = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w HAha - 0 1"
     for text, uci in (("e1g1", "e1h1"), ("e1c1", "e1a1")):
         table = await new_table(client, variant="chess960", fen=fen)
         assert (await table.play(text))["last_move"] == uci
 
 
-async def test_a_kings_step_next_to_its_rook_is_no_castling(client: Client) -> None:
+async def test_king_step_next_to_its_rook_is_no_castling(client: Client) -> None:
     fen = "4k3/8/8/8/8/8/8/R4K1R w HA - 0 1"
     table = await new_table(client, variant="chess960", fen=fen)
     state = await table.play("f1g1")
@@ -159,7 +161,7 @@ async def rights_after(table: Table, *moves: str) -> int:
     return castles
 
 
-async def test_rights_go_with_king_and_rooks_wherever_they_stand(client: Client) -> None:
+async def test_castling_rights_are_lost_when_king_or_rook_moves_or_is_captured(client: Client) -> None:
     fen = "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1"
     for moves, castles in ((["Rb2"], 0x0D), (["Rg2"], 0x0E), (["Kd1"], 0x0C), (["Rxb8+"], 0x05), (["Rxg8+"], 0x0A)):
         table = await new_table(client, variant="chess960", fen=fen)
@@ -167,13 +169,13 @@ async def test_rights_go_with_king_and_rooks_wherever_they_stand(client: Client)
 
 
 @pytest.mark.parametrize("spelling", ["GBgb", "KQkq"])
-async def test_rights_may_be_written_by_file_or_by_side(client: Client, spelling: str) -> None:
+async def test_castling_rights_may_be_written_by_file_or_by_side(client: Client, spelling: str) -> None:
     fen = f"1r2k1r1/8/8/8/8/8/8/1R2K1R1 w {spelling} - 0 1"
     table = await new_table(client, variant="chess960", fen=fen)
     assert table.state["start_fen"] == table.options["fen"] == "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1"
 
 
-async def test_an_inner_rook_castles_where_the_outer_may_not(client: Client) -> None:
+async def test_inner_rook_can_castle_without_the_outer_one(client: Client) -> None:
     table = await new_table(client, variant="chess960", fen="4k3/8/8/8/8/8/8/4KR1R w F - 0 1")
     assert table.state["fen"].split()[2] == "F"
     state = await table.play("O-O")

@@ -1,4 +1,4 @@
-"""Clocks that are told what was used, and the games that tell them. No test here waits: time is an argument."""
+"""Clocks, to which elapsed time is an argument, and the games that use them. No test here waits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
         (ClockOption(first_move=1.0, per_move=1.0, margin=0.0), ClockOption(first_move=1.0, per_move=1.0, margin=0.0)),
     ],
 )
-def test_an_option_that_is_taken(option: ClockOption, resolved: ClockOption) -> None:
+def test_valid_clock_option_is_accepted(option: ClockOption, resolved: ClockOption) -> None:
     assert check_clock(option) == resolved
 
 
@@ -49,7 +49,7 @@ numbers: st.SearchStrategy[float | UnsetType] = st.just(UNSET) | st.sampled_from
 
 
 @given(numbers, numbers, numbers, numbers)
-def test_an_option_is_one_kind_or_the_other(
+def test_clock_option_is_of_exactly_one_kind(
     initial: float | UnsetType,
     increment: float | UnsetType,
     first_move: float | UnsetType,
@@ -99,7 +99,7 @@ def test_an_option_is_one_kind_or_the_other(
         ),
     ],
 )
-def test_an_option_that_is_refused(option: ClockOption, message: str) -> None:
+def test_invalid_clock_option_is_refused(option: ClockOption, message: str) -> None:
     with pytest.raises(BadRequest) as caught:
         check_clock(option)
     assert str(caught.value) == message
@@ -108,7 +108,7 @@ def test_an_option_that_is_refused(option: ClockOption, message: str) -> None:
 # --- The clock --------------------------------------------------------------------------------------------------
 
 
-def test_an_increment_is_added_after_each_of_ones_own_moves() -> None:
+def test_increment_is_added_after_each_own_move() -> None:
     clock = Clock(FISCHER)
     assert (clock.left(WHITE), clock.left(BLACK)) == (60.0, 60.0)
     clock.charge(WHITE, 10.0)
@@ -119,7 +119,7 @@ def test_an_increment_is_added_after_each_of_ones_own_moves() -> None:
     assert (clock.left(WHITE), clock.left(BLACK)) == (52.0, 61.5)
 
 
-def test_each_move_has_its_own_budget() -> None:
+def test_each_move_has_its_own_time() -> None:
     clock = Clock(PER_MOVE)
     assert (clock.left(WHITE), clock.left(BLACK)) == (1.0, 1.0)
     clock.charge(WHITE, 0.9)
@@ -127,10 +127,10 @@ def test_each_move_has_its_own_budget() -> None:
     assert (clock.left(WHITE), clock.left(BLACK)) == (0.1, 1.0)
     clock.charge(WHITE, 0.01)
     clock.press(WHITE)
-    assert clock.left(WHITE) == 0.1  # what was not used is lost
+    assert clock.left(WHITE) == 0.1  # unused time is lost
 
 
-def test_a_clock_without_increment_only_runs_down() -> None:
+def test_clock_without_increment_only_runs_down() -> None:
     clock = Clock(ClockOption(initial=3.0))
     for left in (2.0, 1.0, 0.0, 0.0):
         clock.charge(BLACK, 1.0)
@@ -138,7 +138,7 @@ def test_a_clock_without_increment_only_runs_down() -> None:
         assert clock.left(BLACK) == left
 
 
-def test_a_margin_is_time_that_is_not_shown() -> None:
+def test_margin_is_time_that_is_not_shown() -> None:
     clock = Clock(ClockOption(initial=3.0, margin=0.5))
     assert clock.show(WHITE, 1.0) == ClockState(white=2.0, black=3.0)
     assert not clock.fallen(WHITE, 3.25)
@@ -147,18 +147,18 @@ def test_a_margin_is_time_that_is_not_shown() -> None:
     assert clock.left(WHITE) == 3.5
 
 
-def test_increments_make_up_for_what_of_the_margin_was_used() -> None:
+def test_increment_refills_the_margin() -> None:
     clock = Clock(ClockOption(initial=3.0, increment=1.0, margin=0.5))
     clock.charge(WHITE, 3.25)
     clock.press(WHITE)
     assert clock.show(WHITE, 0.0) == ClockState(white=0.75, black=3.0)
     clock.charge(WHITE, 1.25)
     clock.press(WHITE)
-    assert clock.left(WHITE) == 1.0  # half of it margin
+    assert clock.left(WHITE) == 1.0  # half of it is margin
     assert clock.show(WHITE, 0.0) == ClockState(white=0.5, black=3.0)
 
 
-def test_without_increment_the_margin_is_there_once() -> None:
+def test_margin_is_used_only_once_without_increment() -> None:
     clock = Clock(ClockOption(initial=3.0, margin=0.5))
     clock.charge(BLACK, 3.25)
     clock.press(BLACK)
@@ -166,7 +166,7 @@ def test_without_increment_the_margin_is_there_once() -> None:
     assert not clock.fallen(BLACK, 0.125)
 
 
-def test_with_a_time_for_each_move_every_move_has_the_margin() -> None:
+def test_every_move_has_the_margin_with_a_time_per_move() -> None:
     clock = Clock(ClockOption(first_move=1.0, per_move=0.25, margin=0.5))
     for seconds in (1.25, 0.625, 0.625):
         assert not clock.fallen(WHITE, seconds)
@@ -180,13 +180,13 @@ def test_with_a_time_for_each_move_every_move_has_the_margin() -> None:
     ("passed", "thought", "own"),
     [(3.0, 2.75, 2.75), (3.0, 2.0, 2.5), (3.0, 0.0, 2.5), (3.0, 3.0, 3.0), (3.0, 9.0, 3.0), (0.25, 0.0, 0.0)],
 )
-def test_what_is_said_to_be_lag_is_not_charged_as_far_as_that_goes(passed: float, thought: float, own: float) -> None:
+def test_claimed_lag_is_not_charged_up_to_its_limit(passed: float, thought: float, own: float) -> None:
     clock = Clock(ClockOption(initial=3.0, lag=0.5))
     assert clock.own(passed, thought) == own
     assert (clock.left(WHITE), clock.patience(WHITE)) == (3.0, 3.5)
 
 
-def test_the_flag_falls_when_the_time_is_used_up() -> None:
+def test_flag_falls_when_the_time_is_used_up() -> None:
     clock = Clock(ClockOption(initial=3.0))
     assert not clock.fallen(WHITE, 0.0)
     assert not clock.fallen(WHITE, 3.0 - 2 * TICK)
@@ -197,7 +197,7 @@ def test_the_flag_falls_when_the_time_is_used_up() -> None:
     assert not clock.fallen(BLACK, 2.0)
 
 
-def test_a_clock_is_shown_to_the_millisecond_and_never_below_nothing() -> None:
+def test_clock_is_shown_in_milliseconds_and_never_negative() -> None:
     clock = Clock(ClockOption(initial=3.0))
     assert clock.show(WHITE, 0.0) == ClockState(white=3.0, black=3.0)
     assert clock.show(WHITE, 1.23456) == ClockState(white=1.765, black=3.0)
@@ -213,7 +213,9 @@ times = st.floats(0, 1e6, allow_nan=False)
     st.sampled_from([FISCHER, PER_MOVE, ClockOption(initial=0.001), ClockOption(initial=1e6, increment=30.0)]),
     st.lists(st.tuples(st.booleans(), times)),
 )
-def test_no_clock_is_ever_negative_or_touches_the_other(option: ClockOption, moves: list[tuple[bool, float]]) -> None:
+def test_clock_is_never_negative_and_never_changes_the_other(
+    option: ClockOption, moves: list[tuple[bool, float]]
+) -> None:
     clock = Clock(option)
     for color, thought in moves:
         other = clock.left(not color)
@@ -255,23 +257,23 @@ def left(game: ChessGame) -> tuple[float, float]:
     return game.clock.left(WHITE), game.clock.left(BLACK)
 
 
-def test_clocks_wait_for_both_seats() -> None:
+def test_clocks_start_after_first_contact_of_both_seats() -> None:
     game = new_game()
     assert (game.awaited, game.ticking) == (True, False)
     assert happen(game, FirstContact(BLACK)) == Decision([FirstContactMade("black")])
-    assert is_nothing(happen(game, FirstContact(BLACK)))  # once is enough
+    assert is_nothing(happen(game, FirstContact(BLACK)))  # a second contact changes nothing
     assert (game.awaited, game.ticking) == (True, False)
     assert happen(game, FirstContact(WHITE)) == Decision([FirstContactMade("white")])
     assert (game.awaited, game.ticking) == (False, True)
 
 
-def test_who_has_both_seats_is_heard_in_both() -> None:
+def test_first_contact_of_one_player_counts_for_both_its_seats() -> None:
     game = new_game(black=1)
     assert happen(game, FirstContact(WHITE)) == Decision([FirstContactMade("white"), FirstContactMade("black")])
     assert game.ticking
 
 
-def test_a_game_without_a_clock_waits_for_nobody() -> None:
+def test_game_without_a_clock_waits_for_no_first_contact() -> None:
     game = new_game(None)
     assert (game.awaited, game.ticking) == (False, False)
     for command in (FirstContact(WHITE), Flag(), Absent()):
@@ -279,7 +281,7 @@ def test_a_game_without_a_clock_waits_for_nobody() -> None:
 
 
 @pytest.mark.parametrize(("contacted", "loser"), [([], "white"), ([WHITE], "black"), ([BLACK], "white")])
-def test_who_is_not_heard_from_loses(contacted: list[bool], loser: str) -> None:
+def test_player_without_first_contact_loses_on_time(contacted: list[bool], loser: str) -> None:
     game = new_game()
     for seat in contacted:
         happen(game, FirstContact(seat))
@@ -289,11 +291,11 @@ def test_who_is_not_heard_from_loses(contacted: list[bool], loser: str) -> None:
     assert left(game) == (60.0, 60.0)
 
 
-def test_nobody_is_absent_once_both_are_heard_from() -> None:
+def test_no_player_is_absent_after_first_contact_of_both() -> None:
     assert is_nothing(happen(ticking_game(), Absent()))
 
 
-def test_thinking_is_charged_to_the_mover() -> None:
+def test_elapsed_time_is_charged_to_the_side_to_move() -> None:
     game = ticking_game()
     assert happen(game, Play(WHITE, "e4"), 10.0).events == [Moved("e2e4", 10.0)]
     assert left(game) == (52.0, 60.0)
@@ -302,7 +304,7 @@ def test_thinking_is_charged_to_the_mover() -> None:
 
 
 @pytest.mark.parametrize("thought", [60.0, 61.0, 1e9])
-def test_a_move_behind_the_flag_is_refused_and_the_game_is_lost(thought: float) -> None:
+def test_move_after_flag_fall_is_refused_and_game_ends_on_time(thought: float) -> None:
     game = ticking_game()
     decision = happen(game, Play(WHITE, "e4"), thought)
     assert decision.events == [Ended("timeout_white", 60.0)]
@@ -311,7 +313,7 @@ def test_a_move_behind_the_flag_is_refused_and_the_game_is_lost(thought: float) 
     assert (game.now.ply, game.now.ending, left(game)) == (0, Ending(Cause.TIMEOUT, winner=BLACK), (0.0, 60.0))
 
 
-def test_a_move_just_in_time_is_played() -> None:
+def test_move_just_in_time_is_played() -> None:
     game = ticking_game()
     decision = happen(game, Play(WHITE, "e4"), 59.999)
     assert decision.refusal is None
@@ -321,16 +323,16 @@ def test_a_move_just_in_time_is_played() -> None:
 @pytest.mark.parametrize(
     "command", [Flag(), End(WHITE, Cause.RESIGNATION), End(BLACK, Cause.RESIGNATION), Play(BLACK, "e5")]
 )
-def test_whatever_arrives_behind_the_flag_finds_the_game_lost(command: Command) -> None:
+def test_any_command_after_flag_fall_ends_the_game_on_time(command: Command) -> None:
     game = ticking_game()
     happen(game, command, 60.0)
     assert game.now.ending == Ending(Cause.TIMEOUT, winner=BLACK)
 
 
-def test_the_flag_of_the_side_that_waits_does_not_fall() -> None:
+def test_flag_of_the_waiting_side_does_not_fall() -> None:
     game = ticking_game(ClockOption(initial=10.0))
     happen(game, Play(WHITE, "e4"), 9.0)
-    assert is_nothing(happen(game, Flag(), 5.0))  # White has 1 second, and Black thinks
+    assert is_nothing(happen(game, Flag(), 5.0))  # White has 1 second left, but Black is to move
     assert happen(game, Flag(), 10.0).events == [Ended("timeout_black", 10.0)]
 
 
@@ -341,42 +343,44 @@ def test_the_flag_of_the_side_that_waits_does_not_fall() -> None:
         (BLACK, Ended("timeout_black", 10.0, "black", "timeout_black"), (50.0, 0.0)),
     ],
 )
-def test_who_gives_up_its_time_has_none_whoever_thinks(seat: bool, event: Ended, clocks: tuple[float, float]) -> None:
+def test_player_who_gives_up_its_time_loses_on_or_off_turn(
+    seat: bool, event: Ended, clocks: tuple[float, float]
+) -> None:
     game = ticking_game()
     assert happen(game, RunOut(seat), 10.0).events == [event]
     assert (game.over, left(game)) == (True, clocks)
     assert isinstance(happen(game, RunOut(seat)).refusal, GameIsOver)
 
 
-def test_who_gives_up_its_time_finds_the_game_lost_behind_the_others_flag() -> None:
+def test_player_who_gives_up_its_time_after_the_flag_fall_of_the_other_is_refused() -> None:
     game = ticking_game()
     decision = happen(game, RunOut(BLACK), 60.0)
     assert decision.events == [Ended("timeout_white", 60.0)]
     assert isinstance(decision.refusal, GameIsOver)
 
 
-def test_without_a_clock_there_is_no_time_to_give_up() -> None:
+def test_time_cannot_be_given_up_without_a_clock() -> None:
     game = new_game(None)
     assert isinstance(happen(game, RunOut(WHITE)).refusal, NotAvailable)
     assert not game.over
 
 
-def test_a_refused_move_costs_no_time_of_its_own() -> None:
+def test_refused_move_is_charged_nothing() -> None:
     game = ticking_game()
     decision = happen(game, Play(WHITE, "Ke2"), 10.0)
     assert (list(decision.events), type(decision.refusal)) == ([], IllegalMove)
-    assert left(game) == (60.0, 60.0)  # the clock goes on running
+    assert left(game) == (60.0, 60.0)  # the clock keeps running
     assert isinstance(happen(game, Play(BLACK, "e5"), 10.0).refusal, NotYourTurn)
 
 
-def test_the_clock_stops_with_the_game() -> None:
+def test_clock_stops_when_the_game_ends() -> None:
     game = ticking_game()
     happen(game, End(BLACK, Cause.RESIGNATION), 10.0)
     assert (game.ticking, left(game)) == (False, (50.0, 60.0))
     assert is_nothing(happen(game, Flag(), 1e9))
 
 
-def test_a_retry_is_shown_again_and_charged_nothing() -> None:
+def test_retry_is_answered_again_and_charged_nothing() -> None:
     game = ticking_game()
     happen(game, Play(WHITE, "e4", ply=0), 10.0)
     after = game.now
@@ -384,7 +388,7 @@ def test_a_retry_is_shown_again_and_charged_nothing() -> None:
     assert left(game) == (52.0, 60.0)
 
 
-def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() -> None:
+def test_retry_after_flag_fall_of_the_other_side_ends_the_game_and_is_answered_again() -> None:
     game = ticking_game()
     happen(game, Play(WHITE, "e4", ply=0), 10.0)
     after = game.now
@@ -393,11 +397,11 @@ def test_a_retry_behind_the_other_sides_flag_ends_the_game_and_is_shown_again() 
     assert happen(game, Play(WHITE, "e4", ply=0), 60.0) == Decision([], shown=after)
 
 
-def test_a_game_with_lag_waits_for_as_much_longer_and_has_what_was_charged_in_its_events() -> None:
+def test_lag_delays_the_flag_fall_and_the_charged_time_is_in_the_events() -> None:
     game = ticking_game(ClockOption(initial=60.0, lag=2.0))
     assert game.summary().seconds_left == 62.0
     assert game.elapsed(Flag(), 61.0) == 59.0
-    assert game.elapsed(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # White's own may still be on the way
+    assert game.elapsed(Play(BLACK, "e5", thought=0.0), 61.0) == 59.0  # a move by White may still be on its way
     assert game.elapsed(Play(WHITE, "e4"), 61.0) == 61.0
     assert game.elapsed(Play(WHITE, "e4", thought=60.5), 61.0) == 60.5
     assert game.decide(Play(WHITE, "e4"), 59.5).events == [Moved("e2e4", 59.5)]

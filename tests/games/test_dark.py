@@ -1,4 +1,4 @@
-"""Dark chess: its rules, its refusals, and what a seat is shown; ``test_dark_openspiel.py`` compares whole games."""
+"""Dark chess: its rules, its refusals, and what a seat sees; ``test_dark_openspiel.py`` compares whole games."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def termination(game: DarkGame) -> str:
     return termination_of(game.now.ending)
 
 
-def test_registry_has_every_variant_of_the_wire_in_its_order() -> None:
+def test_registry_has_every_wire_variant_in_order() -> None:
     assert tuple(VARIANTS) == get_args(Variant)
     assert {name: named_in_pgn(variant.pgn_name.upper()) for name, variant in VARIANTS.items()} == dict(VARIANTS)
 
 
-def test_king_is_captured_and_game_is_won() -> None:
+def test_king_capture_wins_the_game() -> None:
     game = new_game()
     play(game, "e4", "f6", "Qh5", "a6", "Qxe8")
     assert (game.over, termination(game), game.movetext) == (True, "victory_white", "1.e4 f6 2.Qh5 a6 3.Qxe8")
@@ -92,7 +92,7 @@ def test_castling_out_of_through_and_into_check_is_legal() -> None:
         ("8/8/8/8/8/2k5/8/K7 w - - 0 1", ["Kb1"], "available_move"),
     ],
 )
-def test_draws_come_by_themselves_and_bare_kings_play_on(fen: str, texts: list[str], word: str) -> None:
+def test_draws_are_automatic_and_bare_kings_play_on(fen: str, texts: list[str], word: str) -> None:
     game = new_game(fen=fen)
     play(game, *texts)
     assert termination(game) == word
@@ -104,13 +104,13 @@ def test_side_without_a_move_is_stalemated() -> None:
     assert (termination(game), game.over) == ("stalemate", True)
 
 
-def test_max_moves_draw_the_game() -> None:
+def test_game_is_drawn_at_max_moves() -> None:
     game = new_game(max_moves=1)
     play(game, "e4", "e5")
     assert termination(game) == "draw_move_limit"
 
 
-def test_seat_sees_what_its_pieces_reach_and_nothing_before_a_blocked_pawn() -> None:
+def test_seat_sees_the_squares_that_its_pieces_reach_but_not_past_a_blocked_pawn() -> None:
     game = new_game(fen="4k3/8/8/3pp3/4P3/8/8/4K3 w - - 0 1")
     state = view(game, Viewer.WHITE)
     assert state["visible"] == ["d1", "e1", "f1", "d2", "e2", "f2", "e4", "d5"]
@@ -120,7 +120,7 @@ def test_seat_sees_what_its_pieces_reach_and_nothing_before_a_blocked_pawn() -> 
     assert state["access_map"][4][4] == []
 
 
-def test_en_passant_shows_the_pawn_to_the_side_that_may_capture_it() -> None:
+def test_en_passant_capture_shows_the_pawn_to_the_side_that_may_make_it() -> None:
     game = new_game(fen="4k3/3p4/8/4P3/8/8/8/4K3 b - - 0 1")
     play(game, "d5")
     state = view(game, Viewer.WHITE)
@@ -132,7 +132,7 @@ def test_en_passant_shows_the_pawn_to_the_side_that_may_capture_it() -> None:
     assert game.now.last_move == "e5d6"
 
 
-def test_seat_is_not_shown_whether_its_own_double_step_can_be_captured() -> None:
+def test_seat_does_not_see_whether_its_own_double_step_can_be_captured() -> None:
     safe, unsafe = (new_game(fen=f"4k3/8/8/8/{rank}/8/4PP2/4K3 w - - 0 1") for rank in ("7p", "3p4"))
     for game in (safe, unsafe):
         play(game, "e4")
@@ -140,7 +140,7 @@ def test_seat_is_not_shown_whether_its_own_double_step_can_be_captured() -> None
     assert view(safe, Viewer.WHITE) | hidden == view(unsafe, Viewer.WHITE) | hidden
 
 
-def test_somebody_without_a_seat_sees_no_square_until_the_end() -> None:
+def test_spectator_sees_no_square_before_the_end() -> None:
     game = new_game()
     play(game, "e4")
     state = view(game, Viewer.NOBODY)
@@ -151,7 +151,7 @@ def test_somebody_without_a_seat_sees_no_square_until_the_end() -> None:
     assert (state["visible"], state["pgn"], state["last_move"]) == (None, "1.e4", "e2e4")
 
 
-def test_access_map_of_a_shown_game_has_no_check_in_it() -> None:
+def test_access_map_of_the_full_view_ignores_check() -> None:
     game = new_game(fen="4r2k/8/8/8/8/8/4R3/4K3 w - - 0 1")
     pinned_may_leave = view(game, Viewer.OVERSEER)["access_map"][1][0]
     assert pinned_may_leave == [[1, 4]]
@@ -170,7 +170,7 @@ def test_access_map_of_a_shown_game_has_no_check_in_it() -> None:
         (Play(chess.WHITE, "e4", ply=4), "stale", "whose ply_index is 0"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_a_reason(command: Command, code: str, words: str) -> None:
+def test_impossible_command_is_refused_with_a_reason(command: Command, code: str, words: str) -> None:
     got, sentence = refusal(new_game(), command)
     assert (got, words in sentence) == (code, True), sentence
 
@@ -199,11 +199,11 @@ def test_fields_that_dark_chess_lacks_are_refused(fields: Json, words: str) -> N
     assert words in str(refused.value)
 
 
-def test_position_in_which_the_waiting_side_is_in_check_may_begin_a_game() -> None:
+def test_game_may_start_with_the_waiting_side_in_check() -> None:
     assert not new_game(fen="4k3/8/8/8/8/8/4R3/4K3 w - - 0 1").over
 
 
-def test_retried_move_and_ending_are_shown_again_as_they_were() -> None:
+def test_retried_move_and_ending_are_answered_as_before() -> None:
     game = new_game()
     first = Play(chess.WHITE, "e4", ply=0)
     happen(game, first)
@@ -216,7 +216,7 @@ def test_retried_move_and_ending_are_shown_again_as_they_were() -> None:
     assert game.decide(End(chess.BLACK, Cause.RESIGNATION, ply=2), 0.0) == Decision([], shown=game.now)
 
 
-def test_replayed_events_make_the_same_game_and_pgn_is_read_back() -> None:
+def test_replay_gives_the_same_game_and_its_pgn_can_be_read() -> None:
     game, texts = new_game(), ["e4", "d5", "exd5", "Qxd5", "Nc3", "Qxd2", "Bxd2", "Kd8", "Ba5"]
     events: list[AnyEvent] = [game.created]
     for text in texts:
@@ -235,7 +235,7 @@ def test_replayed_events_make_the_same_game_and_pgn_is_read_back() -> None:
     assert board.fen() == view(game, Viewer.NOBODY)["fen"]
 
 
-def test_seats_with_a_clock_see_their_own_alone() -> None:
+def test_seat_sees_only_its_own_clock() -> None:
     game = new_game(clock="60")
     for seat in chess.COLORS:
         shown = view(game, VIEWER_IN[seat])["clock"]

@@ -1,4 +1,4 @@
-"""Dark chess against OpenSpiel's ``dark_chess``, move by move: the rules, and what each player observes."""
+"""Dark chess compared with OpenSpiel's ``dark_chess``, move by move: the rules, and each player's observation."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ pyspiel = require_module("pyspiel")  # of the package open_spiel
 #: Games that one process plays.
 GAMES_A_JOB = 50
 
-#: Positions in which much happens that random games from the start seldom reach.
+#: Positions whose events random games from the usual start seldom reach.
 STARTS = [
     chess.STARTING_FEN,
-    "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 1",  # double steps beside pawns, and castling
+    "r3k2r/1p1p1p1p/8/P1P1P1P1/p1p1p1p1/8/1P1P1P1P/R3K2R w KQkq - 0 1",  # double steps next to pawns, and castling
     "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",  # castling out of and through check
     "4k3/PPPP4/8/8/8/8/pppp4/4K3 w - - 0 1",  # promotions
     "8/8/8/3k4/8/8/3K4/8 w - - 90 70",  # bare kings, and fifty moves
-    "k7/P7/8/8/8/8/p7/K7 w - - 0 1",  # few moves, and positions that recur
-    "KN2k3/PPpP4/P1P5/8/8/8/8/8 b - - 0 1",  # a stalemate, if the king goes to d8
+    "k7/P7/8/8/8/8/p7/K7 w - - 0 1",  # few moves, and repeated positions
+    "KN2k3/PPpP4/P1P5/8/8/8/8/8 b - - 0 1",  # stalemate if the king goes to d8
 ]
 
 
-#: The move that stalemates in the last of them; it is liked.
+#: The move that stalemates in the last start position; random play prefers it.
 STALEMATES = chess.Move.from_uci("e8d8")
 
 
 def pack(squares: str) -> str:
-    """FEN's first field of a board whose empty squares are written one by one."""
+    """Return the first field of a FEN whose empty squares are given one by one."""
     for count in range(8, 1, -1):
         squares = squares.replace("1" * count, str(count))
     return squares
 
 
 def dark_fen(state: GameState, more: chess.Bitboard = 0) -> str:
-    """Our view as OpenSpiel writes its own: FEN with a "?" for every square that is not seen.
+    """Return our view in OpenSpiel's notation: a FEN with a "?" for every square that is not seen.
 
-    :param more: empty squares that OpenSpiel shows besides.
+    :param more: empty squares that OpenSpiel shows in addition.
     """
     visible = {chess.parse_square(name) for name in state.visible or ()} | set(chess.scan_forward(more))  # type: ignore[arg-type]
     board = chess.BaseBoard(state.fen.split()[0])
@@ -65,11 +65,11 @@ def dark_fen(state: GameState, more: chess.Bitboard = 0) -> str:
 
 
 def check_observation(game: DarkGame, spiel: Any, seat: chess.Color, seen: Counter[str]) -> None:
-    """See to it that a seat's view is OpenSpiel's observation, but for what that tells too much.
+    """Assert that a seat's view equals OpenSpiel's observation, except where that reveals too much.
 
-    Its half-move clock says that the opponent has taken something, or moved a pawn, where the player cannot see it. And
-    a side that has just moved a pawn by two squares sees the squares behind that, and the first of them as the square
-    of an en passant capture, just where an opponent's pawn may capture there, seen or not.
+    OpenSpiel's half-move clock reveals that the opponent captured a piece or moved a pawn out of the player's sight.
+    And a side that has just moved a pawn by two squares sees the squares behind it, and the first of them as the en
+    passant square, exactly if an opponent's pawn may capture there, seen or not.
     """
     board, turn, castling, passant, halfmoves, fullmoves = spiel.observation_string(int(seat)).split()
     state = game_state(game, game.now, 0.0, VIEWER_IN[seat], brief=False)
@@ -77,7 +77,7 @@ def check_observation(game: DarkGame, spiel: Any, seat: chess.Color, seen: Count
     if seat != game.turn and passant != "-":
         assert passant == str(spiel).split()[3]
         truth, crossed = chess.Board(str(spiel)), chess.parse_square(passant)
-        if truth.attackers(seat, crossed) & truth.pieces(chess.PAWN, seat):  # it is shown besides to whom it is not
+        if truth.attackers(seat, crossed) & truth.pieces(chess.PAWN, seat):  # OpenSpiel shows it to the wrong side too
             more = chess.BB_SQUARES[crossed] | chess.BB_SQUARES[crossed + (-8 if seat else 8)]
         assert not more & truth.occupied
         seen["its own crossed square"] += 1
@@ -89,7 +89,7 @@ def check_observation(game: DarkGame, spiel: Any, seat: chess.Color, seen: Count
 
 
 def check_moves(game: DarkGame, spiel: Any) -> dict[str, int]:
-    """See to it that the moves are OpenSpiel's; returns its actions, by our UCI.
+    """Assert that the legal moves are OpenSpiel's; return its actions, by our UCI.
 
     :returns: empty once the game is over.
     """
@@ -103,7 +103,7 @@ def check_moves(game: DarkGame, spiel: Any) -> dict[str, int]:
 
 
 def check_end(game: DarkGame, spiel: Any) -> None:
-    """See to it that the game is over when OpenSpiel's is, with its result and for its reason."""
+    """Assert that the game is over when OpenSpiel's is, with the same result and for the same reason."""
     assert spiel.is_terminal() == game.over
     ending, board = game.now.ending, DarkBoard(str(spiel))
     winner = None if ending is None else ending.winner
@@ -124,9 +124,9 @@ def play(seed: int, seen: Counter[str]) -> None:
     game = make_game(Created(1, 2, options, "2026-11-22T04:41:00Z"))
     assert isinstance(game, DarkGame)
     spiel = pyspiel.load_game("dark_chess", {"fen": fen}).new_initial_state()
-    shuffles = rng.random() < 0.2  # between few squares, so that positions recur
-    spares = seed % 4 == 0  # kings, so that games last
-    returns = seed % 16 == 6  # to where the piece came from, so that positions recur soon
+    shuffles = rng.random() < 0.2  # between few squares, so that positions repeat
+    spares = seed % 4 == 0  # spares kings, so that games last
+    returns = seed % 16 == 6  # moves pieces back to where they came from, so that positions repeat soon
     while True:
         check_end(game, spiel)
         moves = check_moves(game, spiel)
@@ -149,7 +149,7 @@ def play(seed: int, seen: Counter[str]) -> None:
 
 
 def back_of(game: DarkGame) -> str | None:
-    """Return the move that takes the latest one of the side to move back; None where there is none yet."""
+    """Return the move that takes back the latest move of the side to move; None if there is none yet."""
     if len(game.moves) < 2:
         return None
     move = chess.Move.from_uci(game.moves[-2])
@@ -157,10 +157,10 @@ def back_of(game: DarkGame) -> str | None:
 
 
 def choose(moves: dict[str, int], board: chess.Board, rng: random.Random, *, shuffles: bool, spares: bool) -> str:
-    """Draw a move; rare moves are liked.
+    """Draw a move; rare moves are preferred.
 
-    :param shuffles: captures and pawns' moves are not.
-    :param spares: nor is the capture of a king.
+    :param shuffles: avoid captures and pawn moves.
+    :param spares: avoid the capture of a king most of all.
     """
     drawn = [chess.Move.from_uci(uci) for uci in rng.sample(sorted(moves), len(moves))]
 
@@ -175,7 +175,7 @@ def choose(moves: dict[str, int], board: chess.Board, rng: random.Random, *, shu
 
 
 def note(board: chess.Board, move: chess.Move, seen: Counter[str]) -> None:
-    """Count what happens, so that the proof can say that it has."""
+    """Count rare events, so that the proof can show that they happened."""
     rules = chess.Board(board.fen(en_passant="fen"))
     seen["castled against check's rules"] += board.is_castling(move) and not rules.is_legal(move)
     seen["castled"] += board.is_castling(move)
@@ -185,7 +185,7 @@ def note(board: chess.Board, move: chess.Move, seen: Counter[str]) -> None:
 
 
 def play_games(first: int, count: int) -> Counter[str]:
-    """Play games of consecutive seeds; returns what happened in them."""
+    """Play games of consecutive seeds; return the counts of what happened in them."""
     seen: Counter[str] = Counter()
     for seed in range(first, first + count):
         try:
@@ -196,7 +196,7 @@ def play_games(first: int, count: int) -> Counter[str]:
     return seen
 
 
-#: What the games are for.
+#: Events that the games must reach.
 HAPPENS = (
     *("victory_white", "victory_black", "draw_repetition", "draw_fifty_moves", "stalemate"),
     *("castled", "castled against check's rules", "en passant", "promoted", "left in check"),
@@ -204,7 +204,7 @@ HAPPENS = (
 
 
 @pytest.mark.proof
-def test_random_games_are_openspiels_with_every_observation() -> None:
+def test_random_games_match_openspiel_with_every_observation() -> None:
     games = proof_size(60, 2_000)
     jobs = [(first, min(GAMES_A_JOB, games - first)) for first in range(0, games, GAMES_A_JOB)]
     seen = sum(in_processes(play_games, jobs), Counter())

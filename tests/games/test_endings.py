@@ -1,4 +1,4 @@
-"""How games end otherwise than by a draw of the rules: mate, stalemate, by will, by length, by a forfeit."""
+"""Endings other than draws by rule: mate, stalemate, resignation, agreement, length, forfeit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ending(state: Json) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_checkmate(client: Client, draws: str) -> None:
+async def test_checkmate_ends_the_game(client: Client, draws: str) -> None:
     table = await new_table(client, draws=draws)
     state = await table.play(*FOOLS_MATE)
     assert ending(state) == ("victory_black", "0-1", "over")
@@ -29,7 +29,7 @@ async def test_checkmate(client: Client, draws: str) -> None:
     assert (await table.end("resignation_white", 1))["code"] == "game_over"
 
 
-async def test_white_mates_too(client: Client) -> None:
+async def test_white_can_mate_too(client: Client) -> None:
     state = await (await new_table(client)).play("e4", "e5", "Bc4", "Nc6", "Qh5", "Nf6", "Qxf7")
     assert ending(state) == ("victory_white", "1-0", "over")
     assert state["pgn"].endswith(" 4.Qxf7#")
@@ -41,14 +41,14 @@ async def test_check_is_not_mate(client: Client) -> None:
     assert state["pgn"] == "1.e4 f5 2.Qh5+"
 
 
-async def test_double_check_leaves_the_king_alone_to_move(client: Client) -> None:
+async def test_double_check_allows_only_king_moves(client: Client) -> None:
     table = await new_table(client, fen="4k3/8/8/1b6/4N3/8/8/4R1K1 w - - 0 1")
     await table.play("Nf6+")
     assert await table.actions() == ["e8d8", "e8f7", "e8f8"]
 
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_stalemate(client: Client, draws: str) -> None:
+async def test_stalemate_draws_the_game(client: Client, draws: str) -> None:
     table = await new_table(client, fen="7k/8/4Q3/6K1/8/8/7P/8 w - - 0 1", draws=draws)
     state = await table.play("Qf7")
     assert ending(state) == ("stalemate", "1/2-1/2", "over")
@@ -68,7 +68,7 @@ async def test_stalemate(client: Client, draws: str) -> None:
     ],
 )
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_a_start_position_can_be_the_end(
+async def test_start_position_can_be_over_already(
     client: Client, fen: str, termination: str, result: str, draws: str
 ) -> None:
     table = await new_table(client, fen=fen, draws=draws)
@@ -78,12 +78,12 @@ async def test_a_start_position_can_be_the_end(
     assert (await client.ask("history", game_id=table.id))["moves"] == []
 
 
-# --- By will ----------------------------------------------------------------------------------------------------
+# --- By the players' will ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2])
 @pytest.mark.parametrize(("color", "player", "result"), [("white", 1, "0-1"), ("black", 2, "1-0")])
-async def test_either_side_resigns_at_any_time(
+async def test_either_side_can_resign_at_any_time(
     client: Client, plies: int, color: str, player: int, result: str
 ) -> None:
     table = await new_table(client)
@@ -95,14 +95,14 @@ async def test_either_side_resigns_at_any_time(
 
 
 @pytest.mark.parametrize("termination", ["resignation_white", "taken_draw_white"])
-async def test_nobody_ends_the_game_for_the_other_side(client: Client, termination: str) -> None:
+async def test_player_cannot_end_the_game_for_the_other_side(client: Client, termination: str) -> None:
     table = await new_table(client)
     await table.play(*KNIGHTS_OUT_AND_BACK * 2)
     assert (await table.end(termination, 2))["code"] == "not_a_player"
     assert (await table.end(termination, 3))["code"] == "not_a_player"
 
 
-async def test_a_draw_is_taken_on_ones_own_turn_only(client: Client) -> None:
+async def test_draw_can_be_taken_only_on_the_own_turn(client: Client) -> None:
     table = await new_table(client)
     await table.play(*KNIGHTS_OUT_AND_BACK * 2)
     reply = await table.end("taken_draw_black", 2)
@@ -112,7 +112,7 @@ async def test_a_draw_is_taken_on_ones_own_turn_only(client: Client) -> None:
     assert state["draws"] == 0
 
 
-async def test_no_draw_is_taken_where_none_is_available(client: Client) -> None:
+async def test_draw_cannot_be_taken_if_none_is_available(client: Client) -> None:
     table = await new_table(client)
     reply = await table.end("taken_draw_white", 1)
     assert reply == {
@@ -124,7 +124,7 @@ async def test_no_draw_is_taken_where_none_is_available(client: Client) -> None:
 
 
 @pytest.mark.parametrize("termination", ["stalemate", "victory_white", "timeout_black", "draw_material", ""])
-async def test_other_endings_cannot_be_asked_for(client: Client, termination: str) -> None:
+async def test_other_endings_cannot_be_requested(client: Client, termination: str) -> None:
     table = await new_table(client)
     assert (await table.end(termination, 1))["code"] == "bad_request"
 
@@ -132,7 +132,7 @@ async def test_other_endings_cannot_be_asked_for(client: Client, termination: st
 # --- Draws by agreement -----------------------------------------------------------------------------------------
 
 
-async def test_an_offer_stands_until_the_opponents_move(client: Client) -> None:
+async def test_draw_offer_stands_until_the_move_of_the_opponent(client: Client) -> None:
     table = await new_table(client)
     assert (await table.play("e4", offer_draw=True))["draw_offered"] is True
     assert (await table.look())["draw_offered"] is True
@@ -142,7 +142,7 @@ async def test_an_offer_stands_until_the_opponents_move(client: Client) -> None:
 
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_the_opponent_agrees(client: Client, draws: str) -> None:
+async def test_opponent_can_agree_to_a_draw(client: Client, draws: str) -> None:
     table = await new_table(client, draws=draws)
     await table.play("e4", offer_draw=True)
     assert (await table.end("draw_agreed", 1))["code"] == "not_available"
@@ -151,26 +151,26 @@ async def test_the_opponent_agrees(client: Client, draws: str) -> None:
     assert (state["draw_offered"], state["ply_index"]) == (False, 1)
 
 
-async def test_an_offer_can_be_answered_with_an_offer(client: Client) -> None:
+async def test_draw_offer_can_be_answered_with_a_draw_offer(client: Client) -> None:
     table = await new_table(client)
     await table.play("e4", "e5", offer_draw=True)
     assert (await table.end("draw_agreed", 2))["code"] == "not_available"
     assert (await table.end("draw_agreed", 1))["state"]["termination"] == "draw_agreed"
 
 
-async def test_a_refused_move_offers_nothing(client: Client) -> None:
+async def test_refused_move_offers_no_draw(client: Client) -> None:
     table = await new_table(client)
     await table.refuse("e5", offer_draw=True)
     assert (await table.end("draw_agreed", 2))["code"] == "not_available"
 
 
-async def test_a_move_that_ends_the_game_offers_nothing(client: Client) -> None:
+async def test_move_that_ends_the_game_offers_no_draw(client: Client) -> None:
     table = await new_table(client)
     await table.play(*FOOLS_MATE[:-1])
     assert (await table.play(FOOLS_MATE[-1], offer_draw=True))["draw_offered"] is False
 
 
-async def test_a_resignation_withdraws_the_offer(client: Client) -> None:
+async def test_resignation_withdraws_the_draw_offer(client: Client) -> None:
     table = await new_table(client)
     await table.play("e4", offer_draw=True)
     assert (await table.end("resignation_white", 1))["state"]["draw_offered"] is False
@@ -181,7 +181,7 @@ async def test_a_resignation_withdraws_the_offer(client: Client) -> None:
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
 @pytest.mark.parametrize("max_moves", [1, 2])
-async def test_max_moves_are_counted_for_each_player(client: Client, max_moves: int, draws: str) -> None:
+async def test_max_moves_count_the_moves_of_each_player(client: Client, max_moves: int, draws: str) -> None:
     table = await new_table(client, max_moves=max_moves, draws=draws)
     state = await table.play(*KNIGHTS_OUT_AND_BACK[: 2 * max_moves - 1])
     assert ending(state) == ("available_move", "*", "move")
@@ -195,12 +195,12 @@ async def test_max_moves_count_from_the_start_position(client: Client) -> None:
     assert (await table.play("e4"))["termination"] == "draw_move_limit"
 
 
-async def test_checkmate_outranks_max_moves(client: Client) -> None:
+async def test_checkmate_takes_precedence_over_max_moves(client: Client) -> None:
     table = await new_table(client, max_moves=2)
     assert (await table.play(*FOOLS_MATE))["termination"] == "victory_black"
 
 
-async def test_repetition_outranks_max_moves(client: Client) -> None:
+async def test_repetition_takes_precedence_over_max_moves(client: Client) -> None:
     table = await new_table(client, max_moves=4, draws="automatic")
     assert (await table.play(*KNIGHTS_OUT_AND_BACK * 2))["termination"] == "draw_repetition"
 
@@ -210,7 +210,7 @@ async def long_game(client: Client, plies: int, **options: str) -> Table:
     return await new_table(client, pgn=moves, **options)
 
 
-async def test_a_game_ends_at_the_length_limit(client: Client) -> None:
+async def test_game_is_drawn_at_the_length_limit(client: Client) -> None:
     table = await long_game(client, MAX_PLIES - 4)
     state = await table.play(*KNIGHTS_OUT_AND_BACK[:3])
     assert (state["ply_index"], *ending(state)) == (MAX_PLIES - 1, "available_move", "*", "move")
@@ -222,12 +222,12 @@ async def test_a_game_ends_at_the_length_limit(client: Client) -> None:
 
 
 @pytest.mark.parametrize("max_moves", [MAX_PLIES, 1_000_000])
-async def test_max_moves_cannot_lift_the_length_limit(client: Client, max_moves: int) -> None:
+async def test_max_moves_cannot_exceed_the_length_limit(client: Client, max_moves: int) -> None:
     table = await new_table(client, pgn=" ".join(KNIGHTS_OUT_AND_BACK * (MAX_PLIES // 4)), max_moves=max_moves)
     assert table.state["termination"] == "draw_move_limit"
 
 
-async def test_a_longer_pgn_is_loaded_up_to_the_length_limit(client: Client) -> None:
+async def test_longer_pgn_is_loaded_up_to_the_length_limit(client: Client) -> None:
     table = await long_game(client, MAX_PLIES + 8)
     assert (table.state["ply_index"], table.state["termination"]) == (MAX_PLIES, "draw_move_limit")
     assert len((await client.ask("history", game_id=table.id))["moves"]) == MAX_PLIES
@@ -255,14 +255,14 @@ UNPLAYABLE = [
 
 
 @pytest.mark.parametrize("text", UNPLAYABLE)
-async def test_unplayable_moves_are_refused_and_cost_nothing(client: Client, text: str) -> None:
+async def test_unplayable_move_is_refused_without_a_penalty(client: Client, text: str) -> None:
     table = await new_table(client)
     assert (await table.refuse(text))["code"] == "illegal_move"
     assert (await table.play("e4"))["ply_index"] == 1
 
 
 @pytest.mark.parametrize("text", UNPLAYABLE)
-async def test_unplayable_moves_lose_where_that_is_the_rule(client: Client, text: str) -> None:
+async def test_unplayable_move_loses_if_the_option_says_so(client: Client, text: str) -> None:
     table = await new_table(client, illegal_move="lose")
     before = table.state
     state = await table.play(text)
@@ -273,24 +273,24 @@ async def test_unplayable_moves_lose_where_that_is_the_rule(client: Client, text
     }
 
 
-async def test_an_ambiguous_move_loses_as_well(client: Client) -> None:
+async def test_ambiguous_move_loses_too(client: Client) -> None:
     table = await new_table(client, illegal_move="lose", fen="4k3/8/8/8/8/8/4K3/R6R w - - 0 1")
     assert ending(await table.play("Rd1")) == ("forfeit_white", "0-1", "over")
 
 
-async def test_black_forfeits_to_white(client: Client) -> None:
+async def test_black_can_forfeit_to_white(client: Client) -> None:
     table = await new_table(client, illegal_move="lose")
     assert ending(await table.play("e4", "e4")) == ("forfeit_black", "1-0", "over")
 
 
-async def test_only_the_side_to_move_can_lose_by_a_move(client: Client) -> None:
+async def test_only_the_side_to_move_can_lose_by_an_unplayable_move(client: Client) -> None:
     table = await new_table(client, illegal_move="lose")
     assert (await table.refuse("nonsense", player=2))["code"] == "not_your_turn"
     assert (await table.refuse("nonsense", player=3))["code"] == "not_a_player"
     assert (await table.play("e4"))["termination"] == "available_move"
 
 
-async def test_a_move_of_the_wrong_type_is_a_bad_request_and_loses_nothing(client: Client) -> None:
+async def test_move_of_the_wrong_type_is_a_bad_request_and_loses_nothing(client: Client) -> None:
     table = await new_table(client, illegal_move="lose")
     reply = await client.ask("move", game_id=table.id, player=1, move=None)
     assert reply["code"] == "bad_request"

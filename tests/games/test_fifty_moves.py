@@ -1,4 +1,4 @@
-"""The 50-move rule: 100 half-moves without a capture or a pawn move."""
+"""The 50-move rule: a draw after 100 half-moves without a capture or a pawn move."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ FIFTY_MOVES = 1
 
 
 def counters(fen: str) -> str:
-    """The last two fields of a FEN."""
+    """Return the last two fields of a FEN."""
     return " ".join(fen.split()[4:])
 
 
-async def test_the_claim_is_there_from_the_hundredth_half_move_to_the_next_pawn_move(client: Client) -> None:
+async def test_draw_is_available_from_the_hundredth_half_move_to_the_next_pawn_move(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 97 80")
     assert table.state["draws"] == 0
     shown = [(state["draws"], counters(state["fen"])) for state in [await table.play(move) for move in ("Re3", "Kd8")]]
@@ -26,27 +26,27 @@ async def test_the_claim_is_there_from_the_hundredth_half_move_to_the_next_pawn_
     assert (state["draws"], counters(state["fen"])) == (0, "0 82")
 
 
-async def test_a_capture_begins_the_count_anew(client: Client) -> None:
+async def test_capture_restarts_the_count(client: Client) -> None:
     table = await new_table(client, fen="4k3/8/8/8/8/4r3/4R3/4K3 w - - 99 80")
     state = await table.play("Rxe3+")
     assert (state["draws"], counters(state["fen"])) == (0, "0 80")
 
 
-async def test_the_claim_is_taken_on_ones_own_turn(client: Client) -> None:
+async def test_draw_can_be_taken_only_on_the_own_turn(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 99 80")
-    assert (await table.end("taken_draw_white", 1))["code"] == "not_available"  # it does not look a move ahead
+    assert (await table.end("taken_draw_white", 1))["code"] == "not_available"  # the server does not look a move ahead
     await table.play("Re3")
     assert (await table.end("taken_draw_white", 1))["code"] == "not_your_turn"
     state = (await table.end("taken_draw_black", 2))["state"]
     assert (state["termination"], state["result"], state["draws"]) == ("taken_draw_black", "1/2-1/2", 0)
 
 
-async def test_both_draws_at_once(client: Client) -> None:
+async def test_both_draws_can_be_available_at_once(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 92 80")
     assert (await table.play(*("Re3", "Kd8", "Re2", "Kc8") * 2))["draws"] == FIFTY_MOVES | 2
 
 
-async def test_automatic_draws_end_the_game_at_the_hundredth_half_move(client: Client) -> None:
+async def test_automatic_draw_ends_the_game_at_the_hundredth_half_move(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 98 80", draws="automatic")
     assert (await table.play("Re3"))["termination"] == "available_move"
     state = await table.play("Kd8")
@@ -54,7 +54,7 @@ async def test_automatic_draws_end_the_game_at_the_hundredth_half_move(client: C
 
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_checkmate_on_the_hundredth_half_move_outranks_the_draw(client: Client, draws: str) -> None:
+async def test_checkmate_on_the_hundredth_half_move_takes_precedence(client: Client, draws: str) -> None:
     table = await new_table(client, fen="7k/8/6K1/8/8/8/8/R7 w - - 99 80", draws=draws)
     state = await table.play("Ra8")
     assert (state["termination"], state["result"], state["draws"]) == ("victory_white", "1-0", 0)
@@ -62,7 +62,7 @@ async def test_checkmate_on_the_hundredth_half_move_outranks_the_draw(client: Cl
 
 
 @pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_stalemate_on_the_hundredth_half_move_is_called_that(client: Client, draws: str) -> None:
+async def test_stalemate_on_the_hundredth_half_move_takes_precedence(client: Client, draws: str) -> None:
     table = await new_table(client, fen="7k/8/4Q3/6K1/8/8/8/8 w - - 99 80", draws=draws)
     assert (await table.play("Qf7"))["termination"] == "stalemate"
 
@@ -72,7 +72,7 @@ async def test_castling_counts_as_a_quiet_move(client: Client) -> None:
     assert (await table.play("O-O"))["draws"] == FIFTY_MOVES
 
 
-async def test_a_drop_is_no_pawn_move(client: Client) -> None:
+async def test_drop_is_no_pawn_move(client: Client) -> None:
     table = await new_table(client, variant="crazyhouse", draws="claimed", fen="2k5/8/8/8/8/8/4R3/4K3[Pn] w - - 98 80")
     assert counters((await table.play("P@e4"))["fen"]) == "99 80"
     state = await table.play("N@a1")
@@ -80,7 +80,7 @@ async def test_a_drop_is_no_pawn_move(client: Client) -> None:
     assert counters((await table.play("e5"))["fen"]) == "0 81"
 
 
-async def test_the_count_goes_on_from_the_fen_and_can_be_claimed_at_the_start(client: Client) -> None:
+async def test_count_continues_from_the_fen_and_the_draw_is_available_at_once(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 100 80")
     assert table.state["draws"] == FIFTY_MOVES
     assert (await table.end("taken_draw_white", 1))["state"]["termination"] == "taken_draw_white"

@@ -1,4 +1,4 @@
-"""Histories made in steps are those made at once, and no step of one is long."""
+"""Histories made in steps equal those made at once, and no single step is long."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from tests.work import calls_of_steps
 
-#: Calls of functions in one step: eight turns of blind chess, fifty lines of text.
+#: Limit of function calls in one step: eight turns of blind chess, or fifty lines of text.
 CALLS_A_STEP = 5_000
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
-def played(seed: int, plies: int, unfinished: bool) -> ReconGame:
-    """A game of random actions, maybe with a sense behind its last move."""
+def played_game(seed: int, plies: int, unfinished: bool) -> ReconGame:
+    """Return a game of random actions, possibly with a sense after its last move."""
     rng, game = random.Random(seed), ReconGame(reversible_moves=None)
     while game.ply < plies and not game.is_over():
         game.sense(rng.choice([None, *game.sense_actions()]))
@@ -42,10 +42,10 @@ def played(seed: int, plies: int, unfinished: bool) -> ReconGame:
 
 
 @given(st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.text(), st.text())
-def test_the_record_made_in_steps_is_the_one_made_at_once(
+def test_record_made_in_steps_equals_the_one_made_at_once(
     seed: int, plies: int, unfinished: bool, white: str, black: str
 ) -> None:
-    history = played(seed, plies, unfinished).history()
+    history = played_game(seed, plies, unfinished).history()
     made = run_through(record_steps(history, white, black))
     assert made == msgspec.json.format(history.to_json(white, black), indent=-1).encode()
     assert json.loads(made)["white_name"] == white
@@ -73,12 +73,12 @@ def long_chess(plies: int) -> ChessGame:
 
 @pytest.mark.parametrize("make", [long_rbc, long_chess])
 @pytest.mark.parametrize("plies", [100, 1_000])
-def test_no_step_of_a_history_grows_with_the_game(make: Callable[[int], RbcGame | ChessGame], plies: int) -> None:
+def test_step_of_a_history_does_not_grow_with_the_game(make: Callable[[int], RbcGame | ChessGame], plies: int) -> None:
     steps = calls_of_steps(views.history(make(plies)))
     assert max(steps) < CALLS_A_STEP
 
 
-def test_the_history_of_a_game_that_goes_on_is_of_one_moment() -> None:
+def test_history_of_a_live_game_shows_one_moment() -> None:
     game = long_chess(1_000)
     steps = views.history(game)
     expected = run_through(views.history(game))
@@ -87,7 +87,7 @@ def test_the_history_of_a_game_that_goes_on_is_of_one_moment() -> None:
     assert run_through(steps) == expected
 
 
-def test_what_moved_is_written_as_it_is_played() -> None:
+def test_movetext_is_written_during_play() -> None:
     game = RbcGame(created(variant="rbc", fen="4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"))
     for move in ("e8d8", "e2e4", PASS, "e1d2"):
         game.apply(Sensed(None))

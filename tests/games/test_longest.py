@@ -1,4 +1,4 @@
-"""A game is drawn at the length that its server allowed when it was made, whatever the setting is later."""
+"""A game is drawn at the length that its server allowed when it was created, whatever the setting is later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 
 
 async def play_on(client: Client, game_id: int, first: int, last: int) -> Json:
-    """Play from one ply to another, both sides to and fro; the last state."""
+    """Play from one ply to another, moving knights out and back; return the last state."""
     state: Json = {}
     for ply in range(first, last):
         reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=SHUFFLE[ply % 4])
@@ -22,7 +22,7 @@ async def play_on(client: Client, game_id: int, first: int, last: int) -> Json:
     return state
 
 
-async def test_a_game_of_chess_is_drawn_at_the_setting() -> None:
+async def test_game_of_chess_is_drawn_at_the_setting() -> None:
     async with memory_daemon(max_plies=6) as daemon:
         client = await daemon.connect()
         game_id = (await client.new_game(max_moves=1_000))["game_id"]
@@ -31,14 +31,14 @@ async def test_a_game_of_chess_is_drawn_at_the_setting() -> None:
         assert (state["ply_index"], state["termination"], state["result"]) == (6, "draw_move_limit", "1/2-1/2")
 
 
-async def test_a_shorter_limit_of_the_game_s_own_comes_first() -> None:
+async def test_shorter_limit_of_the_game_itself_comes_first() -> None:
     async with memory_daemon(max_plies=6) as daemon:
         client = await daemon.connect()
         game_id = (await client.new_game(max_moves=2))["game_id"]
         assert (await play_on(client, game_id, 0, 4))["termination"] == "draw_move_limit"
 
 
-async def test_a_game_of_blind_chess_is_drawn_at_the_setting() -> None:
+async def test_game_of_blind_chess_is_drawn_at_the_setting() -> None:
     async with memory_daemon(max_plies=4) as daemon:
         client = await daemon.connect()
         game_id = (await client.new_game(variant="rbc", reversible_moves=None))["game_id"]
@@ -49,7 +49,7 @@ async def test_a_game_of_blind_chess_is_drawn_at_the_setting() -> None:
         assert reply["state"]["termination"] == "draw_move_limit"
 
 
-async def test_a_pgn_is_loaded_up_to_the_setting() -> None:
+async def test_pgn_is_loaded_up_to_the_setting() -> None:
     async with memory_daemon(max_plies=6) as daemon:
         client = await daemon.connect()
         reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=" ".join(SHUFFLE * 3))
@@ -57,7 +57,7 @@ async def test_a_pgn_is_loaded_up_to_the_setting() -> None:
 
 
 @pytest.mark.parametrize("later", [4, 20])
-async def test_a_game_keeps_its_limit_over_a_restart_with_another_setting(tmp_path: Path, later: int) -> None:
+async def test_game_keeps_its_limit_after_a_restart_with_another_setting(tmp_path: Path, later: int) -> None:
     async with running_daemon(data=str(tmp_path), max_plies=8) as daemon, connected(daemon) as client:
         game_id = (await client.new_game())["game_id"]
         await play_on(client, game_id, 0, 6)
@@ -68,12 +68,12 @@ async def test_a_game_keeps_its_limit_over_a_restart_with_another_setting(tmp_pa
         assert (await play_on(client, game_id, 7, 8))["termination"] == "draw_move_limit"
 
 
-async def test_a_game_that_registered_players_agree_on_has_the_limit_too() -> None:
+async def test_game_by_challenge_has_the_limit_too() -> None:
     async with memory_daemon(max_plies=2) as daemon:
         client = await daemon.connect()
         players = [await client.ask("register", name=name) for name in ("ann", "bob")]
         ann, bob = ({"player": each["player"], "key": each["key"]} for each in players)
-        await (await daemon.connect()).ask("hello", protocol=2, **bob)  # who is not here cannot be challenged
+        await (await daemon.connect()).ask("hello", protocol=2, **bob)  # only a player who is present can be challenged
         made = await client.ask("challenge", opponent="bob", color="white", variant="standard", **ann)
         assert made["error"] is None, made
         assert (await client.ask("accept", game_id=made["game_id"], **bob))["error"] is None
@@ -82,7 +82,7 @@ async def test_a_game_that_registered_players_agree_on_has_the_limit_too() -> No
         assert reply["state"]["termination"] == "draw_move_limit"
 
 
-async def test_a_pgn_longer_than_the_setting_is_refused_by_name() -> None:
+async def test_pgn_longer_than_the_setting_is_refused_with_the_name_of_the_setting() -> None:
     async with memory_daemon(max_pgn=1_024) as daemon:
         client = await daemon.connect()
         fits = "1. e4 " + "{" + "x" * 1_016 + "}"

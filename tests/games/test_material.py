@@ -1,4 +1,4 @@
-"""Insufficient material: exactly the list in ``docs/protocol/games.md``, with automatic draws only."""
+"""Insufficient material draws exactly the cases that ``docs/protocol/games.md`` lists, with automatic draws only."""
 
 from __future__ import annotations
 
@@ -35,42 +35,42 @@ PLAYED_ON = {
 
 @pytest.mark.parametrize("turn", ["w", "b"])
 @pytest.mark.parametrize("name", DRAWN)
-async def test_drawn(client: Client, name: str, turn: str) -> None:
+async def test_insufficient_material_draws_the_game(client: Client, name: str, turn: str) -> None:
     state = (await new_table(client, fen=f"{DRAWN[name]} {turn} - - 0 1", draws="automatic")).state
     assert (state["termination"], state["result"], state["phase"]) == ("draw_material", "1/2-1/2", "over")
 
 
 @pytest.mark.parametrize("turn", ["w", "b"])
 @pytest.mark.parametrize("name", PLAYED_ON)
-async def test_played_on(client: Client, name: str, turn: str) -> None:
+async def test_sufficient_material_does_not_draw_the_game(client: Client, name: str, turn: str) -> None:
     state = (await new_table(client, fen=f"{PLAYED_ON[name]} {turn} - - 0 1", draws="automatic")).state
     assert (state["termination"], state["result"], state["phase"]) == ("available_move", "*", "move")
 
 
 @pytest.mark.parametrize("name", DRAWN)
-async def test_claimed_draws_know_nothing_of_material(client: Client, name: str) -> None:
+async def test_claimed_draws_ignore_material(client: Client, name: str) -> None:
     table = await new_table(client, fen=f"{DRAWN[name]} w - - 0 1")
     assert (table.state["termination"], table.state["draws"]) == ("available_move", 0)
     assert (await table.end("taken_draw_white", 1))["code"] == "not_available"
 
 
 @pytest.mark.parametrize("name", DRAWN)
-async def test_crazyhouse_is_never_short_of_material(client: Client, name: str) -> None:
+async def test_crazyhouse_is_never_drawn_by_material(client: Client, name: str) -> None:
     fen = f"{DRAWN[name]}[] w - - 0 1"
     state = (await new_table(client, variant="crazyhouse", fen=fen, draws="automatic")).state
     assert state["termination"] == "available_move"
 
 
-async def test_the_capture_that_takes_the_last_piece_ends_the_game(client: Client) -> None:
+async def test_capture_of_the_last_piece_draws_the_game(client: Client) -> None:
     table = await new_table(client, fen="4k3/8/8/8/8/8/3pK3/8 w - - 0 1", draws="automatic")
     assert (await table.play("Kxd2"))["termination"] == "draw_material"
 
 
-async def test_a_promotion_to_a_bishop_can_end_the_game(client: Client) -> None:
+async def test_promotion_to_a_bishop_can_draw_the_game(client: Client) -> None:
     table = await new_table(client, fen="8/P7/8/8/8/8/8/k1K5 w - - 0 1", draws="automatic")
     assert (await table.play("a8=B"))["termination"] == "draw_material"
 
 
-async def test_stalemate_outranks_insufficient_material(client: Client) -> None:
+async def test_stalemate_takes_precedence_over_insufficient_material(client: Client) -> None:
     table = await new_table(client, fen="7k/8/7K/8/2p5/8/8/5B2 w - - 0 1", draws="automatic")
     assert (await table.play("Bxc4"))["termination"] == "stalemate"

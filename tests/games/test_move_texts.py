@@ -1,4 +1,4 @@
-"""Any text means the move that python-chess reads in it, or is refused as python-chess refuses it."""
+"""Any text is read as the move that python-chess reads in it, or is refused as python-chess refuses it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ texts = san_like | uci_like | drop_like | castling_like | nulls | any_text
 
 
 def readings(board: Board, text: str) -> set[str]:
-    """The moves python-chess reads in a text, either notation; and that it found the text ambiguous, if it did."""
+    """Return the moves that python-chess reads in a text in either notation, and whether it found the text
+    ambiguous.
+    """
     found = set()
     for parse in (board.parse_uci, board.parse_san):
         try:
@@ -66,14 +68,14 @@ def check(board: Board, text: str) -> None:
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=30_000, share=2_000))
 @given(boards, st.lists(texts, min_size=1, max_size=20))
-def test_any_text_is_read_as_python_chess_reads_it(board: Board, tried: list[str]) -> None:
+def test_any_text_is_read_as_by_python_chess(board: Board, tried: list[str]) -> None:
     pack(board)
     for text in tried:
         check(board, text)
 
 
 def mutated(text: str, rng: random.Random) -> str:
-    """A text with one letter left out, put in, replaced, doubled or in the other case."""
+    """Return a text with one letter removed, inserted, replaced, doubled or in the other case."""
     at = rng.randrange(len(text))
     letter = rng.choice(LETTERS)
     return rng.choice(
@@ -91,7 +93,7 @@ def mutated(text: str, rng: random.Random) -> str:
 
 
 def spellings(board: Board, move: chess.Move) -> list[str]:
-    """Every way to write a legal move that is in use."""
+    """Return every common spelling of a legal move."""
     san, uci = board.san(move), board.uci(move)
     bare = san.rstrip("+#")
     shown = {san, uci, bare, bare + "+", bare + "#", bare.replace("=", ""), bare.replace("x", ""), board.xboard(move)}
@@ -103,7 +105,7 @@ def spellings(board: Board, move: chess.Move) -> list[str]:
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards, st.integers(0, 2**32))
-def test_spellings_of_legal_moves_and_texts_near_them(board: Board, seed: int) -> None:
+def test_spellings_of_legal_moves_and_similar_texts_are_read_as_by_python_chess(board: Board, seed: int) -> None:
     pack(board)
     rng = random.Random(seed)
     for move in list(board.legal_moves):
@@ -127,14 +129,14 @@ def test_spellings_of_legal_moves_and_texts_near_them(board: Board, seed: int) -
         ("Rd8", set()),
     ],
 )
-def test_of_two_rooks_the_text_must_choose_one(text: str, expected: set[str]) -> None:
+def test_text_must_name_one_of_two_rooks(text: str, expected: set[str]) -> None:
     board = Board("4k3/8/8/8/8/8/4K3/R6R w - - 0 1")
     assert readings(board, text) == expected
     assert found_by_us(board, text) == expected
 
 
 @pytest.mark.parametrize("text", ["--", "Z0", "0000", "@@@@"])
-def test_a_null_move_is_refused_by_its_name(text: str) -> None:
+def test_null_move_is_refused_as_a_null_move(text: str) -> None:
     board = Board("4k3/8/8/8/8/8/4K3/R6R b - - 0 1")
     with pytest.raises(IllegalMove) as refused:
         find_move(board, access(board).sources, text)
@@ -142,13 +144,13 @@ def test_a_null_move_is_refused_by_its_name(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["e2xe4", "exe4", "xe4", "e2-e4", "Nxf3", "Ng1xf3"])
-def test_a_sign_of_capture_decides_nothing(text: str) -> None:
-    """PROTOCOL says so; python-chess reads them so, too."""
+def test_capture_sign_is_ignored(text: str) -> None:
+    """PROTOCOL says so, and python-chess reads the texts in the same way."""
     target = "f3" if text.startswith("N") else "e4"
     assert found_by_us(Board(), text) == readings(Board(), text) == {{"f3": "g1f3", "e4": "e2e4"}[target]}
 
 
-def test_every_text_of_up_to_three_letters() -> None:
+def test_every_text_of_up_to_three_letters_is_read_as_by_python_chess() -> None:
     board = Board("4k3/1P6/8/3pP3/8/2N3N1/8/R3K2R w KQ d6 0 1")
     letters = string.ascii_letters[:8] + "NBRQKO0-x=@" + "12345678"
     for one in letters:

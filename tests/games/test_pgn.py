@@ -1,4 +1,4 @@
-"""Reading PGN: what loads, what does not, and what the refusal says."""
+"""Reading PGN: the texts that load, and the refusals of the others."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_en_passant_may_be_marked(client: Client, word: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-async def test_the_main_line_loads(client: Client, name: str) -> None:
+async def test_main_line_is_loaded(client: Client, name: str) -> None:
     table = await new_table(client, pgn=TEXTS[name])
     assert table.state["pgn"] == "1.e4 e5 2.Nf3 Nc6"
     assert (await client.ask("history", game_id=table.id))["moves"] == OPENING
@@ -77,7 +77,7 @@ async def test_the_main_line_loads(client: Client, name: str) -> None:
     "text",
     ["", " ", "\n\n", "*", "1-0", "{nothing}", "; nothing", '[Event "A"]\n', '[Event "A"]\n\n*\n', "\ufeff", "1.", "%"],
 )
-async def test_a_text_without_moves_is_a_game_without_moves(client: Client, text: str) -> None:
+async def test_text_without_moves_is_a_game_without_moves(client: Client, text: str) -> None:
     table = await new_table(client, pgn=text)
     assert (table.state["ply_index"], table.state["fen"], table.state["pgn"]) == (0, START_FEN, "")
     assert table.state["termination"] == "available_move"
@@ -118,25 +118,25 @@ BAD = {
 
 @pytest.mark.parametrize("text", BAD)
 @pytest.mark.parametrize("kind", ["game_from_pgn", "new_game"])
-async def test_what_does_not_load_is_refused_with_the_reason(client: Client, text: str, kind: str) -> None:
+async def test_bad_pgn_is_refused_with_the_reason(client: Client, text: str, kind: str) -> None:
     reply = await client.ask(kind, player_white=1, player_black=2, pgn=text)
     assert reply == {"game_id": None, "state": None, "code": "bad_pgn", "error": BAD[text]}
     assert (await client.ask("games"))["games"] == []
 
 
-async def test_an_ambiguous_move_is_a_bad_pgn(client: Client) -> None:
+async def test_ambiguous_move_is_a_bad_pgn(client: Client) -> None:
     reply = await refused_game(client, pgn='[FEN "4k3/8/8/8/8/8/4K3/R6R w - - 0 1"]\n\n1. Rd1')
     assert reply["code"] == "bad_pgn"
     assert reply["error"].startswith("pgn: at 1. (ply 0): move: 'Rd1' could be several moves")
 
 
-async def test_a_move_behind_mate_is_a_bad_pgn(client: Client) -> None:
+async def test_move_after_mate_is_a_bad_pgn(client: Client) -> None:
     reply = await refused_game(client, pgn="1. f3 e5 2. g4 Qh4# 3. a3")
     assert reply["code"] == "bad_pgn"
     assert reply["error"].startswith("pgn: at 3. (ply 4): move: 'a3' is not legal")
 
 
-async def test_a_numbered_error_counts_from_the_fen(client: Client) -> None:
+async def test_error_gives_the_move_number_counted_from_the_fen(client: Client) -> None:
     reply = await refused_game(client, pgn='[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 40"]\n\n40... Kd7 41. e4 Kd3')
     assert reply["error"].startswith("pgn: at 41... (ply 2): move: 'Kd3'")
 
@@ -157,24 +157,24 @@ async def test_a_numbered_error_counts_from_the_fen(client: Client) -> None:
         ("zh", "crazyhouse"),
     ],
 )
-async def test_the_variant_header_names_the_variant(client: Client, header: str, variant: str) -> None:
+async def test_variant_header_sets_the_variant(client: Client, header: str, variant: str) -> None:
     pgn = f'[Variant "{header}"]\n\n1. e4 e5'
     assert (await new_table(client, pgn=pgn)).options["variant"] == variant
     assert (await new_table(client, pgn=pgn, variant=variant)).options["variant"] == variant
 
 
-async def test_a_variant_that_contradicts_the_header_is_refused(client: Client) -> None:
+async def test_variant_that_contradicts_the_header_is_refused(client: Client) -> None:
     reply = await refused_game(client, pgn='[Variant "Crazyhouse"]', variant="standard")
     assert reply["code"] == "bad_request"
     assert reply["error"] == "variant: 'standard' contradicts the PGN's Variant header 'Crazyhouse'"
 
 
-async def test_the_request_may_name_the_variant_alone(client: Client) -> None:
+async def test_request_alone_may_give_the_variant(client: Client) -> None:
     table = await new_table(client, variant="crazyhouse", pgn="1. e4 d5 2. exd5 Qxd5 3. P@e4")
     assert table.state["pgn"] == "1.e4 d5 2.exd5 Qxd5 3.@e4"
 
 
-async def test_the_fen_header_is_the_start(client: Client) -> None:
+async def test_fen_header_sets_the_start_position(client: Client) -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
     for setup in ("", '[SetUp "1"]\n'):
         table = await new_table(client, pgn=f'{setup}[FEN "{start}"]\n\n40... Kd7 41. e4')
@@ -183,7 +183,7 @@ async def test_the_fen_header_is_the_start(client: Client) -> None:
     assert (await new_table(client, pgn=f'[FEN "{start}"]', fen=start)).state["fen"] == start
 
 
-async def test_the_request_may_give_the_start_alone(client: Client) -> None:
+async def test_request_alone_may_give_the_start_position(client: Client) -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
     table = await new_table(client, pgn="40... Kd7 41. e4", fen=start)
     assert (table.state["start_fen"], table.state["pgn"]) == (start, "40...Kd7 41.e4")
@@ -191,7 +191,7 @@ async def test_the_request_may_give_the_start_alone(client: Client) -> None:
     assert table.state["last_move"] == "f1h1"
 
 
-async def test_a_fen_that_contradicts_the_header_is_refused(client: Client) -> None:
+async def test_fen_that_contradicts_the_header_is_refused(client: Client) -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
     reply = await refused_game(client, pgn=f'[FEN "{start}"]', fen=start.replace("5 40", "0 1"))
     assert reply["code"] == "bad_request"
@@ -199,7 +199,7 @@ async def test_a_fen_that_contradicts_the_header_is_refused(client: Client) -> N
     assert reply["code"] == "bad_position"
 
 
-async def test_a_chess960_header_needs_its_fen_for_another_start(client: Client) -> None:
+async def test_chess960_header_needs_a_fen_for_another_start(client: Client) -> None:
     table = await new_table(client, pgn='[Variant "Chess960"]\n\n1. e4 e5')
     assert table.state["start_fen"] == START_FEN.replace("KQkq", "HAha")
     fen = "nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w KQkq - 0 1"
@@ -207,13 +207,13 @@ async def test_a_chess960_header_needs_its_fen_for_another_start(client: Client)
     assert table.state["start_fen"] == fen.replace("KQkq", "GBgb")
 
 
-async def test_of_two_headers_of_one_name_the_last_counts(client: Client) -> None:
+async def test_last_of_two_headers_with_one_name_counts(client: Client) -> None:
     first, last = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"
     table = await new_table(client, pgn=f'[FEN "{first}"]\n[FEN "{last}"]\n\n1. d4')
     assert table.state["start_fen"] == last
 
 
-async def test_other_headers_decide_nothing(client: Client) -> None:
+async def test_other_headers_are_ignored(client: Client) -> None:
     table = await new_table(
         client, pgn='[White "Kasparov"]\n[Black "2"]\n[Result "0-1"]\n[Termination "x"]\n\n1. e4 0-1'
     )
@@ -221,7 +221,7 @@ async def test_other_headers_decide_nothing(client: Client) -> None:
     assert (table.state["result"], table.state["termination"]) == ("*", "available_move")
 
 
-async def test_the_result_header_is_kept_for_history_until_the_game_has_its_own(client: Client) -> None:
+async def test_result_header_is_kept_for_history_until_the_game_ends(client: Client) -> None:
     table = await new_table(client, pgn='[Result "0-1"]\n\n1. e4 0-1')
     assert '[Result "0-1"]' in (await client.ask("history", game_id=table.id))["pgn"]
     await table.end("resignation_black", 2)
@@ -246,10 +246,10 @@ async def test_the_result_header_is_kept_for_history_until_the_game_has_its_own(
         ("1-0", "1-0"),
     ],
 )
-async def test_the_result_behind_the_moves_is_kept_where_no_header_says_one(
-    client: Client, pgn: str, result: str
-) -> None:
-    """It is python-chess's, but for a header that is no result, a short draw, and a result in a variation."""
+async def test_result_after_the_moves_is_kept_if_no_header_gives_one(client: Client, pgn: str, result: str) -> None:
+    """The result is the one of python-chess, except for an invalid header, a short draw, and a result in a
+    variation.
+    """
     table = await new_table(client, pgn=pgn)
     assert (table.state["result"], table.state["termination"]) == ("*", "available_move")
     kept = (await client.ask("history", game_id=table.id))["pgn"]
@@ -262,10 +262,10 @@ async def test_the_result_behind_the_moves_is_kept_where_no_header_says_one(
         assert (game.headers["Result"] if game else "*") == result
 
 
-# --- What a loaded game is --------------------------------------------------------------------------------------
+# --- The loaded game --------------------------------------------------------------------------------------------
 
 
-async def test_a_loaded_game_whose_last_position_ends_it_is_over(client: Client) -> None:
+async def test_game_loaded_to_a_final_position_is_over(client: Client) -> None:
     table = await new_table(client, pgn="1.f3 e5 2.g4 Qh4# *")
     assert (table.state["termination"], table.state["result"]) == ("victory_black", "0-1")
     shuffle = "Nf3 Nf6 Ng1 Ng8 " * 2
@@ -273,12 +273,12 @@ async def test_a_loaded_game_whose_last_position_ends_it_is_over(client: Client)
     assert (await new_table(client, pgn=shuffle)).state["draws"] == 2
 
 
-async def test_a_draw_that_was_passed_over_in_the_pgn_is_past(client: Client) -> None:
+async def test_draw_missed_in_the_pgn_no_longer_counts(client: Client) -> None:
     table = await new_table(client, pgn="Nf3 Nf6 Ng1 Ng8 " * 2 + "e4", draws="automatic")
     assert (table.state["ply_index"], table.state["termination"]) == (9, "available_move")
 
 
-async def test_a_pgn_longer_than_max_moves_is_a_drawn_game(client: Client) -> None:
+async def test_pgn_longer_than_max_moves_is_a_drawn_game(client: Client) -> None:
     table = await new_table(client, pgn="1. e4 e5 2. Nf3 Nc6", max_moves=1)
     assert (table.state["ply_index"], table.state["termination"]) == (4, "draw_move_limit")
 
@@ -297,7 +297,7 @@ pieces_of_pgn = st.sampled_from(
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=10_000))
 @given(st.text(max_size=60) | st.lists(pieces_of_pgn, max_size=40).map("".join) | st.lists(pieces_of_pgn).map(" ".join))
-async def test_any_text_makes_a_game_or_is_refused_for_what_it_is(text: str) -> None:
+async def test_any_text_makes_a_game_or_is_refused_properly(text: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=text)
@@ -305,7 +305,7 @@ async def test_any_text_makes_a_game_or_is_refused_for_what_it_is(text: str) -> 
 
 
 def decorated(board: chess.Board, moves: list[chess.Move], rng: random.Random) -> str:
-    """A game's PGN with everything between its moves that may be there."""
+    """Return a game's PGN with everything that may stand between its moves."""
     words: list[str] = []
     board = board.copy()
     for move in moves:
@@ -337,7 +337,7 @@ _BETWEEN = [
 
 @pytest.mark.proof
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
-async def test_the_main_line_is_found_whatever_stands_between(client: Client, variant: str) -> None:
+async def test_main_line_is_found_whatever_stands_between_its_moves(client: Client, variant: str) -> None:
     rng = random.Random(f"decorated {variant}")
     for _ in range(proof_size(small=20, full=2_000)):
         position = None if variant == "standard" else rng.randrange(960)

@@ -1,4 +1,4 @@
-"""Files of many games: each is found, whatever the others look like."""
+"""In files of many games each game is found, whatever the others look like."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def read(text: str) -> PgnText:
             return found
 
 
-def test_a_real_file_holds_the_games_it_holds() -> None:
+def test_real_file_is_split_into_its_games() -> None:
     assert [game.strip() for game in games_of(SIX_GAMES)] == [game.strip() for game in split(SIX_GAMES)]
 
 
-def test_real_games_come_out_of_any_file_they_were_put_into() -> None:
+def test_real_games_are_found_in_any_file() -> None:
     text = "\n\n".join(GAMES.values())
     assert [read(game) for game in games_of(text)] == [read(game) for game in GAMES.values()]
 
@@ -66,14 +66,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_where_a_game_ends(name: str) -> None:
+def test_file_is_split_at_the_end_of_each_game(name: str) -> None:
     text, games = CASES[name]
     found = games_of(text)
     assert "".join(found) == ("" if not games else text)
     assert [game.replace("1. ", "").split() for game in found] == [game.replace("1. ", "").split() for game in games]
 
 
-def test_a_game_that_is_too_long_is_cut_and_the_next_one_is_not() -> None:
+def test_too_long_game_is_cut_without_affecting_the_next() -> None:
     long = "1. e4 {" + "x" * 1_000 + "}\n"
     found = games_of(long * (MAX_GAME_CHARS // 500) + '*\n\n[Event "b"]\n\n1. d4 *\n')
     assert MAX_GAME_CHARS < len(found[0]) < MAX_GAME_CHARS + 2_000
@@ -101,8 +101,8 @@ pieces = st.sampled_from(
 
 @settings(max_examples=proof_size(small=200, full=20_000))
 @given(st.lists(pieces, max_size=25).map("".join))
-def test_no_game_of_a_file_is_refused_for_holding_several(text: str) -> None:
-    """And what could be read at once as a single game is one."""
+def test_no_split_game_is_refused_for_containing_several(text: str) -> None:
+    """A text that can be read as a single game is split into exactly that game."""
     found = games_of(text)
     assert [refusal for game in found if "games; send one" in (refusal := refused(game))] == []
     if found and not refused(text):
@@ -110,7 +110,7 @@ def test_no_game_of_a_file_is_refused_for_holding_several(text: str) -> None:
 
 
 def refused(text: str) -> str:
-    """What is said against a text; empty if nothing is."""
+    """Return the refusal of a text, or an empty text."""
     try:
         read(text)
     except BadPgn as error:

@@ -1,4 +1,4 @@
-"""The tags of a PGN of ours: the standard's words where it has some, and ours in tags of our own."""
+"""PGN tags: the standard's termination words where it has them, and our own words in tags of our own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gm_protocol.endings import read_ending, result_of
 from gm_protocol.state import Termination
 from gmd.games.notation import pgn_termination
 
-#: The values of 9.8.1 of the standard.
+#: Values of section 9.8.1 of the PGN standard.
 STANDARD = {
     "abandoned",
     "adjudication",
@@ -43,5 +43,5 @@ def test_every_termination_has_a_word_of_the_standard(termination: Termination) 
         ("available_move", "unterminated"),
     ],
 )
-def test_the_word_says_what_happened(termination: Termination, word: str) -> None:
+def test_termination_word_describes_the_ending(termination: Termination, word: str) -> None:
     assert pgn_termination(read_ending(termination)) == word

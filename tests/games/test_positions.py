@@ -1,4 +1,4 @@
-"""What a position says about itself, for positions of every kind, is what python-chess says."""
+"""Facts about positions of every kind equal those of python-chess."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decoded(raw: Any) -> Any:
 
 
 def looks(board: Board) -> tuple[Any, ...]:
-    """All that a key must keep of a board."""
+    """Return all properties of a board that its key must keep."""
     pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []
     return (
         type(board),
@@ -46,7 +46,7 @@ def looks(board: Board) -> tuple[Any, ...]:
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=30_000))
 @given(boards)
-def test_the_access_map_is_what_trying_every_move_gives(board: Board) -> None:
+def test_access_map_equals_the_result_of_trying_every_move(board: Board) -> None:
     pack(board)
     assert json.loads(access_json(access(board).sources)) == oracle.access_map(board)
 
@@ -54,7 +54,7 @@ def test_the_access_map_is_what_trying_every_move_gives(board: Board) -> None:
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=30_000))
 @given(lawless_boards())
-def test_the_access_map_is_right_without_kings_and_with_kings_to_take(board: Board) -> None:
+def test_access_map_is_correct_without_kings_and_with_capturable_kings(board: Board) -> None:
     found = access(board)
     assert json.loads(access_json(found.sources)) == oracle.access_map(board)
     assert found.check is (board.king(board.turn) is not None and board.is_check())
@@ -63,7 +63,7 @@ def test_the_access_map_is_right_without_kings_and_with_kings_to_take(board: Boa
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=20_000))
 @given(boards)
-def test_facts_are_python_chesss(board: Board) -> None:
+def test_facts_equal_those_of_python_chess(board: Board) -> None:
     facts = facts_of(pack(board.copy(stack=False)))
     assert facts.turn == board.turn
     assert facts.check == board.is_check()
@@ -78,9 +78,9 @@ def test_facts_are_python_chesss(board: Board) -> None:
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards)
-def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Board) -> None:
+def test_every_legal_move_is_played_and_written_as_by_python_chess(board: Board) -> None:
     position = pack(board.copy(stack=False))
-    shared = Facts(position, unpack(position))  # one that plays all the moves, and a new one for each
+    shared = Facts(position, unpack(position))  # one object plays all the moves, and a new one each move
     for move in list(board.legal_moves):
         uci, san = board.uci(move), board.san(move)
         board.push(move)
@@ -97,8 +97,8 @@ def test_every_legal_move_is_played_and_written_as_python_chess_does(board: Boar
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards)
-def test_every_legal_move_changes_the_texts_of_a_board_to_those_of_the_next(board: Board) -> None:
-    """Castling, en passant, promotions and drops among them: all that changes is what ``advance`` says."""
+def test_every_legal_move_updates_the_texts_of_the_board(board: Board) -> None:
+    """Castling, en passant, promotions and drops are included: ``advance`` returns everything that changes."""
     position = pack(board.copy(stack=False))
     before = placement(contents(unpack(position), board.occupied))
     for move in list(board.legal_moves):
@@ -114,12 +114,12 @@ def test_every_legal_move_changes_the_texts_of_a_board_to_those_of_the_next(boar
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=150, full=20_000))
 @given(boards)
-def test_unpacking_a_key_gives_the_board_back(board: Board) -> None:
-    key = pack(board)  # takes an en passant square that is of no use from the board
+def test_unpacking_a_key_restores_the_board(board: Board) -> None:
+    key = pack(board)  # this removes a useless en passant square from the board
     assert board.ep_square is None or board.has_legal_en_passant()
     again = unpack(key)
     if not isinstance(board, CrazyhouseBoard):
-        board.promoted = 0  # python-chess remembers it in chess too, where it means nothing
+        board.promoted = 0  # python-chess keeps this in chess too, where it means nothing
     assert looks(again) == looks(board)
     assert pack(again) == key
 
@@ -128,7 +128,7 @@ def test_unpacking_a_key_gives_the_board_back(board: Board) -> None:
 @settings(max_examples=proof_size(small=50, full=10_000))
 @given(played_boards())
 def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
-    """All positions of a game, each with each: python-chess's own key is equal when ours is."""
+    """For each pair of positions of a game, our keys are equal exactly when python-chess's are."""
     ours, theirs = [], []
     while True:
         ours.append(pack(board.copy(stack=False)))
@@ -141,7 +141,7 @@ def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
     assert len(set(ours)) == len(set(theirs))
 
 
-def test_move_codes_hold_every_move() -> None:
+def test_move_codes_distinguish_all_moves() -> None:
     moves = [
         chess.Move(source, target, promotion)
         for source in chess.SQUARES

@@ -18,12 +18,12 @@ from tests.oracle import Oracle, actions, fen, start_board
 
 VARIANTS = ("standard", "chess960", "crazyhouse")
 
-#: Plies after which a game is left as it is.
+#: Plies after which a game is abandoned.
 LENGTHS = (40, 120, 250, 400)
 
 
 def drawn_options(variant: str, rng: random.Random) -> Json:
-    """Options that decide how a game ends, and where it starts."""
+    """Draw options that decide how a game ends and where it starts."""
     options: Json = {"variant": variant, "draws": rng.choice(["claimed", "automatic"])}
     if rng.random() < 0.1:
         options["max_moves"] = rng.randint(1, 60)
@@ -38,7 +38,7 @@ def oracle_for(options: Json) -> Oracle:
 
 
 class RandomGame:
-    """One game played by both sides, each reply compared with the oracle's state."""
+    """One game played on both sides; each reply is compared with the oracle's state."""
 
     def __init__(self, client: Client, variant: str, number: int, seen: Counter[str]) -> None:
         self.client = client
@@ -52,7 +52,7 @@ class RandomGame:
         self.game_id = 0
 
     async def play(self) -> None:
-        """The whole game."""
+        """Play the whole game."""
         reply = await self.client.new_game(**self.options)
         self.game_id = reply["game_id"]
         self.check(reply["state"])
@@ -62,7 +62,7 @@ class RandomGame:
         await self.look_back()
 
     async def turn(self) -> None:
-        """A draw taken, a resignation, or, nearly always, a move."""
+        """Make a move, or rarely take a draw or resign."""
         chance = self.rng.random()
         if self.oracle.available_draws and chance < 0.03:
             await self.end(f"taken_draw_{self.mover}")
@@ -74,7 +74,7 @@ class RandomGame:
             await self.move()
 
     async def move(self) -> None:
-        """A move, half of them in SAN and half in UCI."""
+        """Make a move, in SAN or UCI with equal probability."""
         board = self.oracle.board
         move = choose(board, self.style, self.rng)
         text, offer = spell(board, move, self.rng), self.rng.random() < 0.02
@@ -85,14 +85,14 @@ class RandomGame:
         self.check(reply["state"])
 
     async def end(self, termination: str) -> None:
-        """The game ends by the mover's will, or the one's who resigns."""
+        """End the game by the will of the side to move or of the side that resigns."""
         player = {"white": 1, "black": 2}.get(termination.rpartition("_")[2]) or (1 if self.oracle.board.turn else 2)
         reply = await self.ask("end_game", player=player, termination=termination)
         self.oracle.end(termination)
         self.check(reply["state"])
 
     async def look_back(self) -> None:
-        """What the game is shown as by the other kinds, at its end or where it was left."""
+        """Check the replies of the other kinds at the end of play."""
         oracle = self.oracle
         self.check((await self.ask("state"))["state"])
         reply = await self.ask("actions", player=1)
@@ -106,7 +106,7 @@ class RandomGame:
         await self.load_again(history["pgn"])
 
     async def load_again(self, pgn: str) -> None:
-        """The PGN is the game, to python-chess and to the server."""
+        """Check that python-chess and the server read the same game from the PGN."""
         game = chess.pgn.read_game(io.StringIO(pgn))
         assert game is not None, self.name
         assert not game.errors, (self.name, game.errors)
@@ -121,7 +121,7 @@ class RandomGame:
         return reply
 
     def check(self, state: Json) -> None:
-        """Every field is right, and there is no other."""
+        """Assert that every field is correct, and that there is no other."""
         expected = self.oracle.state(self.game_id)
         if state != expected:
             wrong = {key: (state.get(key), expected.get(key)) for key in state | expected}
@@ -129,7 +129,7 @@ class RandomGame:
             pytest.fail(f"{self.name}, ply {len(self.oracle.sans)}, {expected['fen']}: got, expected: {wrong}")
 
     def note(self, board: chess.Board, move: chess.Move) -> None:
-        """Count what is rare."""
+        """Count rare moves."""
         self.seen["castling"] += board.is_castling(move)
         self.seen["en passant"] += board.is_en_passant(move)
         self.seen["promotion"] += move.promotion is not None
@@ -140,7 +140,7 @@ class RandomGame:
         return "white" if self.oracle.board.turn else "black"
 
 
-#: What the games of the ordinary run must have reached to be worth their time.
+#: Events that the games of the ordinary run must reach to be useful.
 REACHED = {
     "standard": {"castling", "en passant", "promotion", "victory_black", "draw_material", "draw_move_limit"},
     "chess960": {"castling", "en passant", "promotion", "victory_black", "draw_material", "draw_fifty_moves"},
@@ -150,7 +150,7 @@ REACHED = {
 
 @pytest.mark.proof
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_every_field_of_every_state_is_the_oracles(variant: str) -> None:
+async def test_every_field_of_every_state_matches_the_oracle(variant: str) -> None:
     seen: Counter[str] = Counter()
     async with memory_daemon() as daemon:
         client = await daemon.connect()
@@ -160,6 +160,6 @@ async def test_every_field_of_every_state_is_the_oracles(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_states_over_a_socket_are_the_oracles(variant: str) -> None:
+async def test_states_over_a_socket_match_the_oracle(variant: str) -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         await RandomGame(client, variant, -1, Counter()).play()

@@ -1,4 +1,4 @@
-"""The daemon's game of reconnaissance blind chess: what it decides, keeps, and answers a second time."""
+"""The daemon's game of reconnaissance blind chess: its decisions, its state, and its answers to retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.side_by_side import POSITIONS
 
 
 def new_game(**fields: Any) -> RbcGame:
-    """A game without a clock, unless one is asked for."""
+    """Return a game, without a clock by default."""
     request = NewGame(player_white=1, player_black=2, variant="rbc", **{"clock": None, **fields})
     return RbcGame(Created(1, 2, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z"))
 
@@ -41,14 +41,14 @@ def happen(game: RbcGame, command: Command, thought: float = 0.0) -> Decision:
 
 
 def play(game: RbcGame, *turns: str) -> None:
-    """Turns in which nothing is sensed."""
+    """Play turns that sense nothing."""
     for text in turns:
         for command in (Sense(game.turn, None), Play(game.turn, text)):
             assert happen(game, command).refusal is None
 
 
 def refusal(game: RbcGame, command: Command, thought: float = 0.0) -> tuple[str, str]:
-    """The code and the words of a refusal, which must have changed nothing."""
+    """Return the code and text of a refusal, which must change nothing."""
     before = game.now
     decision = game.decide(command, thought)
     assert game.now is before
@@ -60,7 +60,7 @@ def refusal(game: RbcGame, command: Command, thought: float = 0.0) -> tuple[str,
 # --- A turn -----------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_a_sense_and_a_move() -> None:
+def test_turn_is_a_sense_and_a_move() -> None:
     game = new_game()
     assert (game.now.phase, game.turn, game.now.ply) == ("sense", WHITE, 0)
     assert happen(game, Sense(WHITE, "e7")).events == [Sensed(chess.E7)]
@@ -77,18 +77,18 @@ def test_a_turn_is_a_sense_and_a_move() -> None:
 
 
 @pytest.mark.parametrize(("square", "number"), [("a1", 0), ("h8", 63), (0, 0), (63, 63), (None, None)])
-def test_squares_are_names_or_numbers(square: str | int | None, number: int | None) -> None:
+def test_square_may_be_a_name_or_a_number(square: str | int | None, number: int | None) -> None:
     assert new_game().decide(Sense(WHITE, square), 0.0).events == [Sensed(number)]
 
 
 @pytest.mark.parametrize("square", ["z9", "", "E7", "e77", "e", 64, -1, 2**53])
-def test_what_is_no_square(square: str | int) -> None:
+def test_invalid_square_is_refused(square: str | int) -> None:
     code, words = refusal(new_game(), Sense(WHITE, square))
     assert code == "bad_square"
     assert words == f"square: {square!r} is no square: give a name (e4), a number (0 to 63) or null"
 
 
-def test_a_pass_is_the_null_move() -> None:
+def test_pass_is_the_null_move() -> None:
     game = new_game()
     play(game, PASS)
     assert game.now.results[WHITE] == MoveMade(0, None, None, None)
@@ -96,7 +96,7 @@ def test_a_pass_is_the_null_move() -> None:
 
 
 @pytest.mark.parametrize("text", ["e2e5", "e7e5", "e4", "Nf3", "--", "", "e2e4q", "e1g1", "N@e4", "O-O", "e2" * 1000])
-def test_what_is_no_move_action(text: str) -> None:
+def test_text_that_is_no_move_action_is_refused(text: str) -> None:
     game = new_game()
     happen(game, Sense(WHITE, None))
     code, words = refusal(game, Play(WHITE, text))
@@ -106,20 +106,20 @@ def test_what_is_no_move_action(text: str) -> None:
     assert len(words) < 200
 
 
-def test_a_move_that_the_true_board_refuses_is_the_turn() -> None:
+def test_move_refused_by_the_true_board_uses_the_turn() -> None:
     game = new_game()
     play(game, "e2d3")
     assert game.now.results[WHITE] == MoveMade(0, Move.from_uci("e2d3"), None, None)
     assert (game.turn, game.moves) == (BLACK, [PASS])
 
 
-def test_a_capture_is_told_to_the_other_side_until_the_next_turn_of_its_captor() -> None:
+def test_capture_is_shown_to_the_opponent_until_the_next_turn_of_the_captor() -> None:
     game = new_game()
     play(game, "e2e4", "d7d5", "e4d5")
     assert game.now.opponent_capture(BLACK) == chess.D5
     assert game.now.opponent_capture(WHITE) is None
     play(game, "d8d5")
-    assert game.now.opponent_capture(BLACK) == chess.D5  # unchanged by its own move
+    assert game.now.opponent_capture(BLACK) == chess.D5  # its own move does not change it
     assert game.now.opponent_capture(WHITE) == chess.D5
     play(game, PASS)
     assert game.now.opponent_capture(BLACK) is None
@@ -128,7 +128,7 @@ def test_a_capture_is_told_to_the_other_side_until_the_next_turn_of_its_captor()
 # --- Refusals ---------------------------------------------------------------------------------------------------
 
 
-def test_phases_are_enforced() -> None:
+def test_actions_in_the_wrong_phase_are_refused() -> None:
     game = new_game()
     assert refusal(game, Play(WHITE, "e2e4"))[0] == "wrong_phase"
     happen(game, Sense(WHITE, None))
@@ -137,9 +137,9 @@ def test_phases_are_enforced() -> None:
     assert refusal(game, Play(BLACK, "e7e5"))[0] == "wrong_phase"
 
 
-def test_checks_come_in_order() -> None:
+def test_refusals_are_checked_in_order() -> None:
     game = new_game()
-    # Everything is wrong with each of these but what was mended in the one before.
+    # Each command is wrong in every respect except those corrected in the one before.
     wrong: list[tuple[Command, str]] = [
         (Sense(BLACK, "z9", ply=7), "stale"),
         (Sense(BLACK, "z9", ply=0), "not_your_turn"),
@@ -165,7 +165,7 @@ def test_checks_come_in_order() -> None:
         (End(WHITE, Cause.AGREEMENT), "draw_agreed"),
     ],
 )
-def test_there_are_no_draws_to_take_or_to_agree_on(command: End, termination: str) -> None:
+def test_draws_cannot_be_taken_or_agreed(command: End, termination: str) -> None:
     code, words = refusal(new_game(), command)
     assert (code, words) == (
         "not_available",
@@ -173,7 +173,7 @@ def test_there_are_no_draws_to_take_or_to_agree_on(command: End, termination: st
     )
 
 
-def test_words_depend_on_nothing_that_is_hidden() -> None:
+def test_refusals_reveal_nothing_hidden() -> None:
     seen, other = new_game(), new_game()
     play(seen, "e2e4", "e7e5")
     play(other, "e2e4", "g8h6")
@@ -190,7 +190,7 @@ def test_words_depend_on_nothing_that_is_hidden() -> None:
         assert refusal(seen, command) == refusal(other, command)
 
 
-def test_nothing_is_sensed_in_chess() -> None:
+def test_sense_is_refused_in_chess() -> None:
     game = make_game(Created(1, 2, resolve(NewGame(player_white=1, player_black=2), {}, 0, strict=True), ""))
     decision = game.decide(Sense(WHITE, "e4"), 0.0)
     assert decision.refusal is not None
@@ -201,7 +201,7 @@ def test_nothing_is_sensed_in_chess() -> None:
 # --- Endings ----------------------------------------------------------------------------------------------------
 
 
-def test_taking_the_king() -> None:
+def test_king_capture_wins_the_game() -> None:
     game = new_game()
     play(game, "e2e4", "f7f6", "d1h5", PASS, "h5e8")
     assert (game.over, game.now.phase, game.now.ending) == (True, "over", Ending(Cause.KING_CAPTURE, winner=WHITE))
@@ -209,7 +209,7 @@ def test_taking_the_king() -> None:
 
 
 @pytest.mark.parametrize("seat", [WHITE, BLACK])
-def test_resigning_on_and_off_turn(seat: bool) -> None:
+def test_either_side_can_resign_on_and_off_turn(seat: bool) -> None:
     game = new_game()
     happen(game, Sense(WHITE, "e4"))
     happen(game, End(seat, Cause.RESIGNATION))
@@ -217,7 +217,7 @@ def test_resigning_on_and_off_turn(seat: bool) -> None:
     assert (game.over, game.recon.winner) == (True, not seat)
 
 
-def test_limits() -> None:
+def test_limits_draw_the_game() -> None:
     game = new_game(reversible_moves=3)
     play(game, PASS, PASS, PASS)
     assert game.now.ending == Ending(Cause.FIFTY_MOVES)
@@ -228,7 +228,7 @@ def test_limits() -> None:
     assert (game.over, game.now.ending) == (True, Ending(Cause.FIFTY_MOVES))
 
 
-def test_a_game_whose_creation_names_no_limit_is_drawn_after_12000_plies() -> None:
+def test_game_created_without_a_length_limit_is_drawn_after_12000_plies() -> None:
     game = new_game(reversible_moves=None)
     for _ in range(FORMER_MAX_PLIES - 1):
         game.apply(Sensed(None))
@@ -242,14 +242,14 @@ def test_a_game_whose_creation_names_no_limit_is_drawn_after_12000_plies() -> No
 # --- Retries ----------------------------------------------------------------------------------------------------
 
 
-def test_a_sense_sent_again_is_answered_as_it_was() -> None:
+def test_retried_sense_is_answered_as_before() -> None:
     game = new_game()
     happen(game, Sense(WHITE, "e7", ply=0))
     then = game.now
     assert game.decide(Sense(WHITE, "e7", ply=0), 0.0) == Decision([], shown=then)
     assert game.decide(Sense(WHITE, chess.E7, ply=0), 0.0) == Decision([], shown=then)
     assert refusal(game, Sense(WHITE, "e6", ply=0))[0] == "wrong_phase"
-    assert refusal(game, Sense(WHITE, "e7"))[0] == "wrong_phase"  # without ply it is no retry
+    assert refusal(game, Sense(WHITE, "e7"))[0] == "wrong_phase"  # without a ply it is no retry
     play_on = [Play(WHITE, "e2e4"), Sense(BLACK, None), Play(BLACK, "e7e5")]
     for command in play_on:
         happen(game, command)
@@ -259,7 +259,7 @@ def test_a_sense_sent_again_is_answered_as_it_was() -> None:
     assert refusal(game, Sense(WHITE, "e7", ply=0))[0] == "stale"
 
 
-def test_a_move_sent_again_is_answered_as_it_was() -> None:
+def test_retried_move_is_answered_as_before() -> None:
     game = new_game()
     play(game, "e2d3")
     then = game.now
@@ -276,7 +276,7 @@ def test_a_move_sent_again_is_answered_as_it_was() -> None:
 
 @pytest.mark.parametrize("again", ["a7a8", "a7a8q"])
 @pytest.mark.parametrize("sent", ["a7a8", "a7a8q"])
-def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> None:
+def test_promotion_to_a_queen_is_retried_with_or_without_its_letter(sent: str, again: str) -> None:
     game = new_game(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
     play(game, sent)
     decision = game.decide(Play(WHITE, again, ply=0), 0.0)
@@ -288,13 +288,13 @@ def test_a_queen_is_a_queen_however_it_was_asked_for(sent: str, again: str) -> N
     assert refusal(game, Play(WHITE, "a7a8r", ply=0))[0] == "stale"
 
 
-def test_a_move_is_no_ending_sent_again() -> None:
+def test_move_is_no_retry_of_an_ending() -> None:
     game = new_game()
     happen(game, End(WHITE, Cause.RESIGNATION, ply=0))
     assert refusal(game, Play(WHITE, "resignation_white", ply=0))[0] == "game_over"
 
 
-def test_a_pass_sent_again() -> None:
+def test_retried_pass_is_answered_as_before() -> None:
     game = new_game()
     play(game, PASS)
     assert game.decide(Play(WHITE, PASS, ply=0), 0.0) == Decision([], shown=game.now)
@@ -312,7 +312,7 @@ def ticking_game() -> RbcGame:
     return game
 
 
-def test_a_turns_time_is_that_of_its_sense_and_its_move() -> None:
+def test_sense_and_move_are_both_charged_to_the_clock() -> None:
     game = ticking_game()
     assert game.clock is not None
     assert happen(game, Sense(WHITE, "e4"), 3.0).events == [Sensed(chess.E4, 3.0)]
@@ -321,7 +321,7 @@ def test_a_turns_time_is_that_of_its_sense_and_its_move() -> None:
     assert (game.clock.left(WHITE), game.clock.left(BLACK)) == (5.0, 10.0)
 
 
-def test_a_flag_falls_before_the_sense_and_before_the_move() -> None:
+def test_flag_can_fall_before_the_sense_and_before_the_move() -> None:
     game = ticking_game()
     decision = game.decide(Sense(WHITE, "e4"), 10.0)
     assert decision.events == [Ended("timeout_white", 10.0)]
@@ -334,14 +334,14 @@ def test_a_flag_falls_before_the_sense_and_before_the_move() -> None:
     assert game.recon.win_reason == WinReason.TIMEOUT
 
 
-def test_a_retry_shows_a_fallen_flag() -> None:
+def test_retry_after_flag_fall_ends_the_game() -> None:
     game = ticking_game()
     happen(game, Sense(WHITE, "e4", ply=0), 1.0)
     then = game.now
     assert game.decide(Sense(WHITE, "e4", ply=0), 9.0) == Decision([Ended("timeout_white", 9.0)], shown=then)
 
 
-def test_seats_are_waited_for() -> None:
+def test_clocks_wait_for_first_contact() -> None:
     game = new_game(clock=ClockOption(initial=10.0))
     assert happen(game, FirstContact(BLACK)).events == [FirstContactMade("black")]
     assert happen(game, Absent()).events == [Ended("timeout_white", 0.0)]
@@ -351,7 +351,7 @@ def test_seats_are_waited_for() -> None:
 # --- Options ----------------------------------------------------------------------------------------------------
 
 
-def test_options_as_they_are_unless_asked_for_otherwise() -> None:
+def test_options_have_their_defaults() -> None:
     request = NewGame(player_white=1, player_black=2, variant="rbc")
     assert msgspec.to_builtins(resolve(request, {}, 0, strict=True)) == {
         "variant": "rbc",
@@ -362,7 +362,7 @@ def test_options_as_they_are_unless_asked_for_otherwise() -> None:
     }
 
 
-def test_null_is_no_clock_and_no_limit() -> None:
+def test_null_means_no_clock_and_no_limit() -> None:
     options = new_game(clock=None, reversible_moves=None).options
     assert (options.clock, options.reversible_moves) == (None, None)
 
@@ -378,7 +378,7 @@ def test_null_is_no_clock_and_no_limit() -> None:
     ],
 )
 @pytest.mark.parametrize("strict", [True, False])
-def test_options_that_rbc_has_not(field: str, value: Any, strict: bool) -> None:
+def test_options_that_rbc_lacks_are_refused(field: str, value: Any, strict: bool) -> None:
     request = NewGame(player_white=1, player_black=2, variant="rbc", **{field: value})
     with pytest.raises(BadRequest, match=f"{field}: .* does not apply to rbc"):
         resolve(request, {}, 0, strict=strict)
@@ -386,7 +386,7 @@ def test_options_that_rbc_has_not(field: str, value: Any, strict: bool) -> None:
 
 @pytest.mark.parametrize(("field", "value"), [("reversible_moves", 100), ("max_turns", 10)])
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
-def test_options_that_only_rbc_has(variant: Any, field: str, value: int) -> None:
+def test_options_of_rbc_are_refused_in_other_variants(variant: Any, field: str, value: int) -> None:
     request = NewGame(player_white=1, player_black=2, variant=variant, **{field: value})
     with pytest.raises(BadRequest, match=f"{field}: {value} does not apply to {variant}"):
         resolve(request, {}, 0, strict=True)
@@ -394,7 +394,7 @@ def test_options_that_only_rbc_has(variant: Any, field: str, value: int) -> None
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-def test_positions_that_rbc_starts_from(position: str) -> None:
+def test_rbc_starts_from_these_positions(position: str) -> None:
     game = new_game(fen=POSITIONS[position], reversible_moves=None)
     assert game.options.fen == POSITIONS[position]
     assert game.recon.board.fen() == POSITIONS[position]
@@ -411,7 +411,7 @@ def test_positions_that_rbc_starts_from(position: str) -> None:
         "k7/8/8/8/8/8/8/K7 x",
     ],
 )
-def test_positions_that_rbc_does_not_start_from(fen: str) -> None:
+def test_impossible_start_position_is_refused(fen: str) -> None:
     with pytest.raises(BadPosition, match=r"^fen: "):
         new_game(fen=fen)
 
@@ -497,7 +497,7 @@ def _check_snapshot(game: RbcGame) -> None:
     assert game.turn == game.turn_at(now.ply) == game.recon.turn
 
 
-def test_other_events_cannot_happen() -> None:
+def test_events_of_other_games_cannot_be_applied() -> None:
     game = new_game()
     for event in (game.created, Loaded(["e4"])):
         with pytest.raises(ValueError, match="can happen to it"):

@@ -1,4 +1,4 @@
-"""A game of rbc is the fold of its events: whoever replays them has the same game, to the last retry."""
+"""A game of rbc is the fold of its events: replaying them gives the same game and the same answers to retries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.side_by_side import POSITIONS
 seats = st.sampled_from(chess.COLORS)
 plies = st.sampled_from([None, None, -1, 0, 3])
 
-#: What is asked of a game: -1 stands for its present ply, and a number for one of the side to move's moves.
+#: Commands for a game: -1 stands for the current ply, and a number for a legal move of the side to move.
 asked_senses = st.tuples(
     st.just("sense"), st.none() | st.integers(-1, 64) | st.sampled_from(["e4", "z9"]), seats | st.none(), plies
 )
@@ -55,7 +55,7 @@ games = st.builds(
 
 
 def new_game(request: NewGame) -> tuple[RbcGame, list[AnyEvent]]:
-    """A game and its first event."""
+    """Return a game and its first event."""
     created = Created(1, request.player_black, resolve(request, {}, 0, strict=True), "2026-11-21T04:41:00Z")
     game = make_game(created)
     assert isinstance(game, RbcGame)
@@ -75,7 +75,7 @@ def command_of(what: Any, game: RbcGame) -> Command:
 
 
 def everything(game: RbcGame) -> list[Any]:
-    """All that a game shows of itself, to everybody."""
+    """Return everything that a game shows to each viewer."""
     return [
         game.now,
         game.turn,

@@ -1,4 +1,4 @@
-"""Real games, of players in the world: loaded at once, and played again move by move."""
+"""Real games between well-known players: loaded at once, and played again move by move."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIX_GAMES = (PGN / "kasparov-deep-blue-1997.pgn").read_text()
 
 
 def split(text: str) -> list[str]:
-    """The games of a PGN file: each begins with its Event header."""
+    """Return the games of a PGN file; each begins with its Event header."""
     return ["[Event " + game for game in text.split("[Event ")[1:]]
 
 
@@ -28,7 +28,7 @@ GAMES = {
     **{f"kasparov-deep-blue-{number}": game for number, game in enumerate(split(SIX_GAMES), 1)},
 }
 
-#: Plies as the files' own PlyCount headers have them; and the first board field of the end, where a file gives it.
+#: Plies given by the files' own PlyCount headers, and the final board where a file gives it.
 PLIES = {
     "karpov-kasparov": 80,
     "kasparov-topalov": 87,
@@ -50,7 +50,7 @@ def read(text: str) -> chess.pgn.Game:
 
 
 @pytest.mark.parametrize("name", GAMES)
-async def test_a_real_game_loads_to_its_end(client: Client, name: str) -> None:
+async def test_real_game_loads_to_its_end(client: Client, name: str) -> None:
     game = read(GAMES[name])
     oracle = Oracle(start_board("standard"))
     for move in game.mainline_moves():
@@ -69,7 +69,7 @@ async def test_a_real_game_loads_to_its_end(client: Client, name: str) -> None:
 
 @pytest.mark.parametrize("notation", ["san", "uci"])
 @pytest.mark.parametrize("name", GAMES)
-async def test_a_real_game_is_played_move_by_move(client: Client, name: str, notation: str) -> None:
+async def test_real_game_can_be_played_move_by_move(client: Client, name: str, notation: str) -> None:
     table = await new_table(client)
     oracle = Oracle(start_board("standard"))
     for node in read(GAMES[name]).mainline():
@@ -84,8 +84,8 @@ async def test_a_real_game_is_played_move_by_move(client: Client, name: str, not
 
 
 @pytest.mark.parametrize("name", GAMES)
-async def test_a_loaded_game_goes_on(client: Client, name: str) -> None:
-    """None of them ended on the board: whatever the Result header says, there is a next move."""
+async def test_loaded_real_game_can_be_continued(client: Client, name: str) -> None:
+    """None of these games ended on the board, so there is a next move whatever the Result header says."""
     table = await new_table(client, pgn=GAMES[name])
     assert (table.state["termination"], table.state["result"]) == ("available_move", "*")
     state = await table.play((await table.actions())[0])
@@ -101,7 +101,7 @@ async def test_line_ends_and_a_byte_order_mark_change_nothing(client: Client, na
     assert dressed.state["fen"] == plain.state["fen"]
 
 
-async def test_a_file_of_six_games_is_refused_and_counted(client: Client) -> None:
+async def test_file_of_six_games_is_refused_with_their_number(client: Client) -> None:
     reply = await refused_game(client, pgn=SIX_GAMES)
     assert (reply["code"], reply["error"]) == ("bad_pgn", "pgn: holds 6 games; send one game at a time")
     assert (await client.ask("games"))["games"] == []

@@ -1,6 +1,6 @@
-"""A game's history as reconchess's GameHistory: loaded by reconchess itself, and shown by its rc-replay.
+"""A game's history as reconchess's GameHistory: reconchess itself loads it, and its rc-replay shows it.
 
-That it equals LocalGame's own, in every accessor, is for ``test_recon_side_by_side.py``.
+``test_recon_side_by_side.py`` compares it with LocalGame's own history in every accessor.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def saved(game: ReconGame, folder: Path) -> Path:
     return path
 
 
-def played(seed: int, fen: str = chess.STARTING_FEN, turns: int = 1_000) -> ReconGame:
-    """A random game; resigned in the middle of a turn after so many."""
+def played_game(seed: int, fen: str = chess.STARTING_FEN, turns: int = 1_000) -> ReconGame:
+    """Return a random game, resigned in the middle of a turn after this many turns."""
     rng = random.Random(seed)
     game = ReconGame(fen)
     while not game.is_over():
@@ -38,7 +38,7 @@ def played(seed: int, fen: str = chess.STARTING_FEN, turns: int = 1_000) -> Reco
 
 
 def test_reconchess_loads_the_file(tmp_path: Path) -> None:
-    game = played(1)
+    game = played_game(1)
     history = GameHistory.from_file(str(saved(game, tmp_path)))
     assert history.get_white_player_name() == "one"
     assert history.get_black_player_name() == "another"
@@ -47,7 +47,7 @@ def test_reconchess_loads_the_file(tmp_path: Path) -> None:
     assert list(history.collect(history.taken_move, history.turns())) == [turn.taken for turn in game.history().turns]
 
 
-def test_a_turn_that_was_not_finished_has_a_sense_and_no_move(tmp_path: Path) -> None:
+def test_unfinished_turn_has_a_sense_and_no_move(tmp_path: Path) -> None:
     game = ReconGame()
     game.sense(chess.E2)
     game.move(Move.from_uci("e2e4"))
@@ -61,7 +61,7 @@ def test_a_turn_that_was_not_finished_has_a_sense_and_no_move(tmp_path: Path) ->
     assert (chess.D2, pawn) in history.sense_result(Turn(BLACK, 0))
 
 
-def test_a_game_without_turns_is_empty(tmp_path: Path) -> None:
+def test_game_without_turns_has_an_empty_history(tmp_path: Path) -> None:
     game = ReconGame()
     game.lose_on_time()
     history = GameHistory.from_file(str(saved(game, tmp_path)))
@@ -70,12 +70,12 @@ def test_a_game_without_turns_is_empty(tmp_path: Path) -> None:
     assert history.get_win_reason().name == "TIMEOUT"
 
 
-def test_a_game_under_way_has_no_result(tmp_path: Path) -> None:
+def test_live_game_has_no_result(tmp_path: Path) -> None:
     history = GameHistory.from_file(str(saved(ReconGame(), tmp_path)))
     assert (history.get_winner_color(), history.get_win_reason()) == (None, None)
 
 
-def test_fens_are_the_start_and_what_followed() -> None:
+def test_fens_are_the_start_and_the_position_after_each_move() -> None:
     game = ReconGame()
     for uci in ("e2e4", "e7e5"):
         game.sense(None)
@@ -89,12 +89,12 @@ def test_fens_are_the_start_and_what_followed() -> None:
     assert history.board().fen() == game.board.fen()
 
 
-def test_a_history_says_whose_turn_each_was() -> None:
-    game = played(3, POSITIONS["promotions, Black first"])
+def test_history_names_the_side_of_each_turn() -> None:
+    game = played_game(3, POSITIONS["promotions, Black first"])
     colors = [turn.color for turn in game.history().replay()]
     assert colors == [bool(ply % 2) for ply in range(game.ply)]
 
 
 def test_rc_replay_shows_the_game(tmp_path: Path) -> None:
-    game = played(2, turns=20)
+    game = played_game(2, turns=20)
     assert rc_replay(saved(game, tmp_path)) == (2 * game.ply + 1, ReconBoard.as_chess(game.board).fen())

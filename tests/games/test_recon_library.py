@@ -1,4 +1,4 @@
-"""The library of reconnaissance blind chess, as the author of a bot meets it."""
+"""The library of reconnaissance blind chess, as the author of a bot uses it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ E2E4 = Move.from_uci("e2e4")
 
 
 def after(*turns: str, fen: str = chess.STARTING_FEN) -> ReconGame:
-    """A game after these moves, ``--`` for a pass, with nothing sensed."""
+    """Return a game after these moves, ``--`` for a pass, with nothing sensed."""
     game = ReconGame(fen)
     for uci in turns:
         game.sense(None)
@@ -26,20 +26,20 @@ def after(*turns: str, fen: str = chess.STARTING_FEN) -> ReconGame:
     return game
 
 
-def test_a_sense_comes_before_the_move_and_there_is_one_of_each() -> None:
+def test_turn_needs_exactly_one_sense_before_its_move() -> None:
     game = ReconGame()
     assert not game.sensed
-    with pytest.raises(WrongPhase, match=r"a sense is due before the move; sense\(None\) passes"):
+    with pytest.raises(WrongPhase, match=r"sense before you move; sense\(None\) passes"):
         game.move(E2E4)
     game.sense(chess.E7)
     assert game.sensed
-    with pytest.raises(WrongPhase, match="a move is due"):
+    with pytest.raises(WrongPhase, match="this turn's sense has been made; move next"):
         game.sense(None)
     game.move(E2E4)
     assert (game.turn, game.sensed, game.ply) == (BLACK, False, 1)
 
 
-def test_a_sense_shows_nine_squares_from_the_top_left() -> None:
+def test_sense_shows_nine_squares_from_the_top_left() -> None:
     def piece(symbol: str) -> Piece:
         return Piece.from_symbol(symbol)
 
@@ -66,24 +66,24 @@ def test_a_sense_shows_nine_squares_from_the_top_left() -> None:
         ("a4", "a5 b5 a4 b4 a3 b3"),
     ],
 )
-def test_a_sense_at_the_edge_is_clipped(square: str, shown: str) -> None:
+def test_sense_at_the_edge_is_clipped(square: str, shown: str) -> None:
     result = ReconGame().sense(chess.parse_square(square))
     assert [chess.SQUARE_NAMES[seen] for seen, _ in result] == shown.split()
 
 
-def test_nothing_is_sensed_by_passing() -> None:
+def test_passed_sense_shows_nothing() -> None:
     assert ReconGame().sense(None) == []
 
 
 @pytest.mark.parametrize("square", [-1, 64])
-def test_what_is_no_square_is_not_sensed(square: int) -> None:
+def test_invalid_square_is_not_sensed(square: int) -> None:
     game = ReconGame()
-    with pytest.raises(ValueError, match=rf"{square} is no square: they are 0 \(a1\) to 63 \(h8\)"):
+    with pytest.raises(ValueError, match=rf"{square} is not a square: use 0 \(a1\) to 63 \(h8\)"):
         game.sense(square)
     assert not game.sensed
 
 
-def test_a_refused_move_changes_nothing() -> None:
+def test_refused_move_changes_nothing() -> None:
     game = ReconGame()
     game.sense(None)
     with pytest.raises(ValueError, match="e2e5 is not among the move actions"):
@@ -91,7 +91,7 @@ def test_a_refused_move_changes_nothing() -> None:
     assert (game.turn, game.sensed, game.ply, game.board.fen()) == (WHITE, True, 0, chess.STARTING_FEN)
 
 
-def test_the_side_to_act_is_told_where_it_lost_a_piece() -> None:
+def test_side_to_move_learns_where_it_lost_a_piece() -> None:
     game = after("e2e4", "d7d5", "e4d5")
     assert game.opponent_capture == chess.D5
     game.sense(None)
@@ -99,13 +99,13 @@ def test_the_side_to_act_is_told_where_it_lost_a_piece() -> None:
     assert game.opponent_capture is None
 
 
-def test_a_pawn_that_reaches_the_last_rank_asks_for_a_queen() -> None:
+def test_pawn_on_the_last_rank_becomes_a_queen_by_default() -> None:
     game = ReconGame("4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
     game.sense(None)
     assert game.move(Move.from_uci("a7a8")) == (Move.from_uci("a7a8"), Move.from_uci("a7a8q"), None)
 
 
-def test_who_takes_the_king_wins() -> None:
+def test_king_capture_wins_the_game() -> None:
     game = after("e2e4", "f7f6", "d1h5", "--", "h5e8")
     assert game.is_over()
     assert (game.winner, game.win_reason) == (WHITE, WinReason.KING_CAPTURE)
@@ -118,7 +118,7 @@ def test_who_takes_the_king_wins() -> None:
 
 
 @pytest.mark.parametrize("color", [WHITE, BLACK])
-def test_resigning_and_losing_on_time(color: bool) -> None:
+def test_either_side_can_resign_or_lose_on_time(color: bool) -> None:
     game = after("e2e4")
     game.resign(color)
     assert (game.winner, game.win_reason) == (not color, WinReason.RESIGN)
@@ -127,7 +127,7 @@ def test_resigning_and_losing_on_time(color: bool) -> None:
     assert (game.winner, game.win_reason) == (not color, WinReason.TIMEOUT)
 
 
-def test_the_side_to_act_is_the_one_that_gives_up() -> None:
+def test_side_to_move_resigns_or_loses_on_time_by_default() -> None:
     game = after("e2e4")
     game.resign()
     assert game.winner == WHITE
@@ -137,7 +137,7 @@ def test_the_side_to_act_is_the_one_that_gives_up() -> None:
 
 
 @pytest.mark.parametrize("color", [WHITE, BLACK])
-def test_losing_on_time_is_reconchess_timeout(color: bool) -> None:
+def test_loss_on_time_is_timeout_as_in_reconchess(color: bool) -> None:
     local = LocalGame()
     local.start()
     local.seconds_left_by_color[color] = 0
@@ -149,7 +149,7 @@ def test_losing_on_time_is_reconchess_timeout(color: bool) -> None:
     assert game.win_reason.name == local.get_win_reason().name
 
 
-def test_limits_may_be_lifted() -> None:
+def test_limits_can_be_removed() -> None:
     game = ReconGame("4k3/8/8/8/8/8/8/4K3 w - - 99 500", reversible_moves=None, max_turns=None)
     for _ in range(10):
         game.sense(None)
@@ -157,13 +157,13 @@ def test_limits_may_be_lifted() -> None:
     assert not game.is_over()
 
 
-def test_a_caller_may_end_a_game_by_a_rule_of_its_own() -> None:
+def test_caller_can_end_a_game_by_its_own_rule() -> None:
     game = ReconGame()
     game.end(None, WinReason.TURN_LIMIT)
     assert (game.is_over(), game.winner, game.win_reason) == (True, None, WinReason.TURN_LIMIT)
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_copy_is_independent() -> None:
     game = after("e2e4", "d7d5")
     game.sense(chess.D5)
     before = game.history()
@@ -179,13 +179,13 @@ def test_a_copy_goes_its_own_way() -> None:
 
 
 def pickled(game: ReconGame) -> ReconGame:
-    """A game that has gone to another process and come back."""
+    """Return a game that was pickled and unpickled, as for another process."""
     again = pickle.loads(pickle.dumps(game))
     assert isinstance(again, ReconGame)
     return again
 
 
-def test_games_are_equal_if_the_same_was_done_in_them() -> None:
+def test_games_with_the_same_actions_are_equal() -> None:
     one, other = after("e2e4", "d7d5"), after("e2e4", "d7d5")
     assert one == other == one.copy()
     one.sense(chess.D5)
@@ -194,14 +194,14 @@ def test_games_are_equal_if_the_same_was_done_in_them() -> None:
     assert one != other
     for game in (one, other):
         game.move(None)
-    assert one != other  # the same position, and another record
+    assert one != other  # the position is the same, but the record differs
     assert one.board == other.board
     assert ReconGame() != ReconGame(max_turns=5)
     assert ReconGame() != ReconGame(reversible_moves=5)
     assert ReconGame() != chess.STARTING_FEN
 
 
-def test_a_game_that_was_given_up_is_another() -> None:
+def test_resigned_or_timed_out_game_differs_from_a_live_one() -> None:
     one, other = ReconGame(), ReconGame()
     one.resign()
     assert one != other
@@ -221,7 +221,7 @@ def test_a_game_that_was_given_up_is_another() -> None:
         "r3k2r/8/8/8/4P3/8/8/R3K2R b KQkq e3 0 1",
     ],
 )
-def test_positions_are_equal_if_their_fens_are(fen: str) -> None:
+def test_positions_with_equal_fens_are_equal(fen: str) -> None:
     start = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     assert ReconBoard(fen) == ReconBoard(fen) != ReconBoard(start) == ReconBoard(start)
     assert ReconBoard(fen) != fen
@@ -229,7 +229,7 @@ def test_positions_are_equal_if_their_fens_are(fen: str) -> None:
     assert not isinstance(ReconGame(fen), Hashable)
 
 
-def test_positions_and_games_say_what_they_are() -> None:
+def test_repr_describes_positions_and_games() -> None:
     game = after("e2e4", fen=chess.STARTING_FEN)
     fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
     assert repr(game.board) == f"ReconBoard('{fen}')"
@@ -246,14 +246,14 @@ def test_positions_and_games_say_what_they_are() -> None:
     assert repr(passed) == f"<ReconGame '{fen}', ply 1: drawn, TURN_LIMIT>"
 
 
-def test_a_player_knows_its_own_pieces() -> None:
+def test_own_board_shows_only_the_pieces_of_the_player() -> None:
     board = after("e2e4", "d7d5", "e4d5").board
     assert board.own_board(WHITE).fen() == "8/8/8/3P4/8/8/PPPP1PPP/RNBQKBNR b KQ - 0 2"
     assert board.own_board(BLACK).fen() == "rnbqkbnr/ppp1pppp/8/8/8/8/8/8 b kq - 0 2"
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
-def test_python_s_own_copies_are_games_of_their_own(copied: Callable[[ReconGame], ReconGame]) -> None:
+def test_copies_by_copy_and_pickle_are_independent(copied: Callable[[ReconGame], ReconGame]) -> None:
     game = after("e2e4", "d7d5")
     game.sense(chess.D5)
     other = copied(game)
@@ -264,13 +264,13 @@ def test_python_s_own_copies_are_games_of_their_own(copied: Callable[[ReconGame]
     assert (game.ply, other.ply, game.board.fen()) == (3, 3, after("e2e4", "d7d5", "--").board.fen())
 
 
-def test_a_game_goes_to_another_process_without_the_tables_it_looks_up() -> None:
+def test_pickled_game_leaves_out_the_lookup_tables() -> None:
     game = ReconGame()
     game.move_actions()
     assert len(pickle.dumps(game)) < 10_000
 
 
-def test_lists_are_the_callers_own() -> None:
+def test_returned_lists_belong_to_the_caller() -> None:
     game = ReconGame()
     first = game.history()
     squares, moves = game.sense_actions(), game.move_actions()
@@ -285,7 +285,7 @@ def test_lists_are_the_callers_own() -> None:
     assert len(next(game.history().replay()).sense_result) == 9
 
 
-def test_the_same_seed_plays_the_same_game_as_with_reconchess() -> None:
+def test_same_seed_plays_the_same_game_as_with_reconchess() -> None:
     rng, local = random.Random(5), LocalGame(None, None)
     local.start()
     while not local.is_over():

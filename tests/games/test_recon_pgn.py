@@ -1,4 +1,4 @@
-"""PGN of reconnaissance blind chess: written, and read back by gmd and by python-chess."""
+"""PGN of reconnaissance blind chess, written by gmd and read back by gmd and by python-chess."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from tests.side_by_side import POSITIONS
 
 
 def random_game(fen: str, seed: int) -> History:
-    """A game of at most 100 turns; resigned in the middle of a turn if it has not ended by then."""
+    """Return the history of a game of at most 100 turns, resigned in the middle of a turn if it has not ended by
+    then.
+    """
     rng = random.Random(seed)
     game = ReconGame(fen)
     while not game.is_over():
@@ -46,7 +48,7 @@ histories = st.builds(random_game, st.sampled_from(list(POSITIONS.values())), st
 
 
 @given(histories)
-def test_the_moves_read_back_are_the_moves_made(history: History) -> None:
+def test_moves_read_back_are_the_moves_made(history: History) -> None:
     assert moves_of(pgn_of(history)) == [turn.taken for turn in history.turns]
 
 
@@ -78,7 +80,7 @@ def test_python_chess_reads_the_same_moves_senses_and_requests(history: History)
 
 
 @given(histories)
-def test_san_is_python_chess_without_check_signs(history: History) -> None:
+def test_san_equals_that_of_python_chess_without_check_signs(history: History) -> None:
     board, ours = ReconRules(history.start_fen), ReconBoard(history.start_fen)
     for turn in history.turns:
         if turn.taken is not None:
@@ -87,7 +89,7 @@ def test_san_is_python_chess_without_check_signs(history: History) -> None:
         ours.push(turn.taken, turn.capture_square)
 
 
-def test_a_game_as_text() -> None:
+def test_pgn_text_of_a_game() -> None:
     game = ReconGame("4k3/8/8/8/4P3/8/P7/R3K2b b Q - 0 7")
     turns = [
         ("e4", "h1a8"),
@@ -113,12 +115,12 @@ def test_a_game_as_text() -> None:
     )
 
 
-def test_a_move_that_the_true_board_forbids_is_named() -> None:
+def test_move_that_the_true_board_forbids_is_named() -> None:
     with pytest.raises(BadHistory, match=r"illegal san: 'Nf4'"):
         read_pgn("1. e4 Nf4 *")
 
 
-def test_a_king_may_be_left_in_check_and_taken_and_nothing_follows() -> None:
+def test_king_can_be_left_in_check_and_captured_which_ends_the_game() -> None:
     moves = "1. e4 f6 2. Qh5+ -- 3. Qxe8"
     assert moves_of(moves)[-1] == Move.from_uci("h5e8")
     with pytest.raises(BadHistory, match=r"illegal san: 'a6'"):

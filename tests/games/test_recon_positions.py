@@ -1,4 +1,4 @@
-"""Any position of reconnaissance blind chess, against reconchess's own functions over python-chess."""
+"""Positions of reconnaissance blind chess, compared with reconchess's own functions over python-chess."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ any_moves = st.builds(
 @pytest.mark.proof
 @settings(max_examples=proof_size(small=60, full=5_000))
 @given(recon_boards())
-def test_every_move_that_may_be_asked_for_comes_to_what_reconchess_says(board: Board) -> None:
+def test_every_move_action_has_the_result_of_reconchess(board: Board) -> None:
     ours = ReconBoard(board.fen(en_passant="fen"))
     actions = move_actions(board)
     assert ours.move_actions() == actions
@@ -41,7 +41,7 @@ def test_every_move_that_may_be_asked_for_comes_to_what_reconchess_says(board: B
 
 
 @given(recon_boards(), st.lists(any_moves, max_size=50))
-def test_no_other_move_may_be_asked_for(board: Board, moves: list[Move]) -> None:
+def test_no_other_move_can_be_requested(board: Board, moves: list[Move]) -> None:
     ours = ReconBoard(board.fen(en_passant="fen"))
     actions = move_actions(board)
     for requested in moves:
@@ -55,7 +55,7 @@ def test_no_other_move_may_be_asked_for(board: Board, moves: list[Move]) -> None
 
 
 @given(recon_boards())
-def test_a_board_says_of_itself_what_python_chess_says(board: Board) -> None:
+def test_board_agrees_with_python_chess(board: Board) -> None:
     ours = ReconBoard(board.fen(en_passant="fen"))
     assert ours.as_chess() == board
     assert ours.as_chess().fen(en_passant="fen") == board.fen(en_passant="fen")
@@ -80,6 +80,6 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("fen", "why"), REFUSED.items())
-def test_positions_that_no_game_starts_from(fen: str, why: str) -> None:
+def test_invalid_start_position_is_refused(fen: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         ReconBoard(fen)

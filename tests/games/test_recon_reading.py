@@ -21,8 +21,8 @@ from gm_recon.pgn_reading import read_pgn
 BLACK_BEGINS = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R b KQkq - 3 9"
 
 
-def played(seed: int, fen: str, plies: int, *, unfinished: bool = False) -> ReconGame:
-    """A random game of so many plies, resigned then."""
+def played_game(seed: int, fen: str, plies: int, *, unfinished: bool = False) -> ReconGame:
+    """Return a random game of this many plies, then resigned."""
     rng, game = random.Random(seed), ReconGame(fen)
     while not game.is_over() and game.ply < plies:
         game.sense(rng.choice([*game.sense_actions(), None]))
@@ -35,7 +35,7 @@ def played(seed: int, fen: str, plies: int, *, unfinished: bool = False) -> Reco
 
 
 games = st.builds(
-    played, st.integers(0, 2**32), st.sampled_from([chess.STARTING_FEN, BLACK_BEGINS]), st.integers(1, 60)
+    played_game, st.integers(0, 2**32), st.sampled_from([chess.STARTING_FEN, BLACK_BEGINS]), st.integers(1, 60)
 )
 
 
@@ -46,7 +46,7 @@ def test_json_is_read_as_it_was_played(game: ReconGame) -> None:
 
 @given(games, st.booleans())
 def test_pgn_is_read_as_it_was_played(game: ReconGame, old: bool) -> None:
-    """Also that of older servers, whose Termination was what GmdTermination is now."""
+    """PGN of older servers is read too; its Termination was what GmdTermination is now."""
     history = game.history()
     result = {None: "1/2-1/2", WHITE: "1-0", BLACK: "0-1"}[history.winner]
     assert history.win_reason is not None
@@ -57,9 +57,9 @@ def test_pgn_is_read_as_it_was_played(game: ReconGame, old: bool) -> None:
     assert read_pgn(f"{tags}\n{movetext(history)} {result}\n") == (history, "one", None)
 
 
-def test_a_turn_that_was_not_finished_is_read() -> None:
+def test_unfinished_turn_is_read() -> None:
     for plies in (0, 1, 6):
-        history = played(3, chess.STARTING_FEN, plies, unfinished=True).history()
+        history = played_game(3, chess.STARTING_FEN, plies, unfinished=True).history()
         assert len(history.unfinished) == 1
         assert read_json(history.to_json()).history == history
         assert read_pgn(movetext(history)).history.unfinished == history.unfinished
@@ -78,7 +78,7 @@ def local_game(seed: int) -> GameHistory:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_reconchess_own_files_are_read(seed: int, tmp_path: Path) -> None:
+def test_files_of_reconchess_are_read(seed: int, tmp_path: Path) -> None:
     history = local_game(seed)
     history.save(str(tmp_path / "game.json"))
     read = read_json((tmp_path / "game.json").read_text())
@@ -93,7 +93,7 @@ def test_reconchess_own_files_are_read(seed: int, tmp_path: Path) -> None:
 
 
 def changed(change: Any) -> str:
-    saved = json.loads(played(1, chess.STARTING_FEN, 10).history().to_json())
+    saved = json.loads(played_game(1, chess.STARTING_FEN, 10).history().to_json())
     change(saved)
     return json.dumps(saved)
 
@@ -102,7 +102,7 @@ def changed(change: Any) -> str:
     ("text", "reason"),
     [
         ("", "Expecting value"),
-        ("[]", "it is no JSON object"),
+        ("[]", "it is not a JSON object"),
         ('{"type": "GameHistory"}', "a field is missing"),
         (changed(lambda saved: saved["taken_moves"]["true"].__setitem__(2, None)), "White's turn 3: its fens_after_mo"),
         (changed(lambda saved: saved["sense_results"]["false"].__setitem__(1, [])), "Black's turn 2: its sense_result"),
@@ -110,16 +110,16 @@ def changed(change: Any) -> str:
         (changed(lambda saved: saved.update(win_reason={"value": "BOREDOM"})), "BOREDOM"),
         (
             changed(lambda saved: saved["fens_before_move"]["true"].__setitem__(0, "8/8 w - - 0 1")),
-            "cannot be played again",
+            "cannot be replayed",
         ),
     ],
 )
-def test_what_could_not_have_happened_is_refused(text: str, reason: str) -> None:
+def test_impossible_json_history_is_refused(text: str, reason: str) -> None:
     with pytest.raises(BadHistory, match=reason):
         read_json(text)
 
 
 @pytest.mark.parametrize("text", ["1.e4 e4", '[FEN "8/8 w"]\n\n1.e4', "1.e4 {[%sense z9]}"])
-def test_a_pgn_that_could_not_have_been_played_is_refused(text: str) -> None:
+def test_impossible_pgn_is_refused(text: str) -> None:
     with pytest.raises(BadHistory):
         read_pgn(text)

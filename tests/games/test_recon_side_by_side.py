@@ -1,4 +1,4 @@
-"""The rules of reconnaissance blind chess against reconchess's, action by action."""
+"""The rules of reconnaissance blind chess compared with reconchess's, action by action."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from tests.side_by_side import POSITIONS, Bots, RandomPlayers, RulesSide, Start,
 
 
 @pytest.mark.proof
-async def test_random_games_are_reconchess_games() -> None:
+async def test_random_games_equal_those_of_reconchess() -> None:
     seen: Counter[str] = Counter()
     for seed in range(proof_size(150, 5_000)):
         rng = random.Random(seed)
         history = await play_side_by_side(drawn_start(rng), RandomPlayers(rng), RulesSide())
         _count(history, seen)
-    # What the games are for has happened in them.
+    # The events for which the games are played have happened.
     assert [what for what in _WHAT if not seen[what]] == []
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-async def test_every_position_is_played_as_reconchess_plays_it(position: str) -> None:
+async def test_every_start_position_is_played_as_by_reconchess(position: str) -> None:
     for seed in range(3):
         rng = random.Random(f"{position} {seed}")
         await play_side_by_side(Start(POSITIONS[position]), RandomPlayers(rng), RulesSide())
 
 
 @pytest.mark.proof
-async def test_games_between_reconchess_bots_are_the_same() -> None:
+async def test_games_between_bots_of_reconchess_are_the_same() -> None:
     for seed in range(proof_size(10, 500)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         start = Start()

@@ -1,4 +1,4 @@
-"""Threefold repetition: the position has now occurred three times, and a position is more than where pieces stand."""
+"""Threefold repetition: the position has occurred three times, and a position is more than its pieces."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ THREEFOLD = 2
 
 
 async def draws_along(table: Table, *moves: str) -> list[int]:
-    """The ``draws`` of the state after each move."""
+    """Return the ``draws`` of the state after each move."""
     return [(await table.play(move))["draws"] for move in moves]
 
 
-async def test_the_claim_is_there_exactly_while_the_position_has_occurred_three_times(client: Client) -> None:
+async def test_draw_is_available_exactly_while_the_position_has_occurred_three_times(client: Client) -> None:
     table = await new_table(client)
     assert await draws_along(table, *KNIGHTS_OUT_AND_BACK * 2) == [0, 0, 0, 0, 0, 0, 0, THREEFOLD]
-    # Another position, seen for the first time; and then the start again, for the fourth.
+    # First another position, which is new; then the start for the fourth time.
     assert await draws_along(table, "Nc3", "Nc6", "Nb1", "Nb8") == [0, 0, 0, THREEFOLD]
-    # After Nf3 for the third time; then a pawn moves, and nothing from before can come again.
+    # The position after Nf3 for the third time; then a pawn moves, and no earlier position can recur.
     assert await draws_along(table, "Nf3", "d5", "Ng1", "Nf6", "Nf3") == [THREEFOLD, 0, 0, 0, 0]
 
 
-async def test_a_claim_can_be_passed_over_and_taken_when_it_comes_back(client: Client) -> None:
+async def test_unclaimed_draw_can_be_taken_when_the_position_recurs(client: Client) -> None:
     table = await new_table(client)
     await table.play(*KNIGHTS_OUT_AND_BACK * 2, "Nc3", "Nc6")
     assert (await table.end("taken_draw_white", 1))["code"] == "not_available"
@@ -33,7 +33,7 @@ async def test_a_claim_can_be_passed_over_and_taken_when_it_comes_back(client: C
     assert (await table.end("taken_draw_white", 1))["state"]["termination"] == "taken_draw_white"
 
 
-async def test_automatic_draws_end_the_game_at_the_third_occurrence(client: Client) -> None:
+async def test_automatic_draw_ends_the_game_at_the_third_occurrence(client: Client) -> None:
     table = await new_table(client, draws="automatic")
     state = await table.play(*KNIGHTS_OUT_AND_BACK, *KNIGHTS_OUT_AND_BACK[:3])
     assert (state["termination"], state["result"]) == ("available_move", "*")
@@ -51,53 +51,53 @@ async def test_occurrences_in_a_pgn_count(client: Client, loaded: int) -> None:
     assert (state["ply_index"], state["draws"]) == (8, THREEFOLD)
 
 
-async def test_the_same_position_with_an_en_passant_right_is_another(client: Client) -> None:
+async def test_position_with_an_en_passant_right_differs(client: Client) -> None:
     table = await new_table(client, fen="rnbqkbnr/pppp1ppp/8/4P3/8/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1")
     state = await table.play("d5")
     assert state["passant_file"] == 3
-    # Pieces stand as they did after d5 for the second and third time, but exd6 is possible no more.
+    # The pieces stand as after d5 for the second and third time, but exd6 is no longer possible.
     assert await draws_along(table, *KNIGHTS_OUT_AND_BACK * 2) == [0] * 8
     assert await draws_along(table, *KNIGHTS_OUT_AND_BACK) == [THREEFOLD] * 4
 
 
-async def test_a_double_step_that_nothing_can_capture_makes_no_other_position(client: Client) -> None:
+async def test_double_step_without_a_possible_capture_makes_no_difference(client: Client) -> None:
     table = await new_table(client)
     await table.play("e4")
     black_first = ("Nf6", "Nf3", "Ng8", "Ng1")
     assert await draws_along(table, *black_first * 2) == [0] * 7 + [THREEFOLD]
 
 
-async def test_an_en_passant_capture_that_a_pin_forbids_makes_no_other_position(client: Client) -> None:
+async def test_en_passant_capture_that_a_pin_forbids_makes_no_difference(client: Client) -> None:
     table = await new_table(client, fen="4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1")
     assert (await table.play("d5"))["passant_file"] == -1
     assert await draws_along(table, *("Ka4", "Ke7", "Ka5", "Ke8") * 2) == [0] * 7 + [THREEFOLD]
 
 
-async def test_the_same_position_with_other_castling_rights_is_another(client: Client) -> None:
+async def test_position_with_other_castling_rights_differs(client: Client) -> None:
     table = await new_table(client, fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     rooks_out_and_back = ("Rb1", "Rb8", "Ra1", "Ra8")
-    # Back where they were for the first and second time without the rights, for the third time in all.
+    # The rooks return: the third occurrence of the pieces, but only the second without the castling rights.
     assert await draws_along(table, *rooks_out_and_back * 2) == [0] * 8
     assert table.state["available_castles"] == 0x01 | 0x04
-    # The position after Rb1 had Black's right as well when it first occurred.
+    # When the position after Rb1 first occurred, Black still had its right too.
     assert await draws_along(table, *rooks_out_and_back) == [0, THREEFOLD, THREEFOLD, THREEFOLD]
 
 
-async def test_crazyhouse_repeats_a_position_behind_captures_and_drops(client: Client) -> None:
+async def test_crazyhouse_position_repeats_after_captures_and_drops(client: Client) -> None:
     table = await new_table(
         client, variant="crazyhouse", draws="claimed", fen="4r1k1/5ppp/8/8/8/8/5PPP/3R2K1[Nn] w - - 0 1"
     )
-    # Each side drops a knight, loses it and captures the other's.
+    # Each side drops a knight, loses it and captures the opponent's.
     circle = ("N@e5", "Rxe5", "Kf1", "N@d4", "Rxd4", "Re8", "Rd1", "Kh8", "Kg1", "Kg8")
     assert await draws_along(table, *circle * 2) == [0] * 19 + [THREEFOLD]
 
 
-async def test_crazyhouse_pieces_in_hand_are_part_of_the_position(client: Client) -> None:
+async def test_pockets_are_part_of_a_crazyhouse_position(client: Client) -> None:
     table = await new_table(
         client, variant="crazyhouse", draws="claimed", fen="4r1k1/5ppp/8/8/8/8/5PPP/3R2K1[NN] w - - 0 1"
     )
     start = table.state["board"]
-    # White gives its knights away one by one; then the pieces stand as they did, but for the pockets.
+    # White gives its knights away one by one; then only the pockets differ.
     await table.play("N@e5", "Rxe5", "Kf1", "Re8", "Kg1", "Kh8", "N@e5", "Rxe5", "Kf1", "Re8", "Kg1", "Kg8")
     assert (table.state["board"], table.state["pockets"]) == (start, {"white": "", "black": "nn"})
     kings_out_and_back = ("Kf1", "Kf8", "Kg1", "Kg8")

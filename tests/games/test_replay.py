@@ -1,4 +1,4 @@
-"""A game is the fold of its events: whoever replays them has the same game, to the last retry."""
+"""A game is the fold of its events: replaying them gives the same game and the same answers to retries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.oracle import Oracle, start_board
 seats = st.sampled_from(chess.COLORS)
 seconds = st.sampled_from([0.0, 0.001, 1.5, 30.0, 1000.0])
 
-#: What is asked of a game; -1 stands for its present ply, and a number for a legal move, by that index.
+#: Commands for a game: -1 stands for the current ply, and a number for the legal move of that index.
 asked_moves = st.tuples(
     st.integers(0, 60) | st.sampled_from(["e4", "nonsense", "", "--"]),
     seats | st.none(),
@@ -67,7 +67,7 @@ options = st.builds(
 
 
 def new_game(request: NewGame, pgn_moves: list[str]) -> tuple[ChessGame, list[AnyEvent]]:
-    """A game and the events it has had."""
+    """Return a game and the events that it has had."""
     created = Created(1, request.player_black, resolve(request, {}, 342, strict=True), "2026-11-21T04:41:00Z")
     game = make_game(created)
     loading = game.load(pgn_moves)
@@ -89,7 +89,7 @@ def command_of(what: Any, game: ChessGame) -> Command:
 
 
 def everything(game: ChessGame) -> list[Any]:
-    """All that a game shows of itself."""
+    """Return everything that a game shows."""
     return [
         game.now,
         game.turn,
@@ -119,8 +119,8 @@ def test_replaying_the_events_gives_the_same_game(
 
 
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
-async def test_a_game_goes_on_after_any_restart(variant: str) -> None:
-    """Each daemon has the log of the one before, and nothing else."""
+async def test_game_continues_after_any_restart(variant: str) -> None:
+    """Each daemon has the log of the previous one, and nothing else."""
     rng = random.Random(f"restart {variant}")
     log = MemoryLog()
     position = None if variant == "standard" else 17
@@ -137,7 +137,7 @@ async def test_a_game_goes_on_after_any_restart(variant: str) -> None:
 
 
 async def play_some(client: Client, oracle: Oracle, game_id: int, style: str, rng: random.Random) -> Json | None:
-    """Up to twenty moves, some with an offer; the last state, if there was a move."""
+    """Make up to twenty moves, some with a draw offer; return the last state if there was a move."""
     shown: Json | None = None
     for _ in range(rng.randrange(20)):
         if oracle.termination != "available_move":

@@ -1,4 +1,4 @@
-"""What games say they take in memory is what they take, more or less: the daemon counts on it."""
+"""The memory estimates of games, on which the daemon relies, are about right."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLIES = 1_500
 
 
 def wandering(plies: int) -> list[str]:
-    """Moves of a game in which pieces wander, nothing is taken and no pawn moves: few positions occur twice."""
+    """Return moves of a game in which pieces wander without captures or pawn moves, so that few positions repeat."""
     board, moves, rng = chess.Board(), list[str](), random.Random(1)
     while len(moves) < plies:
         quiet = [move for move in board.legal_moves if not board.is_zeroing(move) and not board.gives_check(move)]
@@ -52,7 +52,7 @@ def events_of(game: Game, move: str) -> list[AnyEvent]:
 
 
 @pytest.mark.parametrize("make", [chess_game, rbc_game])
-def test_a_game_takes_about_the_bytes_that_it_says(make: Callable[[], Game]) -> None:
+def test_estimated_bytes_of_a_game_are_about_right(make: Callable[[], Game]) -> None:
     moves = wandering(PLIES)
     tracemalloc.start()
     try:
@@ -63,7 +63,8 @@ def test_a_game_takes_about_the_bytes_that_it_says(make: Callable[[], Game]) -> 
         said = game.estimated_bytes
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
-        shared = sum(map(sys.getsizeof, getattr(game, "_occurred", ())))  # with the caches, until these have others
+        # the caches hold them too, until other positions replace them
+        shared = sum(map(sys.getsizeof, getattr(game, "_occurred", ())))
         del game
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()

@@ -1,4 +1,4 @@
-"""Where a game may start: FENs, start numbers, seeds; and what is refused."""
+"""Start positions: FENs, start numbers and seeds, and those that are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.oracle import Oracle, start_board
 VARIANTS = ["standard", "chess960", "crazyhouse"]
 
 
-# --- FENs that are taken ----------------------------------------------------------------------------------------
+# --- Accepted FENs ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -39,25 +39,25 @@ VARIANTS = ["standard", "chess960", "crazyhouse"]
         pytest.param("4k3/8/8/8/8/8/4P3/4K3 w - - 1000 100000", "4k3/8/8/8/8/8/4P3/4K3 w - - 1000 100000", id="limits"),
     ],
 )
-async def test_a_fen_that_is_taken(client: Client, fen: str, shown: str) -> None:
+async def test_valid_fen_is_accepted(client: Client, fen: str, shown: str) -> None:
     table = await new_table(client, fen=fen)
     assert (table.state["fen"], table.state["start_fen"], table.options["fen"]) == (shown, shown, shown)
     assert table.state == Oracle(start_board("standard", fen=shown)).state(table.id)
 
 
-async def test_the_start_is_shown_for_the_whole_game(client: Client) -> None:
+async def test_start_position_is_shown_for_the_whole_game(client: Client) -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 w - - 3 9"
     state = await (await new_table(client, fen=start)).play("e4", "Kd7")
     assert (state["start_fen"], state["fen"]) == (start, "8/3k4/8/8/4P3/8/8/4K3 w - - 1 10")
 
 
-async def test_move_numbers_go_on_from_the_fen(client: Client) -> None:
+async def test_move_numbers_continue_from_the_fen(client: Client) -> None:
     table = await new_table(client, fen="4k3/8/8/8/8/8/4P3/4K3 b - - 0 41")
     state = await table.play("Kd7", "e4", "Kd6")
     assert (state["pgn"], state["fen"].split()[-1]) == ("41...Kd7 42.e4 Kd6", "43")
 
 
-# --- FENs that are not ------------------------------------------------------------------------------------------
+# --- Refused FENs -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ async def test_move_numbers_go_on_from_the_fen(client: Client) -> None:
         ("4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/8/4K3 w - - 0 1", "too many white pieces"),
     ],
 )
-async def test_positions_that_cannot_be(client: Client, fen: str, why: str) -> None:
+async def test_impossible_position_is_refused(client: Client, fen: str, why: str) -> None:
     reply = await refused_game(client, fen=fen)
     assert reply["code"] == "bad_position"
     assert reply["error"].startswith(f"fen: '{fen}' is no standard position: ")
@@ -109,7 +109,7 @@ async def test_positions_that_cannot_be(client: Client, fen: str, why: str) -> N
         "4k3/8/8/8/8/8/8/4K\0\0\0 w - - 0 1",
     ],
 )
-async def test_texts_that_are_no_fen(client: Client, variant: str, fen: str) -> None:
+async def test_text_that_is_no_fen_is_refused(client: Client, variant: str, fen: str) -> None:
     reply = await refused_game(client, variant=variant, fen=fen)
     assert reply["code"] == "bad_position"
     assert reply["error"].startswith("fen: ")
@@ -136,7 +136,7 @@ async def test_any_text_as_fen_makes_a_game_or_is_a_bad_position(fen: str) -> No
     ("seed", "number"),
     [(0, 0), (518, 518), (960, 0), (-1, 959), (10**30, 10**30 % 960), (-(2**63) - 1, (-(2**63) - 1) % 960)],
 )
-async def test_a_seed_picks_a_start_reproducibly(client: Client, variant: str, seed: int, number: int) -> None:
+async def test_seed_determines_the_start_position(client: Client, variant: str, seed: int, number: int) -> None:
     by_seed = await new_table(client, variant=variant, seed=seed)
     by_number = await new_table(client, variant=variant, position=number)
     assert by_seed.options["position"] == number
@@ -144,7 +144,7 @@ async def test_a_seed_picks_a_start_reproducibly(client: Client, variant: str, s
     assert by_seed.state["fen"] == by_number.state["fen"]
 
 
-async def test_chess960_draws_a_start_and_says_which(client: Client) -> None:
+async def test_chess960_draws_a_start_position_and_gives_its_number(client: Client) -> None:
     numbers = set()
     for _ in range(20):
         table = await new_table(client, variant="chess960")
@@ -162,7 +162,7 @@ async def test_standard_chess_has_no_start_numbers(client: Client, field: str) -
 
 
 @pytest.mark.parametrize("position", [-1, 960, 1.5, "518", True])
-async def test_start_numbers_out_of_range(client: Client, position: object) -> None:
+async def test_start_number_out_of_range_is_refused(client: Client, position: object) -> None:
     reply = await refused_game(client, variant="chess960", position=position)
     assert reply["code"] == "bad_request"
     assert reply["error"].startswith("position: ")
@@ -178,12 +178,12 @@ async def test_start_numbers_out_of_range(client: Client, position: object) -> N
         {"position": 518, "pgn": '[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]'},
     ],
 )
-async def test_a_start_is_given_only_once(client: Client, variant: str, options: dict[str, object]) -> None:
+async def test_start_position_may_be_given_only_once(client: Client, variant: str, options: dict[str, object]) -> None:
     assert (await refused_game(client, variant=variant, **options))["code"] == "bad_request"
 
 
 @pytest.mark.parametrize("variant", ["Standard", "chess", "rbc2", "", None, 3])
-async def test_unknown_variants(client: Client, variant: object) -> None:
+async def test_unknown_variant_is_refused(client: Client, variant: object) -> None:
     if variant is None:
         assert (await new_table(client, variant=None)).options["variant"] == "standard"
     else:
@@ -195,7 +195,7 @@ async def test_unknown_variants(client: Client, variant: object) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_every_fen_a_game_shows_starts_the_same_position(client: Client, variant: str) -> None:
+async def test_every_shown_fen_starts_a_game_with_the_same_position(client: Client, variant: str) -> None:
     """The FEN of any state, given to ``new_game``, makes a game that shows the same board, access map and FEN."""
     rng = random.Random(f"round trip {variant}")
     same = ("board", "access_map", "available_castles", "passant_file", "in_check", "turn", "fen")

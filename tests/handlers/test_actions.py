@@ -1,4 +1,4 @@
-"""``state`` and ``actions``: what there is to see, and to do."""
+"""``state`` and ``actions``: the position and the legal actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITIONS = [
 
 
 @pytest.mark.parametrize("fen", POSITIONS)
-async def test_actions_are_the_legal_moves_and_only_on_ones_turn(fen: str) -> None:
+async def test_actions_are_the_legal_moves_on_the_own_turn_only(fen: str) -> None:
     board = chess.Board(fen)
     async with memory_daemon() as daemon:
         client = await daemon.connect()
@@ -34,7 +34,7 @@ async def test_actions_are_the_legal_moves_and_only_on_ones_turn(fen: str) -> No
         assert await client.ask("actions", game_id=1, player=other) == off_turn
 
 
-async def test_crazyhouse_actions_have_drops() -> None:
+async def test_crazyhouse_actions_contain_drops() -> None:
     board = CrazyhouseBoard()
     rng = random.Random(1)
     async with memory_daemon() as daemon:
@@ -51,7 +51,7 @@ async def test_crazyhouse_actions_have_drops() -> None:
         assert any("@" in move for move in moves)
 
 
-async def test_there_are_none_once_the_game_is_over() -> None:
+async def test_finished_game_has_no_actions() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -60,7 +60,7 @@ async def test_there_are_none_once_the_game_is_over() -> None:
             assert (await client.ask("actions", game_id=1, player=player))["move_actions"] is None
 
 
-async def test_who_has_no_seat_has_no_actions() -> None:
+async def test_player_without_a_seat_gets_no_actions() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -68,7 +68,7 @@ async def test_who_has_no_seat_has_no_actions() -> None:
         assert (reply["code"], reply["error"]) == ("not_a_player", "player: 3 has no seat in game 1")
 
 
-async def test_a_state_is_what_the_move_returned() -> None:
+async def test_state_equals_the_state_in_the_reply_to_the_move() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         new = await client.new_game()
@@ -77,7 +77,7 @@ async def test_a_state_is_what_the_move_returned() -> None:
         assert await client.ask("state", game_id=1) == moved
 
 
-async def test_a_state_has_actions_where_they_are_asked_for() -> None:
+async def test_state_contains_actions_on_request() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()

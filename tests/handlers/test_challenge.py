@@ -1,4 +1,4 @@
-"""Invitations and seeks as messages."""
+"""Invitations and seeks in the protocol."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.helpers import Client, Json
 from tests.lobbying import ALICE, BOB, CAROL, house
 
 
-def told(reply: Json) -> Any:
-    """What a refusal says."""
+def refusal_of(reply: Json) -> Any:
+    """Return the code and the text of a refusal."""
     return reply["code"], reply["error"]
 
 
@@ -21,7 +21,7 @@ async def received(client: Client, **fields: Any) -> list[int]:
     return [row["game_id"] for row in (await client.ask("invitations", **fields))["received"]]
 
 
-async def test_a_challenge_is_a_game_whose_other_seat_is_kept() -> None:
+async def test_challenge_makes_a_game_with_a_reserved_seat() -> None:
     async with house() as (_, alice, bob, carol):
         asked = {"opponent": "Bob", "color": "black", "variant": "rbc", "clock": None, "brief": True}
         made = await alice.ask("challenge", **asked)
@@ -50,7 +50,7 @@ async def test_a_challenge_is_a_game_whose_other_seat_is_kept() -> None:
         assert (await bob.ask("sense", game_id=1, square="e7", brief=True))["error"] is None
 
 
-async def test_the_defaults_are_those_of_new_game() -> None:
+async def test_challenge_has_the_defaults_of_new_game() -> None:
     async with house() as (_, alice, *_):
         made = await alice.ask("challenge", opponent=BOB)
         plain = await alice.ask("new_game", player_white=ALICE, player_black=BOB)
@@ -58,12 +58,12 @@ async def test_the_defaults_are_those_of_new_game() -> None:
         assert {made["state"]["player_white"], made["state"]["player_black"]} == {ALICE, BOB}
 
 
-async def test_who_waits_for_any_game_is_told_of_a_challenge_and_of_what_became_of_its_own() -> None:
+async def test_wait_for_any_game_shows_a_challenge_and_the_end_of_an_own_one() -> None:
     async with house() as (_, alice, bob, _carol):
         await bob.send({"kind": "wait", "any": True, "brief": True})
         await alice.ask("challenge", opponent="bob")
-        told_of = await bob.receive()
-        assert (told_of["game_id"], told_of["state"]["phase"]) == (1, "open")
+        shown = await bob.receive()
+        assert (shown["game_id"], shown["state"]["phase"]) == (1, "open")
         await alice.send({"kind": "wait", "any": True, "brief": True})
         declined = await bob.ask("decline", game_id=1, brief=True)
         end = ("declined", "*", "over")
@@ -75,24 +75,24 @@ async def test_who_waits_for_any_game_is_told_of_a_challenge_and_of_what_became_
         assert (await alice.ask("wait", any=True, timeout=0))["state"] is None
 
 
-async def test_declining_twice_is_declining_and_others_cannot() -> None:
+async def test_declining_may_be_repeated_but_only_by_the_invited() -> None:
     async with house() as (_, alice, bob, carol):
         await alice.ask("challenge", opponent="bob", color="white")
-        assert told(await carol.ask("decline", game_id=1)) == (
+        assert refusal_of(await carol.ask("decline", game_id=1)) == (
             "not_a_player",
             f"player: {CAROL} has no seat in game 1, and is not invited to it",
         )
         first = await bob.ask("decline", game_id=1, brief=True)
         assert await bob.ask("decline", game_id=1, brief=True) == first
-        assert told(await bob.ask("accept", game_id=1)) == ("game_over", "game 1 is over: declined")
-        assert told(await carol.ask("accept", game_id=1)) == (
+        assert refusal_of(await bob.ask("accept", game_id=1)) == ("game_over", "game 1 is over: declined")
+        assert refusal_of(await carol.ask("accept", game_id=1)) == (
             "not_available",
             f"game_id: player {CAROL} is not invited to game 1",
         )
-        assert told(await bob.ask("decline", game_id=9)) == ("no_such_game", "game_id: there is no game 9")
+        assert refusal_of(await bob.ask("decline", game_id=9)) == ("no_such_game", "game_id: there is no game 9")
 
 
-async def test_the_inviter_may_withdraw_until_the_game_has_begun() -> None:
+async def test_inviter_may_withdraw_until_the_game_has_begun() -> None:
     async with house() as (_, alice, bob, _carol):
         for game_id in (1, 2):
             await alice.ask("challenge", opponent="bob", color="white")
@@ -101,15 +101,15 @@ async def test_the_inviter_may_withdraw_until_the_game_has_begun() -> None:
         state = (await alice.ask("decline", game_id=1, brief=True))["state"]
         assert (state["termination"], state["result"]) == ("withdrawn", "*")
         for client in (alice, bob):
-            assert told(await client.ask("decline", game_id=2)) == (
+            assert refusal_of(await client.ask("decline", game_id=2)) == (
                 "not_available",
                 "game 2 has begun and cannot be called off; resign instead",
             )
         await alice.ask("end_game", game_id=2, termination="resignation_white")
-        assert told(await bob.ask("decline", game_id=2)) == ("game_over", "game 2 is over: resignation_white")
+        assert refusal_of(await bob.ask("decline", game_id=2)) == ("game_over", "game 2 is over: resignation_white")
 
 
-async def test_a_seat_that_new_game_keeps_is_an_invitation_too() -> None:
+async def test_seat_reserved_by_new_game_is_an_invitation_too() -> None:
     async with house() as (_, alice, bob, _carol):
         await alice.new_game(ALICE, BOB)
         (row,) = (await bob.ask("invitations"))["received"]
@@ -118,18 +118,18 @@ async def test_a_seat_that_new_game_keeps_is_an_invitation_too() -> None:
         await alice.new_game(ALICE, BOB)
         assert (await bob.ask("decline", game_id=2))["state"]["termination"] == "declined"
         await alice.new_game(ALICE, None)
-        assert told(await bob.ask("accept", game_id=3))[0] == "not_available"
+        assert refusal_of(await bob.ask("accept", game_id=3))[0] == "not_available"
         assert (await alice.ask("decline", game_id=3))["state"]["termination"] == "withdrawn"
 
 
-async def test_unknown_players_and_those_who_are_not_here_are_not_told_apart() -> None:
+async def test_unknown_and_absent_players_get_the_same_refusal() -> None:
     async with house() as (daemon, alice, _bob, carol):
         account, _ = await daemon.authenticator.registry.register("dave", None, None)
         await carol.aclose()
         await trio.testing.wait_all_tasks_blocked()
         for opponent in ("dave", account.player, "nobody", account.player + 1, "carol", CAROL):
             shown = repr(opponent) if isinstance(opponent, str) else opponent
-            assert told(await alice.ask("challenge", opponent=opponent)) == (
+            assert refusal_of(await alice.ask("challenge", opponent=opponent)) == (
                 "not_available",
                 f"opponent: {shown}: no such player is here",
             )
@@ -150,24 +150,24 @@ async def test_unknown_players_and_those_who_are_not_here_are_not_told_apart() -
         ),
     ],
 )
-async def test_what_is_no_challenge(fields: Json, error: str) -> None:
+async def test_invalid_challenge_is_refused(fields: Json, error: str) -> None:
     async with house() as (_, alice, bob, _carol):
-        assert told(await alice.ask("challenge", **fields)) == ("bad_request", error)
+        assert refusal_of(await alice.ask("challenge", **fields)) == ("bad_request", error)
         assert await received(bob) == []
 
 
-async def test_a_challenge_that_comes_again_with_its_token_is_the_same_game() -> None:
+async def test_repeated_challenge_with_its_token_is_the_same_game() -> None:
     async with house() as (_, alice, bob, _carol):
         asked = {"opponent": "bob", "color": "white", "token": "t", "brief": True}
         first = await alice.ask("challenge", **asked)
         assert await alice.ask("challenge", **asked) == first
         assert await received(bob) == [1]
-        assert told(await alice.ask("challenge", **asked, variant="rbc"))[0] == "bad_request"
+        assert refusal_of(await alice.ask("challenge", **asked, variant="rbc"))[0] == "bad_request"
         await bob.ask("decline", game_id=1)
         assert (await alice.ask("challenge", **asked))["state"]["termination"] == "declined"
 
 
-async def test_two_who_seek_alike_are_paired_and_the_first_is_invited() -> None:
+async def test_matching_seeks_are_paired_and_the_first_player_is_invited() -> None:
     async with house() as (_, alice, bob, carol):
         waiting = {"game_id": None, "seat": None, "state": None, "options": None, "error": None}
         assert await alice.ask("seek", variant="rbc", color="white") == waiting
@@ -184,7 +184,7 @@ async def test_two_who_seek_alike_are_paired_and_the_first_is_invited() -> None:
             assert (await client.ask("invitations"))["seeking"] is seeking
 
 
-async def test_a_seek_ends_with_its_session_with_another_and_with_decline() -> None:
+async def test_seek_ends_with_its_session_with_a_new_seek_and_with_decline() -> None:
     async with house() as (daemon, alice, bob, carol):
         await alice.ask("seek")
         assert await alice.ask("decline") == {"state": None, "error": None}
@@ -198,7 +198,7 @@ async def test_a_seek_ends_with_its_session_with_another_and_with_decline() -> N
         await other.aclose()
 
 
-async def test_nobody_is_paired_beyond_what_it_takes() -> None:
+async def test_player_is_not_paired_beyond_its_limit_of_games() -> None:
     async with house() as (_, alice, bob, _carol):
         assert await alice.ask("settings", max_games=1) == {
             "player": ALICE,
@@ -211,11 +211,11 @@ async def test_nobody_is_paired_beyond_what_it_takes() -> None:
         await alice.ask("seek", color="white")
         await alice.ask("challenge", opponent="carol", color="white")
         assert (await bob.ask("seek"))["game_id"] is None
-        assert told(await alice.ask("seek"))[0] == "not_available"
-        assert told(await bob.ask("challenge", opponent="alice"))[0] == "not_available"
+        assert refusal_of(await alice.ask("seek"))[0] == "not_available"
+        assert refusal_of(await bob.ask("challenge", opponent="alice"))[0] == "not_available"
 
 
-async def test_two_who_wait_are_paired_when_one_has_room_again() -> None:
+async def test_waiting_seeks_are_paired_when_a_player_has_room_again() -> None:
     async with house() as (_, alice, bob, carol):
         await alice.ask("settings", max_games=1)
         await alice.ask("seek", color="white", token="t")
@@ -225,12 +225,12 @@ async def test_two_who_wait_are_paired_when_one_has_room_again() -> None:
         await bob.send({"kind": "wait", "any": True, "brief": True})
         await carol.ask("decline", game_id=1)
         assert (await alice.receive())["state"]["termination"] == "declined"
-        told_of = await bob.receive()
-        assert (told_of["game_id"], told_of["state"]["player_white"]) == (2, ALICE)
+        shown = await bob.receive()
+        assert (shown["game_id"], shown["state"]["player_white"]) == (2, ALICE)
         assert (await alice.ask("wait", any=True))["game_id"] == 2
 
 
-async def test_two_who_wait_are_paired_when_one_takes_more_games() -> None:
+async def test_waiting_seeks_are_paired_when_a_player_raises_its_limit() -> None:
     async with house() as (_, alice, bob, _carol):
         await alice.ask("seek")
         await alice.ask("settings", max_games=0)
@@ -240,7 +240,7 @@ async def test_two_who_wait_are_paired_when_one_takes_more_games() -> None:
             assert (await client.ask("wait", any=True, brief=True))["state"]["phase"] == "open"
 
 
-async def test_an_invitation_of_one_who_is_revoked_is_called_off() -> None:
+async def test_invitations_of_a_revoked_player_are_cancelled() -> None:
     async with house() as (daemon, alice, bob, carol):
         await alice.ask("challenge", opponent="bob")
         await bob.ask("challenge", opponent="carol")
@@ -252,7 +252,7 @@ async def test_an_invitation_of_one_who_is_revoked_is_called_off() -> None:
         assert await received(carol) == []
 
 
-async def test_an_invitation_expires_and_both_know(autojump_clock: MockClock) -> None:
+async def test_invitation_expires_and_both_players_learn_it(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=30.0) as (_, alice, bob, _carol):
         await alice.ask("challenge", opponent="bob", color="black", variant="rbc")
         before = trio.current_time()
@@ -260,10 +260,10 @@ async def test_an_invitation_expires_and_both_know(autojump_clock: MockClock) ->
         assert trio.current_time() - before == pytest.approx(30, abs=0.1)
         assert (ended["state"]["termination"], ended["state"]["result"]) == ("expired", "*")
         assert await received(bob) == []
-        assert told(await bob.ask("accept", game_id=1)) == ("game_over", "game 1 is over: expired")
+        assert refusal_of(await bob.ask("accept", game_id=1)) == ("game_over", "game 1 is over: expired")
 
 
-async def test_who_accepts_in_time_has_the_clock_s_time_to_be_heard_from(autojump_clock: MockClock) -> None:
+async def test_accepted_game_allows_the_start_timeout_for_first_contact(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=30.0, start_timeout=100.0) as (_, alice, bob, _carol):
         await alice.ask("challenge", opponent="bob", color="white", variant="rbc")
         await trio.sleep(29)
@@ -273,14 +273,14 @@ async def test_who_accepts_in_time_has_the_clock_s_time_to_be_heard_from(autojum
         assert (state["termination"], state["clock"]["white"]) == ("available_move", 840.0)
 
 
-async def test_who_has_invitations_enough_out_does_not_seek_more() -> None:
+async def test_player_with_too_many_invitations_cannot_seek() -> None:
     async with house(max_invitations=1) as (_, alice, bob, carol):
         for client in (bob, carol):
             await client.ask("seek")
             found = await alice.ask("seek", color="white")
             if client is bob:
                 assert found["game_id"] == 1
-        assert told(found) == (
+        assert refusal_of(found) == (
             "too_many",
             "max_invitations: 1 of yours wait for answers; withdraw some, or wait",
         )

@@ -1,4 +1,4 @@
-"""The order of checks: nobody learns from an error what a later check would have told."""
+"""The order of checks: an error never reveals what a later check would have found."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from gm_protocol.messages import FIRST_REGISTERED
 from tests.handlers.wrong_turns import NOBODY, WRONG_TURN
 from tests.helpers import Client, Json, memory_daemon
 
-#: What may be wrong with a move, in the order it is looked for.
+#: Possible errors of a move, in the order in which they are checked.
 WRONG = [*WRONG_TURN, ("illegal_move", {"move": "e5"})]
 
 PAIRS = [(first, second) for number, first in enumerate(WRONG) for second in WRONG[number + 1 :]]
 
 
 async def prepared(client: Client) -> None:
-    """Game 1 is live, game 2 over."""
+    """Make game 1, which is live, and game 2, which is over."""
     await client.new_game()
     await client.new_game()
     assert (await client.ask("end_game", player=1, game_id=2, termination="resignation_white"))["error"] is None
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=lambda wrong: f"{wrong[0]} {wrong[1]}")
-async def test_the_first_thing_wrong_is_reported(first: tuple[str, Json], second: tuple[str, Json]) -> None:
+async def test_first_of_two_errors_is_reported(first: tuple[str, Json], second: tuple[str, Json]) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
         move: Json = {"player": 1, "game_id": 1, "move": "e4"}
         reply = await client.ask("move", **{**move, **second[1], **first[1]})
         assert (reply["state"], reply["code"]) == (None, first[0])
-        assert (await client.ask("move", **move))["error"] is None  # the refused one has changed nothing
+        assert (await client.ask("move", **move))["error"] is None  # the refused move has changed nothing
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ async def test_the_first_thing_wrong_is_reported(first: tuple[str, Json], second
         ),
     ],
 )
-async def test_move_refusals_name_the_field_and_what_is_wrong(code: str, fields: Json, error: str) -> None:
+async def test_move_refusal_names_the_field_and_the_reason(code: str, fields: Json, error: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
@@ -76,7 +76,7 @@ async def test_move_refusals_name_the_field_and_what_is_wrong(code: str, fields:
         ("not_available", {"termination": "draw_agreed"}),
     ],
 )
-async def test_end_game_refusals(code: str, fields: Json) -> None:
+async def test_end_game_refusal_has_its_code_and_changes_nothing(code: str, fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
@@ -87,7 +87,7 @@ async def test_end_game_refusals(code: str, fields: Json) -> None:
         assert await client.ask("state", game_id=1) == before
 
 
-async def test_an_offer_stands_until_the_next_move_and_is_the_opponents_to_accept() -> None:
+async def test_draw_offer_stands_until_the_next_move_and_only_the_opponent_can_accept() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -105,7 +105,7 @@ async def test_an_offer_stands_until_the_next_move_and_is_the_opponents_to_accep
 
 
 @pytest.mark.parametrize("color", ["white", "black"])
-async def test_anybody_may_resign_at_any_time_in_its_own_seat_alone(color: str) -> None:
+async def test_player_can_resign_at_any_time_but_only_for_its_own_seat(color: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -120,7 +120,7 @@ async def test_anybody_may_resign_at_any_time_in_its_own_seat_alone(color: str) 
 SHUFFLE = "1.Nf3 Nf6 2.Ng1 Ng8 3.Nf3 Nf6 4.Ng1 Ng8"
 
 
-async def test_a_draw_is_taken_on_ones_own_turn_with_ones_own_termination() -> None:
+async def test_draw_can_be_taken_only_on_the_own_turn_with_the_own_termination() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(pgn=SHUFFLE)
@@ -136,7 +136,7 @@ async def test_a_draw_is_taken_on_ones_own_turn_with_ones_own_termination() -> N
         assert (state["termination"], state["draws"], state["result"]) == ("taken_draw_white", 0, "1/2-1/2")
 
 
-async def test_nothing_is_shown_of_a_game_that_is_not_there() -> None:
+async def test_missing_game_is_refused_for_every_kind() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         asked: list[tuple[str, dict[str, Any]]] = [

@@ -1,4 +1,4 @@
-"""Clocks run by themselves, in the jumping clock's time: what a game has used is known to the millisecond."""
+"""Clocks run without requests, measured in milliseconds of the jumping clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEN_SECONDS: Json = {"initial": 10, "increment": 0}
 
 
 async def begun(daemon: MemoryDaemon, **options: Any) -> tuple[Client, Client]:
-    """Sessions of both players of game 1, whose clocks have just started."""
+    """Return sessions of both players of game 1, whose clocks have just started."""
     white, black = await daemon.connect(player=1), await daemon.connect(player=2)
     await white.new_game(**options)
     for client in (white, black):
@@ -32,12 +32,12 @@ async def begun(daemon: MemoryDaemon, **options: Any) -> tuple[Client, Client]:
 
 
 async def clock_of(client: Client, game_id: int = 1) -> tuple[float, float]:
-    """White's and Black's seconds, as an onlooker is shown them."""
+    """Return White's and Black's seconds as a spectator sees them."""
     clock = (await client.ask("state", game_id=game_id, player=None))["state"]["clock"]
     return clock["white"], clock["black"]
 
 
-async def test_no_clock_runs_before_both_players_are_heard_from(autojump_clock: MockClock) -> None:
+async def test_clocks_start_after_first_contact_of_both_players(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         reply = await white.new_game(clock=TEN_SECONDS)
@@ -64,7 +64,7 @@ async def test_no_clock_runs_before_both_players_are_heard_from(autojump_clock: 
     ],
     ids=str,
 )
-async def test_any_request_of_a_players_that_names_the_game_is_heard(
+async def test_any_request_of_a_player_for_the_game_is_first_contact(
     kind: str, fields: Json, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon() as daemon:
@@ -81,7 +81,9 @@ async def test_any_request_of_a_players_that_names_the_game_is_heard(
     [("state", {"player": None}), ("state", {"player": 3}), ("games", {}), ("ping", {}), ("actions", {"player": 3})],
     ids=str,
 )
-async def test_requests_of_others_or_of_no_game_are_not(kind: str, fields: Json, autojump_clock: MockClock) -> None:
+async def test_request_by_another_player_or_for_no_game_is_no_first_contact(
+    kind: str, fields: Json, autojump_clock: MockClock
+) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         await white.new_game(clock=TEN_SECONDS)
@@ -91,7 +93,7 @@ async def test_requests_of_others_or_of_no_game_are_not(kind: str, fields: Json,
         assert await clock_of(white) == (10, 10)
 
 
-async def test_one_request_is_enough_from_who_has_both_seats(autojump_clock: MockClock) -> None:
+async def test_one_request_is_first_contact_for_both_seats_of_a_player(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1, clock=TEN_SECONDS)
@@ -103,7 +105,7 @@ async def test_one_request_is_enough_from_who_has_both_seats(autojump_clock: Moc
         assert await clock_of(client) == (6, 9)
 
 
-async def test_moves_before_the_clocks_start_are_free(autojump_clock: MockClock) -> None:
+async def test_moves_before_the_clocks_start_cost_no_time(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         await white.new_game(clock={"initial": 10, "increment": 3})
@@ -112,10 +114,10 @@ async def test_moves_before_the_clocks_start_are_free(autojump_clock: MockClock)
         await trio.sleep(100)
         assert (await black.ask("state", game_id=1))["state"]["clock"] == {"white": 13.0, "black": 10.0}
         await trio.sleep(2)
-        assert await clock_of(white) == (13, 8)  # the first clock to run is that of the side to move
+        assert await clock_of(white) == (13, 8)  # the clock of the side to move runs first
 
 
-async def test_a_side_is_charged_from_the_move_before_to_its_own(autojump_clock: MockClock) -> None:
+async def test_player_is_charged_from_the_previous_move_to_its_own(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock={"initial": 60, "increment": 2.5})
         await trio.sleep(4.25)
@@ -132,7 +134,7 @@ WITH_LAG: Json = {"initial": 10, "lag": 2}
 
 
 @pytest.mark.parametrize(("thought", "left"), [(3, 7), (1.5, 8), (0, 8), (None, 6), (9, 6)])
-async def test_what_is_said_not_to_be_thought_is_not_charged_up_to_the_lag(
+async def test_time_not_thought_is_not_charged_up_to_the_lag(
     thought: float | None, left: float, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon() as daemon:
@@ -146,7 +148,7 @@ async def test_what_is_said_not_to_be_thought_is_not_charged_up_to_the_lag(
         assert reply["state"]["clock"] == {"white": left, "black": 10.0}
 
 
-async def test_until_the_lag_has_passed_too_nobody_has_lost(autojump_clock: MockClock) -> None:
+async def test_flag_falls_only_after_the_lag_has_passed(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock=WITH_LAG)
         await trio.sleep(11.5)
@@ -159,7 +161,7 @@ async def test_until_the_lag_has_passed_too_nobody_has_lost(autojump_clock: Mock
         assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_black"
 
 
-async def test_an_alarm_rings_when_the_lag_has_passed(autojump_clock: MockClock) -> None:
+async def test_deadline_fires_after_the_lag_has_passed(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         _, black = await begun(daemon, clock=WITH_LAG)
         began = trio.current_time()
@@ -168,7 +170,7 @@ async def test_an_alarm_rings_when_the_lag_has_passed(autojump_clock: MockClock)
         assert trio.current_time() - began == pytest.approx(12)
 
 
-async def test_refused_moves_and_looks_cost_nothing_but_time(autojump_clock: MockClock) -> None:
+async def test_refused_moves_cost_only_the_time_that_passes(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock={"initial": 60, "increment": 5})
         await trio.sleep(10)
@@ -178,7 +180,7 @@ async def test_refused_moves_and_looks_cost_nothing_but_time(autojump_clock: Moc
         assert await clock_of(white) == (50, 60)
 
 
-async def test_a_budget_a_move_is_lost_where_it_is_not_used(autojump_clock: MockClock) -> None:
+async def test_unused_time_of_a_per_move_clock_is_lost(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock={"first_move": 10, "per_move": 2})
         assert await clock_of(white) == (10, 10)
@@ -193,9 +195,7 @@ async def test_a_budget_a_move_is_lost_where_it_is_not_used(autojump_clock: Mock
 
 
 @pytest.mark.parametrize("color", ["white", "black"])
-async def test_a_side_whose_time_is_up_loses_and_everyone_in_wait_is_told(
-    color: str, autojump_clock: MockClock
-) -> None:
+async def test_player_out_of_time_loses_and_all_waits_end(color: str, autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock={"initial": 10, "increment": 0})
         spectator = await daemon.connect()
@@ -213,7 +213,7 @@ async def test_a_side_whose_time_is_up_loses_and_everyone_in_wait_is_told(
             assert trio.current_time() - start == pytest.approx(10)
 
 
-async def test_the_one_whose_time_is_up_is_told_too(autojump_clock: MockClock) -> None:
+async def test_player_out_of_time_is_notified_too(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await begun(daemon, clock={"initial": 10, "increment": 0})
         await white.send({"kind": "wait", "any": True, "except": [1]})
@@ -222,15 +222,15 @@ async def test_the_one_whose_time_is_up_is_told_too(autojump_clock: MockClock) -
         assert (reply["game_id"], reply["state"]["termination"]) == (1, "timeout_white")
 
 
-async def test_time_runs_out_without_anybody_asking(autojump_clock: MockClock) -> None:
+async def test_time_runs_out_without_any_request(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(11)
-        (row,) = (await white.ask("games"))["games"]  # which looks at no clock
+        (row,) = (await white.ask("games"))["games"]  # the listing looks at no clock
         assert (row["status"], row["termination"]) == ("over", "timeout_white")
 
 
-async def test_a_move_after_the_flag_fell_is_refused_and_the_timeout_stands(autojump_clock: MockClock) -> None:
+async def test_move_after_flag_fall_is_refused_and_game_ends_on_time(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(10.5)
@@ -244,7 +244,7 @@ async def test_a_move_after_the_flag_fell_is_refused_and_the_timeout_stands(auto
         )
 
 
-async def test_a_resignation_after_the_flag_fell_is_refused_too(autojump_clock: MockClock) -> None:
+async def test_resignation_after_flag_fall_is_refused(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(10.5)
@@ -253,7 +253,7 @@ async def test_a_resignation_after_the_flag_fell_is_refused_too(autojump_clock: 
         assert (await white.ask("state", game_id=1))["state"]["result"] == "0-1"
 
 
-async def test_the_flag_is_judged_by_the_arrival_of_the_last_byte(autojump_clock: MockClock) -> None:
+async def test_flag_fall_is_judged_by_the_arrival_of_the_last_byte(autojump_clock: MockClock) -> None:
     move = encode_frame(b'{"kind":"move","game_id":1,"move":"e4"}')
     for late, code in ((9.9, None), (10.1, "game_over")):
         async with memory_daemon() as daemon:
@@ -264,7 +264,7 @@ async def test_the_flag_is_judged_by_the_arrival_of_the_last_byte(autojump_clock
             assert (await white.receive()).get("code") == code
 
 
-async def test_a_move_behind_a_wait_is_charged_up_to_its_own_arrival(autojump_clock: MockClock) -> None:
+async def test_move_pipelined_after_a_wait_is_charged_up_to_its_arrival(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await white.send({"kind": "wait", "any": True, "except": [1]})
@@ -276,8 +276,8 @@ async def test_a_move_behind_a_wait_is_charged_up_to_its_own_arrival(autojump_cl
 
 
 @asynccontextmanager
-async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
-    """A daemon whose alarms are late: they never ring."""
+async def daemon_without_deadlines() -> AsyncIterator[MemoryDaemon]:
+    """Yield a daemon whose deadlines never fire."""
     config = Config(data=":memory:")
     log = MemoryLog()
     arbiter, authenticator = Arbiter(log, config.start_timeout, config.idle_games), authenticator_of(config, log)
@@ -310,10 +310,10 @@ async def daemon_without_alarms() -> AsyncIterator[MemoryDaemon]:
     ],
     ids=str,
 )
-async def test_whatever_comes_after_the_flag_fell_finds_the_game_over_also_where_no_alarm_has_rung_yet(
+async def test_request_after_flag_fall_finds_the_game_over_before_the_deadline_fires(
     kind: str, fields: Json, shows: str, autojump_clock: MockClock
 ) -> None:
-    async with daemon_without_alarms() as daemon:
+    async with daemon_without_deadlines() as daemon:
         white, _ = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(10)
         reply = await white.ask(kind, **{"game_id": 1, **fields})
@@ -327,7 +327,7 @@ async def test_whatever_comes_after_the_flag_fell_finds_the_game_over_also_where
             assert reply["move_actions"] is None
 
 
-async def test_a_seat_not_heard_from_in_time_loses(autojump_clock: MockClock) -> None:
+async def test_seat_without_first_contact_in_time_loses(autojump_clock: MockClock) -> None:
     async with memory_daemon(start_timeout=30) as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         contacted: list[tuple[list[Client], str]] = [
@@ -346,7 +346,7 @@ async def test_a_seat_not_heard_from_in_time_loses(autojump_clock: MockClock) ->
             assert trio.current_time() - start == pytest.approx(30)
 
 
-async def test_where_neither_is_heard_from_the_side_to_move_loses(autojump_clock: MockClock) -> None:
+async def test_side_to_move_loses_if_neither_player_makes_contact(autojump_clock: MockClock) -> None:
     async with memory_daemon(start_timeout=30) as daemon:
         spectator = await daemon.connect()
         await spectator.new_game(clock=TEN_SECONDS, pgn="1. e4")
@@ -355,7 +355,7 @@ async def test_where_neither_is_heard_from_the_side_to_move_loses(autojump_clock
         assert trio.current_time() == pytest.approx(30)
 
 
-async def test_a_game_without_a_clock_waits_for_ever(autojump_clock: MockClock) -> None:
+async def test_game_without_a_clock_never_times_out(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         assert (await white.new_game())["state"]["clock"] is None
@@ -366,7 +366,7 @@ async def test_a_game_without_a_clock_waits_for_ever(autojump_clock: MockClock) 
         assert (state["phase"], state["clock"]) == ("move", None)
 
 
-async def test_clocks_stand_still_once_the_game_is_over(autojump_clock: MockClock) -> None:
+async def test_clocks_stop_when_the_game_is_over(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await begun(daemon, clock=TEN_SECONDS)
         await trio.sleep(2)
@@ -376,7 +376,7 @@ async def test_clocks_stand_still_once_the_game_is_over(autojump_clock: MockCloc
         assert (await white.ask("state", game_id=1))["state"]["termination"] == "resignation_black"
 
 
-async def test_many_games_each_have_clocks_of_their_own(autojump_clock: MockClock) -> None:
+async def test_each_of_many_games_has_its_own_clocks(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         for number in range(1, 51):
@@ -410,7 +410,7 @@ WRONG_CLOCKS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("clock", "error"), WRONG_CLOCKS, ids=str)
-async def test_a_clock_that_is_none_is_refused(clock: Any, error: str) -> None:
+async def test_invalid_clock_is_refused(clock: Any, error: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("new_game", player_white=1, player_black=2, clock=clock)
@@ -429,14 +429,14 @@ async def test_a_clock_that_is_none_is_refused(clock: Any, error: str) -> None:
     ],
     ids=str,
 )
-async def test_the_options_tell_the_clock_with_its_defaults(clock: Any, resolved: Any) -> None:
+async def test_options_show_the_clock_with_its_defaults(clock: Any, resolved: Any) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         assert (await client.new_game(clock=clock))["options"]["clock"] == resolved
 
 
 @pytest.mark.parametrize("variant", ["standard", "rbc"])
-async def test_clock_may_be_its_usual_text(variant: str) -> None:
+async def test_clock_may_be_written_as_text(variant: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         for text, option in {
@@ -456,7 +456,7 @@ async def test_clock_may_be_its_usual_text(variant: str) -> None:
         assert refused["error"] == "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"
 
 
-async def test_seeks_with_the_same_clock_meet_however_it_is_written() -> None:
+async def test_seeks_with_the_same_clock_match_however_it_is_written() -> None:
     async with memory_daemon() as daemon:
         clients = []
         for name in ("ann", "ben"):

@@ -1,4 +1,4 @@
-"""Expensive requests give way to others, and have a price. Nothing is timed: slices of work are counted."""
+"""Expensive requests give way to others and use up a budget. Nothing is timed: the tests count slices of work."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from tests.helpers import Client, connected, running_daemon
 
-#: Plies of a long game here, and histories asked for at once.
+#: Plies of a long game, and number of histories requested at once.
 PLIES = 400
 MANY = 100
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
 def long_game(plies: int = PLIES) -> list[AnyEvent]:
-    """A game of rbc in which both go to and fro until White resigns."""
+    """Return the events of a game of rbc in which both move knights out and back until White resigns."""
     asked = NewGame(player_white=1, player_black=2, variant="rbc", clock=None, reversible_moves=None)
     options = resolve(asked, {}, 0, strict=True)
     events: list[AnyEvent] = [Created(1, 2, options, "2026-11-22T00:00:00Z")]
@@ -32,7 +32,7 @@ def long_game(plies: int = PLIES) -> list[AnyEvent]:
 
 
 async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
-    """Take a game in as its events make it; its id, once it is durable."""
+    """Open a game from its events; return its id once it is durable."""
     created = events[0]
     assert isinstance(created, Created)
     game = make_game(created)
@@ -46,7 +46,7 @@ async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
 
 @asynccontextmanager
 async def step_by_step() -> AsyncIterator[Daemon]:
-    """A daemon whose long work gives way at every step: as on a machine that is very slow."""
+    """Yield a daemon whose long work gives way at every step, as on a very slow machine."""
     async with running_daemon() as daemon:
         daemon.arbiter.bench.slice_seconds = 0.0
         yield daemon
@@ -59,7 +59,7 @@ async def ask_history(daemon: Daemon, game_id: int, answered: list[int]) -> None
         answered.append(game_id)
 
 
-async def test_a_move_is_made_while_a_hundred_histories_are_asked_for() -> None:
+async def test_move_is_made_while_a_hundred_histories_are_computed() -> None:
     answered: list[int] = []
     async with step_by_step() as daemon, connected(daemon, player=7) as honest:
         game = (await honest.new_game(7, 8))["game_id"]
@@ -78,7 +78,7 @@ async def test_a_move_is_made_while_a_hundred_histories_are_asked_for() -> None:
         assert slices < 50, "a few turns of the loop go by until a move is answered, and a slice in each"
 
 
-async def test_a_history_is_made_in_steps_and_a_kept_one_at_once() -> None:
+async def test_history_is_made_in_steps_and_a_cached_one_at_once() -> None:
     async with step_by_step() as daemon, connected(daemon) as client:
         game_id = await put_in(daemon, long_game())
         bench = daemon.arbiter.bench
@@ -89,7 +89,7 @@ async def test_a_history_is_made_in_steps_and_a_kept_one_at_once() -> None:
         assert bench.slices == before
 
 
-async def test_loading_a_long_game_lets_others_in_between() -> None:
+async def test_loading_a_long_game_gives_way_to_other_requests() -> None:
     async with step_by_step() as daemon, connected(daemon) as client:
         game_id = await put_in(daemon, long_game())
         shown = await client.ask("state", game_id=game_id)
@@ -100,14 +100,14 @@ async def test_loading_a_long_game_lets_others_in_between() -> None:
 
 
 async def used_up(client: Client, kind: str, **fields: object) -> None:
-    """See to it that a request is refused as too many."""
+    """Assert that a request is refused as too many."""
     reply = await client.ask(kind, **fields)
     assert reply["code"] == "too_many"
     assert reply["error"].startswith("max_work_per_minute: 1 milliseconds of processor time from this ")
     assert reply["retry_after"] >= 1
 
 
-async def test_who_has_used_up_the_budget_gets_no_history_and_no_pgn_and_plays_on() -> None:
+async def test_address_without_budget_gets_no_history_and_no_pgn_but_plays_on() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         game_id = await put_in(daemon, long_game())
         mine = (await client.new_game())["game_id"]
@@ -116,9 +116,9 @@ async def test_who_has_used_up_the_budget_gets_no_history_and_no_pgn_and_plays_o
         await used_up(client, "history", game_id=mine)
         await used_up(client, "game_from_pgn", player_white=1, player_black=2, pgn="1. e4")
         await used_up(client, "new_game", player_white=1, player_black=2, pgn="1. e4")
-        assert (await client.ask("history", game_id=game_id))["error"] is None  # it is kept, and costs nothing
+        assert (await client.ask("history", game_id=game_id))["error"] is None  # a cached history costs nothing
         assert (await client.ask("move", game_id=mine, move="e4"))["error"] is None
         assert (await client.ask("new_game", player_white=1, player_black=2))["error"] is None
         daemon.arbiter._cache.drop(game_id)
-        assert (await client.ask("state", game_id=game_id))["error"] is None  # a game is loaded even so
+        assert (await client.ask("state", game_id=game_id))["error"] is None  # a game is loaded even without budget
         assert (await daemon.ask("history", game_id=mine))["error"] is None  # the program itself has no address

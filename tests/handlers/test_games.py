@@ -11,14 +11,14 @@ from tests.helpers import Client, memory_daemon
 
 
 async def listed(client: Client, **query: Any) -> list[int]:
-    """The ids on one page."""
+    """Return the ids on one page."""
     reply = await client.ask("games", **query)
     assert reply["error"] is None
     return [row["game_id"] for row in reply["games"]]
 
 
 async def prepared(client: Client) -> None:
-    """Five games: 2 is over, 3 crazyhouse, 4 not player 1's, 5 with itself."""
+    """Make five games: 2 is over, 3 is crazyhouse, 4 is without player 1, in 5 player 1 has both seats."""
     await client.new_game(1, 2)
     await client.new_game(2, 1)
     await client.ask("end_game", player=2, game_id=2, termination="resignation_white")
@@ -27,7 +27,7 @@ async def prepared(client: Client) -> None:
     await client.new_game(1, 1)
 
 
-async def test_a_row_says_how_the_game_stands() -> None:
+async def test_row_describes_the_current_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(1, -7)
@@ -72,14 +72,14 @@ async def test_a_row_says_how_the_game_stands() -> None:
     ],
     ids=str,
 )
-async def test_a_listing_may_be_narrowed(query: dict[str, Any], found: list[int]) -> None:
+async def test_listing_can_be_filtered(query: dict[str, Any], found: list[int]) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
         assert await listed(client, **query) == found
 
 
-async def test_the_sessions_player_narrows_it_too() -> None:
+async def test_player_of_the_session_filters_the_listing() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=3)
         await prepared(client)
@@ -89,7 +89,7 @@ async def test_the_sessions_player_narrows_it_too() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 100])
 @pytest.mark.parametrize("query", [{}, {"player": 2}], ids=str)
-async def test_pages_are_followed_by_their_before(limit: int, query: dict[str, Any]) -> None:
+async def test_pages_follow_each_other_by_before(limit: int, query: dict[str, Any]) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
@@ -106,7 +106,7 @@ async def test_pages_are_followed_by_their_before(limit: int, query: dict[str, A
         assert found == everything
 
 
-async def test_a_page_has_a_hundred_rows_at_most() -> None:
+async def test_page_has_at_most_a_hundred_rows() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         for _ in range(101):
@@ -117,7 +117,7 @@ async def test_a_page_has_a_hundred_rows_at_most() -> None:
 
 
 @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("limit", 101), ("status", "new"), ("variant", "atomic")])
-async def test_wrong_values_are_refused_by_name(field: str, value: object) -> None:
+async def test_wrong_value_is_refused_with_its_field(field: str, value: object) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("games", **{field: value})

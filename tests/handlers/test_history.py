@@ -1,4 +1,4 @@
-"""``history``: the whole game, as PGN that any reader takes."""
+"""``history``: the whole game as PGN that any reader accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAMES = 12
 
 
 async def play_at_random(client: Client, game_id: int, plies: int, seed: int) -> Json:
-    """Make random legal moves; the history."""
+    """Make random legal moves; return the history."""
     rng = random.Random(seed)
     for _ in range(plies):
         state = (await client.ask("state", game_id=game_id, brief=True))["state"]
@@ -30,7 +30,7 @@ async def play_at_random(client: Client, game_id: int, plies: int, seed: int) ->
 
 
 def read(pgn: str) -> chess.pgn.Game:
-    """The only game in a text, read without complaint."""
+    """Return the only game in a text, which must be read without errors."""
     text = io.StringIO(pgn)
     game = chess.pgn.read_game(text)
     assert game is not None
@@ -69,7 +69,7 @@ async def test_python_chess_reads_the_same_game(options: dict[str, Any], seed: i
         )
 
 
-async def test_the_headers_of_a_plain_game() -> None:
+async def test_plain_game_has_the_standard_headers() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(7, -8)
@@ -117,7 +117,7 @@ async def test_the_headers_of_a_plain_game() -> None:
     ],
     ids=str,
 )
-async def test_the_headers_tell_variant_and_start_position(options: Json, headers: Json) -> None:
+async def test_headers_give_variant_and_start_position(options: Json, headers: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(**options)
@@ -137,7 +137,7 @@ async def test_the_headers_tell_variant_and_start_position(options: Json, header
     ],
     ids=str,
 )
-async def test_the_headers_tell_the_clock_as_pgn_does(clock: Json | None, header: str | None) -> None:
+async def test_headers_give_the_clock_in_pgn_notation(clock: Json | None, header: str | None) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(clock=clock)
@@ -145,7 +145,7 @@ async def test_the_headers_tell_the_clock_as_pgn_does(clock: Json | None, header
         assert game.headers.get("TimeControl") == header
 
 
-async def test_a_game_that_black_begins_is_numbered_so() -> None:
+async def test_game_begun_by_black_is_numbered_accordingly() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(fen="4k3/8/8/8/8/8/8/4K2R b K - 5 9")
@@ -154,7 +154,7 @@ async def test_a_game_that_black_begins_is_numbered_so() -> None:
         assert history["pgn"].endswith("\n\n9... Kd7 10. O-O *\n")
 
 
-async def test_the_result_of_the_pgn_a_game_came_from_is_kept_while_the_game_is_on() -> None:
+async def test_result_of_the_loaded_pgn_is_kept_while_the_game_is_live() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(pgn='[Result "1/2-1/2"]\n\n1. e4 e5 1/2-1/2')
@@ -164,7 +164,7 @@ async def test_the_result_of_the_pgn_a_game_came_from_is_kept_while_the_game_is_
         assert read((await client.ask("history", game_id=1))["pgn"]).headers["Result"] == "0-1"
 
 
-async def test_the_result_of_the_pgn_ends_when_the_game_is_played_on() -> None:
+async def test_result_of_the_loaded_pgn_is_dropped_by_the_next_move() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(pgn='[Result "1/2-1/2"]\n\n1. e4 e5 1/2-1/2')
@@ -175,7 +175,7 @@ async def test_the_result_of_the_pgn_ends_when_the_game_is_played_on() -> None:
 @pytest.mark.parametrize(
     "header", ['x"] [Black "y', "\\", '"', "1-0\\", "] *", "?", "{", "(", ";", "1-0 {", "drawn", "\u265e", "[%emt 1]"]
 )
-async def test_no_header_of_a_pgn_spoils_the_history(header: str) -> None:
+async def test_result_header_of_a_pgn_cannot_corrupt_the_history(header: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         escaped = header.replace("\\", "\\\\").replace('"', '\\"')
@@ -188,7 +188,7 @@ async def test_no_header_of_a_pgn_spoils_the_history(header: str) -> None:
         assert game.headers["Black"] == "2"
 
 
-async def test_a_history_loads_again_as_the_same_game() -> None:
+async def test_history_can_be_loaded_as_the_same_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(variant="crazyhouse", position=77)

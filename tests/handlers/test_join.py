@@ -1,4 +1,4 @@
-"""Seats that are open, seats that are kept for somebody, and what happens before both are taken."""
+"""Open seats, seats reserved for invited players, and games before both seats are taken."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALICE, BOB = FIRST_PLAYER, FIRST_PLAYER + 1
 
 
 class House(NamedTuple):
-    """A daemon with two registered players, each in a session of its own, and somebody who is not."""
+    """A daemon with two registered players, each in its own session, and a player with an open id."""
 
     daemon: MemoryDaemon
     alice: Client
@@ -27,7 +27,7 @@ class House(NamedTuple):
 
 
 async def enter(daemon: MemoryDaemon, name: str) -> Client:
-    """A session of a player who is registered by it."""
+    """Register a player and return its session."""
     client = await daemon.connect()
     key = (await client.ask("register", name=name, token="t"))["key"]
     assert (await client.ask("hello", name=name, key=key))["error"] is None
@@ -50,7 +50,7 @@ async def listed(client: Client, **fields: Any) -> list[tuple[int, str]]:
     return [(row["game_id"], row["status"]) for row in rows]
 
 
-async def test_an_open_seat_is_the_first_one_s_who_joins() -> None:
+async def test_open_seat_goes_to_the_first_player_who_joins() -> None:
     async with house() as (_, alice, bob, anybody):
         made = await alice.new_game(ALICE, None)
         assert seats(made) == (ALICE, None, "open")
@@ -68,7 +68,7 @@ async def test_an_open_seat_is_the_first_one_s_who_joins() -> None:
         assert await listed(bob, player=BOB) == [(1, "live")]
 
 
-async def test_state_and_join_name_the_registered_players_and_nobody_else() -> None:
+async def test_state_and_join_name_registered_players_only() -> None:
     async with house() as (_, alice, bob, anybody):
         await alice.new_game(ALICE, None)
         for client, player in ((alice, ALICE), (bob, BOB), (anybody, None)):
@@ -90,14 +90,14 @@ async def test_invited_player_is_named_before_and_after_it_accepts() -> None:
         assert before["names"] == accepted["names"] == {"white": "alice", "black": "bob"}
 
 
-async def test_game_of_open_players_has_no_names() -> None:
+async def test_game_of_open_ids_has_no_names() -> None:
     async with house() as (_, _, _, anybody):
         await anybody.new_game(7, 8)
         shown, joined = await anybody.ask("state", game_id=1), await anybody.ask("join", game_id=1)
         assert "names" not in shown | joined
 
 
-async def test_a_repeated_join_shows_the_game_again() -> None:
+async def test_repeated_join_shows_the_game_again() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(None, ALICE)
         first = await bob.ask("join", game_id=1)
@@ -106,7 +106,7 @@ async def test_a_repeated_join_shows_the_game_again() -> None:
         assert (await alice.ask("join", game_id=1))["seat"] == "black"
 
 
-async def test_open_ids_may_join_and_hold_both_seats_if_they_say_so() -> None:
+async def test_open_id_may_join_both_seats_if_it_names_them() -> None:
     async with house() as (_, _alice, _bob, anybody):
         await anybody.new_game(None, None)
         assert (await anybody.ask("join", game_id=1))["seat"] == "white"
@@ -115,7 +115,7 @@ async def test_open_ids_may_join_and_hold_both_seats_if_they_say_so() -> None:
         assert (joined["seat"], *seats(joined)) == ("black", 7, 7, "move")
 
 
-async def test_a_registered_player_is_seated_only_where_it_asked_for_the_game_itself() -> None:
+async def test_registered_player_is_seated_only_in_games_of_its_own_request() -> None:
     async with house() as (_, alice, bob, anybody):
         for game_id, (client, phase) in enumerate([(alice, "open"), (bob, "open"), (anybody, "open")], 1):
             made = await client.new_game(ALICE, BOB)
@@ -130,7 +130,7 @@ async def test_a_registered_player_is_seated_only_where_it_asked_for_the_game_it
                     assert acted["error"] == words
 
 
-async def test_a_seat_is_kept_for_whom_it_names() -> None:
+async def test_reserved_seat_is_refused_to_other_players() -> None:
     async with house() as (_, alice, bob, anybody):
         await anybody.new_game(7, BOB)
         refused = await alice.ask("join", game_id=1)
@@ -143,14 +143,14 @@ async def test_a_seat_is_kept_for_whom_it_names() -> None:
         assert (await bob.ask("join", game_id=1))["seat"] == "black"
 
 
-async def test_one_s_own_kept_seat_comes_before_an_open_one() -> None:
+async def test_player_takes_its_reserved_seat_before_an_open_one() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(None, BOB)
         assert (await bob.ask("join", game_id=1))["seat"] == "black"
         assert (await alice.ask("join", game_id=1))["seat"] == "white"
 
 
-async def test_nobody_plays_before_both_seats_are_taken() -> None:
+async def test_game_cannot_be_played_before_both_seats_are_taken() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(ALICE, None, pgn="1.Nf3 Nf6 2.Ng1 Ng8 3.Nf3 Nf6 4.Ng1 Ng8")
         for kind, fields in {
@@ -169,7 +169,7 @@ async def test_nobody_plays_before_both_seats_are_taken() -> None:
         assert (await alice.ask("move", game_id=1, move="e4"))["error"] is None
 
 
-async def test_who_waits_is_told_as_soon_as_the_seats_are_taken_and_it_is_to_move() -> None:
+async def test_wait_ends_when_the_seats_are_taken_and_the_player_is_to_move() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(ALICE, None)
         assert (await alice.ask("wait", game_id=1, timeout=0))["state"]["phase"] == "open"
@@ -178,12 +178,12 @@ async def test_who_waits_is_told_as_soon_as_the_seats_are_taken_and_it_is_to_mov
         assert seats(await alice.receive()) == (ALICE, BOB, "move")
 
 
-async def test_wait_any_tells_of_an_invitation_until_it_is_taken_up() -> None:
+async def test_wait_for_any_game_shows_an_invitation_until_it_is_accepted() -> None:
     async with house() as (_, alice, bob, _open):
         await bob.send({"kind": "wait", "any": True})
         await alice.new_game(ALICE, BOB)
-        told = await bob.receive()
-        assert (told["game_id"], seats(told)) == (1, (ALICE, BOB, "open"))
+        shown = await bob.receive()
+        assert (shown["game_id"], seats(shown)) == (1, (ALICE, BOB, "open"))
         assert (await bob.ask("wait", any=True, timeout=0))["game_id"] == 1
         assert await bob.ask("wait", any=True, timeout=0, **{"except": [1]}) == {"state": None, "error": None}
         assert await alice.ask("wait", any=True, timeout=0) == {"state": None, "error": None}
@@ -192,7 +192,7 @@ async def test_wait_any_tells_of_an_invitation_until_it_is_taken_up() -> None:
         assert (await alice.ask("wait", any=True, timeout=0))["game_id"] == 1
 
 
-async def test_a_game_may_be_given_up_before_it_has_begun() -> None:
+async def test_game_can_be_resigned_before_it_has_begun() -> None:
     async with house() as (_, alice, bob, _open):
         await alice.new_game(ALICE, BOB)
         assert (await bob.ask("wait", any=True, timeout=0))["game_id"] == 1
@@ -203,12 +203,12 @@ async def test_a_game_may_be_given_up_before_it_has_begun() -> None:
         assert await listed(bob, status="open") == []
 
 
-async def test_clocks_wait_until_both_seats_are_taken_and_heard_from(autojump_clock: MockClock) -> None:
+async def test_clocks_start_after_both_seats_are_taken_and_first_contact(autojump_clock: MockClock) -> None:
     async with house(start_timeout=30.0) as (_, alice, bob, _open):
         await alice.new_game(ALICE, None, clock={"initial": 10})
         await alice.ask("state", game_id=1)
         await trio.sleep(1_000)
-        joined = await bob.ask("join", game_id=1)  # both have been heard from now
+        joined = await bob.ask("join", game_id=1)  # both players have made contact now
         assert joined["state"]["clock"] == {"white": 10.0, "black": 10.0}
         await trio.sleep(4)
         assert (await alice.ask("state", game_id=1))["state"]["clock"] == {"white": 6.0, "black": 10.0}
@@ -216,7 +216,7 @@ async def test_clocks_wait_until_both_seats_are_taken_and_heard_from(autojump_cl
         assert (await bob.ask("state", game_id=1))["state"]["termination"] == "timeout_white"
 
 
-async def test_the_time_to_be_heard_from_begins_when_the_last_seat_is_taken(autojump_clock: MockClock) -> None:
+async def test_start_timeout_begins_when_the_last_seat_is_taken(autojump_clock: MockClock) -> None:
     async with house(start_timeout=30.0) as (_, alice, bob, _open):
         await alice.new_game(ALICE, None, clock={"initial": 10})
         await trio.sleep(1_000)
@@ -256,7 +256,7 @@ async def test_open_seats_and_invitations_survive_a_restart(tmp_path: Path, cloc
             assert (await client.ask("wait", any=True, timeout=0, player=ALICE, key=keys["alice"]))["game_id"] == 3
 
 
-async def test_nobody_is_invited_who_is_not_registered() -> None:
+async def test_unregistered_player_cannot_be_invited() -> None:
     async with house() as (_, alice, _bob, _open):
         for field in ("player_white", "player_black"):
             named = {"player_white": ALICE, "player_black": ALICE, field: BOB + 1}
@@ -267,7 +267,7 @@ async def test_nobody_is_invited_who_is_not_registered() -> None:
             )
 
 
-async def test_in_rbc_a_seat_is_seen_from_by_whoever_has_taken_it_and_no_other() -> None:
+async def test_rbc_shows_the_view_of_a_seat_only_to_its_holder() -> None:
     async with house() as (_, alice, bob, anybody):
         await alice.new_game(ALICE, BOB, variant="rbc", clock=None)
         for client, own in ((alice, "w"), (bob, None), (anybody, None)):
@@ -285,7 +285,7 @@ async def test_in_rbc_a_seat_is_seen_from_by_whoever_has_taken_it_and_no_other()
         assert pieces((await anybody.ask("state", game_id=1))["state"]) == set()
 
 
-async def test_in_rbc_who_takes_both_seats_is_shown_whites_view_or_that_of_the_seat_it_names() -> None:
+async def test_rbc_player_with_both_seats_sees_the_seat_that_it_names() -> None:
     async with house() as (_, alice, _bob, _open):
         await alice.new_game(None, None, variant="rbc", clock=None)
         assert pieces((await alice.ask("join", game_id=1, seat="black"))["state"]) == {"b"}
@@ -295,5 +295,5 @@ async def test_in_rbc_who_takes_both_seats_is_shown_whites_view_or_that_of_the_s
 
 
 def pieces(state: Json) -> set[str]:
-    """The colours on a board."""
+    """Return the colours of the pieces on a board."""
     return {piece[0] for rank in state["board"] for piece in rank if piece is not None}

@@ -1,4 +1,4 @@
-"""Many who wait for one game: woken in portions, players first, each shown what it would be shown alone."""
+"""Many sessions wait for one game: they wake in portions, players first, and each sees what it would see alone."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gmd.games.views import Viewer
 from gmd.watchers import PORTION
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
-#: How many wait: many portions of them.
+#: Number of waiting sessions: many portions.
 MANY = 20 * PORTION
-#: Turns of the event loop that a waiter's waking takes from the bell to the reply, and more; and tasks that have
-#: something else to do in a turn: who wakes them, the clocks, the sessions that act.
+#: Upper bound of the turns of the event loop from a waiter's notification to its reply, and of tasks with other work in
+#: a turn: those that wake the waiters, the clocks, the sessions that act.
 STAGES, OTHERS = 4, 8
 
 
 class Turns(trio.abc.Instrument):
-    """Counts what runs in a turn of the event loop.
+    """Counter of the task steps in each turn of the event loop.
 
-    :ivar longest: the most steps of tasks that a turn had.
+    :ivar longest: the most steps in one turn.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Turns(trio.abc.Instrument):
 
 
 async def waiting(daemon: MemoryDaemon, count: int = MANY, **wait: Any) -> list[Client]:
-    """Sessions that all wait for the same."""
+    """Return sessions that all wait for the same."""
     clients = [await daemon.connect() for _ in range(count)]
     for client in clients:
         await client.send({"kind": "wait", **wait})
@@ -58,25 +58,25 @@ async def waiting(daemon: MemoryDaemon, count: int = MANY, **wait: Any) -> list[
 @pytest.mark.parametrize(
     "act", [{"kind": "move", "move": "e4"}, {"kind": "end_game", "termination": "resignation_white"}], ids=str
 )
-async def test_a_change_wakes_few_in_each_turn_of_the_event_loop(wait: Json, act: Json) -> None:
+async def test_change_wakes_few_waiters_in_each_turn_of_the_event_loop(wait: Json, act: Json) -> None:
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         for _ in range(2):
             await white.new_game()
         waiters = await waiting(daemon, **wait)
         if "game_ids" in wait and act["kind"] == "move":
-            act = {"kind": "end_game", "termination": "resignation_white"}  # only an end is for them
+            act = {"kind": "end_game", "termination": "resignation_white"}  # these waiters see only an end
         turns = Turns()
         trio.lowlevel.add_instrument(turns)
         assert (await white.ask(**act, game_id=1))["error"] is None
         await wait_all_tasks_blocked()
         trio.lowlevel.remove_instrument(turns)
         assert {(await waiter.receive())["error"] for waiter in waiters} == {None}
-        assert turns.longest <= STAGES * 2 * PORTION + OTHERS  # each waiter has a task that listens, too
+        assert turns.longest <= STAGES * 2 * PORTION + OTHERS  # each waiter also has a listening task
         assert turns.longest < MANY
 
 
-async def test_players_are_woken_before_spectators_and_a_small_crowd_beside_a_large_one() -> None:
+async def test_players_wake_before_spectators_and_a_small_crowd_along_with_a_large_one() -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         for _ in range(2):
@@ -103,8 +103,8 @@ async def test_players_are_woken_before_spectators_and_a_small_crowd_beside_a_la
         assert order.index("lonely") <= 4 * PORTION
 
 
-async def test_who_waits_for_more_keeps_nobody_else_waiting(autojump_clock: MockClock) -> None:
-    """Waiters who are woken in vain, at every move, are woken behind those who were not yet."""
+async def test_waiters_for_a_later_ply_do_not_delay_others(autojump_clock: MockClock) -> None:
+    """Waiters that every move wakes in vain are woken after those that have not been woken yet."""
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         await white.new_game()
@@ -122,7 +122,7 @@ async def test_who_waits_for_more_keeps_nobody_else_waiting(autojump_clock: Mock
 @pytest.mark.parametrize("clock", [None, {"initial": 600, "increment": 1.5}], ids=str)
 @pytest.mark.parametrize("variant", ["standard", "crazyhouse", "rbc"])
 @pytest.mark.parametrize("fields", [{}, {"brief": True}, {"actions": True}, {"id": "mine"}], ids=str)
-async def test_each_of_a_crowd_is_shown_byte_for_byte_what_one_alone_is_shown(
+async def test_each_of_a_crowd_gets_the_same_bytes_as_a_single_waiter(
     fields: Json, variant: str, clock: Json | None, spectate: str, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(spectate=spectate, spectator_key=None) as daemon:
@@ -144,7 +144,7 @@ async def test_each_of_a_crowd_is_shown_byte_for_byte_what_one_alone_is_shown(
         assert bodies == {await alone.receive_body()}
 
 
-async def test_clocks_run_on_from_one_spectator_to_the_next(autojump_clock: MockClock) -> None:
+async def test_clocks_keep_running_between_spectators(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         await white.new_game(clock={"initial": 60})
@@ -159,8 +159,8 @@ async def test_clocks_run_on_from_one_spectator_to_the_next(autojump_clock: Mock
         assert {(await client.receive())["state"]["clock"]["black"] for client in later} == {52.5}
 
 
-async def test_a_sense_changes_nothing_of_what_is_kept_for_those_who_may_not_know_of_it() -> None:
-    """Made anew, it would be shown later, by which it would tell that something has happened."""
+async def test_sense_does_not_replace_the_cached_view_of_spectators() -> None:
+    """A new view would be sent later, and the delay would reveal the sense."""
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         await white.new_game(variant="rbc", clock=None)

@@ -1,4 +1,4 @@
-"""What the operator may do that others may not: the authority of a session, whatever way it came in."""
+"""The operator's authority belongs to a session, however the session was opened."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHITE, BLACK = FIRST_REGISTERED, FIRST_REGISTERED + 1
 
 
 class House(NamedTuple):
-    """A daemon with game 1, of players 1 and 2, and game 2, of two registered ones."""
+    """A daemon with game 1 of players 1 and 2, and game 2 of two registered players."""
 
     operator: Client
     client: Client
@@ -40,24 +40,24 @@ async def house() -> AsyncIterator[House]:
         options = resolve(NewGame(player_white=WHITE, player_black=BLACK), {}, 0, strict=True)
         created = Created(WHITE, BLACK, options, "2026-11-21T00:00:00Z", None)
         daemon.arbiter.open(make_game(created), [created], None)
-        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
+        server = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(door.handle, theirs)
+        nursery.start_soon(server.handle, theirs)
         operator = Client(ours)
         assert (await operator.ask("hello"))["error"] is None
         yield House(operator, client)
         nursery.cancel_scope.cancel()
 
 
-async def test_what_the_operator_ends_is_logged_once_and_when_it_is_durable(tmp_path: Path) -> None:
+async def test_end_by_the_operator_is_logged_once_when_it_is_durable(tmp_path: Path) -> None:
     end = {"kind": "end_game", "game_id": 1, "termination": "resignation_black", "ply": 0}
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         log = BatchingLog(store)
         async with memory_daemon(log) as daemon, trio.open_nursery() as nursery:
             await (await daemon.connect()).new_game(1, 2)
             ours, theirs = trio.testing.memory_stream_pair()
-            door = SessionServer(daemon.services, authority=Authority.OPERATOR)
-            nursery.start_soon(door.handle, theirs)
+            server = SessionServer(daemon.services, authority=Authority.OPERATOR)
+            nursery.start_soon(server.handle, theirs)
             operator = Client(ours)
             assert (await operator.ask("hello"))["error"] is None
             store.fault = OSError("no space left on device")
@@ -80,7 +80,7 @@ def ends(logged: Sequence[MutableMapping[str, Any]]) -> int:
 
 @pytest.mark.parametrize("game_id", [1, 2], ids=["open players", "registered players"])
 @pytest.mark.parametrize("color", ["white", "black"])
-async def test_the_operator_ends_any_game_for_either_seat(game_id: int, color: str) -> None:
+async def test_operator_ends_any_game_for_either_seat(game_id: int, color: str) -> None:
     termination = f"resignation_{color}"
     with structlog.testing.capture_logs() as logged:
         async with house() as (operator, client):
@@ -92,7 +92,7 @@ async def test_the_operator_ends_any_game_for_either_seat(game_id: int, color: s
     ]
 
 
-async def test_others_may_not() -> None:
+async def test_other_sessions_cannot_end_games_without_a_player() -> None:
     async with house() as (_, client):
         reply = await client.ask("end_game", game_id=1, termination="resignation_white")
         assert reply["code"] == "bad_request"
@@ -100,7 +100,7 @@ async def test_others_may_not() -> None:
         assert reply["code"] == "unauthorized"
 
 
-async def test_the_operator_is_bound_by_the_rules_of_ending() -> None:
+async def test_operator_is_bound_by_the_rules_of_ending() -> None:
     async with house() as (operator, client):
         fields = {"game_id": 1, "player": None}
         assert (await operator.ask("end_game", **fields, termination="taken_draw_white"))["code"] == "not_available"
@@ -119,7 +119,7 @@ async def test_the_operator_is_bound_by_the_rules_of_ending() -> None:
         assert nowhere["code"] == "no_such_game"
 
 
-async def test_the_operator_may_name_the_player_it_acts_for_who_must_have_that_seat() -> None:
+async def test_player_named_by_the_operator_must_hold_the_seat() -> None:
     async with house() as (operator, _):
         fields = {"game_id": 2, "termination": "resignation_white"}
         assert (await operator.ask("end_game", **fields, player=BLACK))["code"] == "not_a_player"
@@ -127,7 +127,7 @@ async def test_the_operator_may_name_the_player_it_acts_for_who_must_have_that_s
         assert (await operator.ask("end_game", **fields, player=WHITE))["error"] is None
 
 
-async def test_the_operator_acts_for_a_registered_player_without_its_key() -> None:
+async def test_operator_acts_for_a_registered_player_without_its_key() -> None:
     async with house() as (operator, client):
         for kind, fields in {"state": {}, "actions": {}, "move": {"move": "e4"}, "wait": {"timeout": 0}}.items():
             request = {"kind": kind, "game_id": 2, "player": WHITE, **fields}
@@ -137,8 +137,8 @@ async def test_the_operator_acts_for_a_registered_player_without_its_key() -> No
         assert (await operator.ask("hello", player=WHITE))["player"] == WHITE
 
 
-async def test_looking_on_is_no_word_of_a_player_s(autojump_clock: MockClock) -> None:
-    """Or the clocks of a game would start when the operator looks at it, or ends another."""
+async def test_request_by_the_operator_is_no_first_contact_of_a_player(autojump_clock: MockClock) -> None:
+    """Otherwise a look of the operator, or a failed attempt to end a game, would start the game's clocks."""
     async with house() as (operator, client):
         await operator.ask("state", game_id=1)
         await operator.ask("end_game", game_id=1, termination="taken_draw_white")

@@ -1,4 +1,4 @@
-"""``pair``: the operator has two players play each other; and what else a tournament asks of the daemon."""
+"""``pair``: the operator pairs two players; and other requests that a tournament needs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Hall(NamedTuple):
 
 @asynccontextmanager
 async def operated(daemon: MemoryDaemon) -> AsyncIterator[Client]:
-    """The operator's session."""
+    """Yield the operator's session."""
     async with trio.open_nursery() as nursery:
-        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
+        server = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(door.handle, theirs)
+        nursery.start_soon(server.handle, theirs)
         operator = Client(ours)
         assert (await operator.ask("hello"))["error"] is None
         yield operator
@@ -51,7 +51,7 @@ async def paired(operator: Client, white: str = "alice", black: str = "bob", **f
     return await operator.ask("pair", white=white, black=black, brief=True, **fields)
 
 
-async def test_both_are_invited_and_the_game_begins_when_both_accept() -> None:
+async def test_both_players_are_invited_and_the_game_begins_when_both_accept() -> None:
     async with hall() as (players, operator):
         made = await paired(operator, variant="rbc", token="1")
         assert (made["game_id"], made["accepted"], made["called_off"]) == (1, [], None)
@@ -66,7 +66,7 @@ async def test_both_are_invited_and_the_game_begins_when_both_accept() -> None:
         assert again["state"]["phase"] == "sense"
 
 
-async def test_the_same_request_is_shown_the_same_game_and_another_is_refused() -> None:
+async def test_repeated_pairing_shows_the_same_game_and_a_different_one_is_refused() -> None:
     async with hall() as (players, operator):
         for _ in range(2):
             assert (await paired(operator, token="1"))["game_id"] == 1
@@ -74,11 +74,11 @@ async def test_the_same_request_is_shown_the_same_game_and_another_is_refused() 
         assert (refused["code"], refused["error"][:37]) == ("bad_request", "token: '1' was used for another game ")
         await players.alice.aclose()
         await players.bob.aclose()
-        assert (await paired(operator, token="1"))["game_id"] == 1  # they need not be here for that
+        assert (await paired(operator, token="1"))["game_id"] == 1  # the players need not be present for that
         assert (await paired(operator))["code"] == "not_available"
 
 
-async def test_ranked_is_told_to_the_invited() -> None:
+async def test_invitation_shows_that_the_game_is_ranked() -> None:
     async with hall() as (players, operator):
         assert (await paired(operator, variant="rbc", ranked=True))["error"] is None
         assert (await players.bob.ask("invitations"))["received"][0]["ranked"] is True
@@ -97,7 +97,7 @@ async def test_ranked_is_told_to_the_invited() -> None:
         ({"vraiant": "rbc"}, "bad_request", "'vraiant': pair has no such field"),
     ],
 )
-async def test_what_is_refused(fields: Json, code: str, error: str) -> None:
+async def test_invalid_pairing_is_refused(fields: Json, code: str, error: str) -> None:
     async with hall() as (players, operator):
         await players.carol.aclose()
         await trio.testing.wait_all_tasks_blocked()
@@ -105,7 +105,7 @@ async def test_what_is_refused(fields: Json, code: str, error: str) -> None:
         assert (reply["code"], reply["error"].partition("; it takes")[0]) == (code, error)
 
 
-async def test_who_has_no_room_is_not_paired() -> None:
+async def test_player_without_room_is_not_paired() -> None:
     async with hall() as (players, operator):
         await players.bob.ask("settings", max_games=1)
         assert (await paired(operator))["error"] is None
@@ -115,13 +115,13 @@ async def test_who_has_no_room_is_not_paired() -> None:
         assert room == {"alice": 3, "bob": 0, "carol": 4}
 
 
-async def test_others_may_not() -> None:
+async def test_only_the_operator_can_pair() -> None:
     async with hall() as (players, _):
         assert (await paired(players.alice))["code"] == "unauthorized"
 
 
 @pytest.mark.parametrize("accepting", ["nobody", "alice", "bob"])
-async def test_who_did_not_come_is_told(autojump_clock: MockClock, accepting: str) -> None:
+async def test_expired_pairing_shows_who_has_accepted(autojump_clock: MockClock, accepting: str) -> None:
     async with hall(invitation_timeout=30) as (players, operator):
         await paired(operator, token="1")
         if accepting != "nobody":
@@ -136,7 +136,7 @@ async def test_who_did_not_come_is_told(autojump_clock: MockClock, accepting: st
 @pytest.mark.parametrize("variant", ["standard", "rbc"])
 @pytest.mark.parametrize("first", [None, "alice", "bob"])
 @pytest.mark.parametrize("name", ["alice", "bob"])
-async def test_who_called_it_off_is_told_also_after_a_restart(
+async def test_pairing_shows_who_called_it_off_even_after_a_restart(
     tmp_path: Path, name: str, first: str | None, variant: str
 ) -> None:
     color = {"alice": "white", "bob": "black"}[name]
@@ -154,7 +154,7 @@ async def test_who_called_it_off_is_told_also_after_a_restart(
         assert made["state"]["termination"] == ("withdrawn" if first == name else "declined")
 
 
-async def test_who_is_revoked_has_called_it_off() -> None:
+async def test_revoked_player_counts_as_the_one_who_called_off() -> None:
     async with memory_daemon() as daemon, operated(daemon) as operator:
         await housed(daemon)
         await paired(operator, token="1")
@@ -167,7 +167,7 @@ async def test_who_is_revoked_has_called_it_off() -> None:
 @pytest.mark.parametrize(
     ("ended", "applies"),
     [
-        (Ended("declined"), True),  # as logs had it before ends named who it was
+        (Ended("declined"), True),  # as in logs from before ends named a side
         (Ended("declined", seat="white"), True),
         (Ended("declined", seat="black"), True),
         (Ended("withdrawn", seat="black"), False),
@@ -176,7 +176,7 @@ async def test_who_is_revoked_has_called_it_off() -> None:
         (Ended("declined", 1.0, seat="white"), False),
     ],
 )
-def test_a_log_says_who_called_a_game_off_or_does_not(ended: Ended, applies: bool) -> None:
+def test_log_may_name_the_side_that_called_a_game_off(ended: Ended, applies: bool) -> None:
     options = resolve(NewGame(player_white=ALICE, player_black=BOB), {}, 0, strict=True)
     created = Created(ALICE, BOB, options, "2026-11-21T00:00:00Z", invited=["white", "black"], lapses=30.0)
     if applies:
@@ -186,7 +186,7 @@ def test_a_log_says_who_called_a_game_off_or_does_not(ended: Ended, applies: boo
             replay(1, [created, ended])
 
 
-async def test_who_is_here_is_listed_newest_first_and_by_pages() -> None:
+async def test_present_players_are_listed_newest_first_in_pages() -> None:
     async with memory_daemon() as daemon, operated(daemon) as operator:
         players = await housed(daemon)
         await players.bob.aclose()
@@ -205,7 +205,7 @@ async def test_who_is_here_is_listed_newest_first_and_by_pages() -> None:
         assert len((await operator.ask("players", here=True))["players"]) == 3
 
 
-async def test_whoever_looks_on_waits_for_the_first_of_several_games_to_be_over(autojump_clock: MockClock) -> None:
+async def test_spectator_waits_for_the_first_end_of_several_games(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         player, looker = await daemon.connect(), await daemon.connect()
         for _ in range(3):

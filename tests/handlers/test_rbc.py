@@ -1,4 +1,4 @@
-"""Reconnaissance blind chess over the protocol: turns, refusals, seats, clocks, spectators, history."""
+"""Reconnaissance blind chess in the protocol: turns, refusals, seats, clocks, spectators, history."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NOBODYS_VIEW = "8/8/8/8/8/8/8/8 w - - 0 1"
 
 
 async def new_rbc(client: Client, white: int = 1, black: int = 2, **options: Any) -> Json:
-    """A game of rbc without a clock."""
+    """Make a game of rbc without a clock."""
     return await client.new_game(white, black, **{"variant": "rbc", "clock": None, **options})
 
 
 async def turn(client: Client, ply: int, move: str | None, square: str | int | None = None, **fields: Any) -> Json:
-    """A turn in game 1 by the player whose turn the ply is; the reply to the move."""
+    """Play a turn in game 1 by the player to move at the ply; return the reply to the move."""
     who = {"game_id": 1, "player": 1 + ply % 2, "ply": ply, **fields}
     sensed = await client.ask("sense", square=square, **who)
     assert sensed["error"] is None, sensed
@@ -37,7 +37,7 @@ async def turn(client: Client, ply: int, move: str | None, square: str | int | N
 
 
 async def turns(client: Client, *moves: str | None) -> None:
-    """Turns from the beginning of game 1 on."""
+    """Play turns from the beginning of game 1."""
     for ply, move in enumerate(moves):
         await turn(client, ply, move)
 
@@ -45,13 +45,13 @@ async def turns(client: Client, *moves: str | None) -> None:
 # --- Refusals ---------------------------------------------------------------------------------------------------
 
 
-#: What may be wrong in blind chess, in the order it is looked for.
+#: Possible errors in blind chess, in the order in which they are checked.
 WRONG_SENSES = [*WRONG_TURN, ("bad_square", {"square": "z9"})]
 WRONG_MOVES = [*WRONG_TURN, ("wrong_phase", {}), ("illegal_move", {"move": "e2e5"})]
 
 
 def pairs(wrong: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """What is refused as what, where two things are wrong: as the first of them."""
+    """Return all pairs of two errors, with the code of the first, which is the one reported."""
     return [
         (code, {**second, **first}) for number, (code, first) in enumerate(wrong) for _, second in wrong[number + 1 :]
     ]
@@ -67,14 +67,14 @@ async def prepared(client: Client) -> None:
     ("kind", "code", "fields"),
     [("sense", *wrong) for wrong in pairs(WRONG_SENSES)] + [("move", *wrong) for wrong in pairs(WRONG_MOVES)],
 )
-async def test_the_first_thing_wrong_is_reported(kind: str, code: str, fields: Json) -> None:
+async def test_first_of_two_errors_is_reported(kind: str, code: str, fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
         asked: Json = {"player": 1, "game_id": 1, "square": "e7", "move": "e2e4"}
         reply = await client.ask(kind, **{**asked, **fields})
         assert (set(reply), reply["state"], reply["code"]) == ({"state", "code", "error"}, None, code)
-        assert (await client.ask("sense", **asked))["error"] is None  # the refused one has changed nothing
+        assert (await client.ask("sense", **asked))["error"] is None  # the refused request has changed nothing
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_the_first_thing_wrong_is_reported(kind: str, code: str, fields: J
         ("not_available", {"offer_draw": True}, "offer_draw: rbc has no draw offers: they would be signals"),
     ],
 )
-async def test_a_refused_move_costs_nothing(code: str, fields: Json, error: str) -> None:
+async def test_refused_move_has_no_effect(code: str, fields: Json, error: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -98,7 +98,7 @@ async def test_a_refused_move_costs_nothing(code: str, fields: Json, error: str)
 
 
 @pytest.mark.parametrize("termination", ["taken_draw_white", "taken_draw_black", "draw_agreed"])
-async def test_no_draw_is_taken_or_agreed(termination: str) -> None:
+async def test_draw_cannot_be_taken_or_agreed(termination: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client, 1, 1)
@@ -132,7 +132,7 @@ async def test_no_draw_is_taken_or_agreed(termination: str) -> None:
     ],
 )
 @pytest.mark.parametrize("hello", [True, False])
-async def test_games_that_cannot_be(fields: Json, code: str, error: str, hello: bool) -> None:
+async def test_impossible_game_is_refused(fields: Json, code: str, error: str, hello: bool) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(hello=hello)
         reply = await client.ask("new_game", player_white=1, player_black=2, variant="rbc", **fields)
@@ -140,7 +140,7 @@ async def test_games_that_cannot_be(fields: Json, code: str, error: str, hello: 
 
 
 @pytest.mark.parametrize("fields", [{"reversible_moves": 20}, {"max_turns": 20}])
-async def test_its_options_are_its_own(fields: Json) -> None:
+async def test_options_of_rbc_are_refused_in_chess(fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("new_game", player_white=1, player_black=2, **fields)
@@ -148,7 +148,7 @@ async def test_its_options_are_its_own(fields: Json) -> None:
         assert reply["error"].endswith("does not apply to standard")
 
 
-async def test_in_chess_nothing_is_sensed_and_nobody_passes() -> None:
+async def test_sense_and_pass_are_refused_in_chess() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game()
@@ -162,7 +162,7 @@ async def test_in_chess_nothing_is_sensed_and_nobody_passes() -> None:
 # --- Retries ----------------------------------------------------------------------------------------------------
 
 
-async def test_each_seats_latest_sense_and_move_are_known_by_themselves() -> None:
+async def test_latest_sense_and_move_of_each_seat_can_be_retried() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -174,14 +174,14 @@ async def test_each_seats_latest_sense_and_move_are_known_by_themselves() -> Non
         assert (await client.ask("sense", **white, ply=0, square="e7"))["code"] == "stale"
         again = await client.ask("sense", **white, ply=2, square=None)
         assert (again["sense_result"], again["state"]["ply_index"], again["state"]["phase"]) == ([], 2, "move")
-        assert again["state"]["opponent_capture"] is None  # as it was: the pawn on d5 has been taken since
+        assert again["state"]["opponent_capture"] is None  # as before: the pawn on d5 has been captured since
         assert "P" in again["state"]["fen"].split("/")[4]
         latest = await client.ask("move", **white, ply=2, move="e4d5")
         assert (latest["capture_square"], latest["state"]["ply_index"]) == ("d5", 3)
         assert (sensed["state"]["ply_index"], moved["state"]["ply_index"]) == (0, 1)
 
 
-async def test_a_retry_shows_what_it_showed_byte_for_byte() -> None:
+async def test_retry_gets_the_same_reply_byte_for_byte() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -197,7 +197,7 @@ async def test_a_retry_shows_what_it_showed_byte_for_byte() -> None:
         assert (await client.ask("sense", **white, square="e6"))["code"] == "game_over"
 
 
-async def test_a_pass_and_a_promotion_are_known_however_they_are_written() -> None:
+async def test_pass_and_promotion_can_be_retried_in_any_notation() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client, fen="7k/P7/8/8/8/8/8/K7 w - - 0 1")
@@ -211,7 +211,7 @@ async def test_a_pass_and_a_promotion_are_known_however_they_are_written() -> No
             assert await client.ask("move", game_id=1, player=2, ply=1, move=text) == passed
 
 
-async def test_an_ending_is_no_retried_move_with_its_words() -> None:
+async def test_move_is_no_retry_of_an_ending() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -236,7 +236,7 @@ async def test_an_ending_is_no_retried_move_with_its_words() -> None:
     ],
 )
 @pytest.mark.parametrize("over", [False, True])
-async def test_who_has_both_seats_must_name_one(kind: str, fields: Json, over: bool) -> None:
+async def test_player_with_both_seats_must_name_one(kind: str, fields: Json, over: bool) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await new_rbc(client, 1, 1)
@@ -250,7 +250,7 @@ async def test_who_has_both_seats_must_name_one(kind: str, fields: Json, over: b
         assert (await client.ask(kind, game_id=7, **fields))["code"] == "no_such_game"
 
 
-async def test_who_has_both_seats_is_shown_the_one_it_names() -> None:
+async def test_player_with_both_seats_sees_the_one_that_it_names() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         made = await new_rbc(client, 1, 1)
@@ -267,7 +267,7 @@ async def test_who_has_both_seats_is_shown_the_one_it_names() -> None:
         assert (reply["error"], reply["state"]["result"]) == (None, "1-0")
 
 
-async def test_who_waits_for_any_game_is_told_only_that_one_of_its_own_is_due() -> None:
+async def test_wait_for_any_game_shows_a_player_with_both_seats_no_view() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await new_rbc(client, 1, 1)
@@ -275,12 +275,12 @@ async def test_who_waits_for_any_game_is_told_only_that_one_of_its_own_is_due() 
         assert (reply["game_id"], reply["state"]["fen"], reply["move_actions"]) == (1, NOBODYS_VIEW, None)
 
 
-async def test_so_is_who_waits_for_several_and_names_no_seat(autojump_clock: MockClock) -> None:
+async def test_wait_for_several_games_without_a_seat_shows_no_view(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         for _ in range(2):
             await new_rbc(client, 1, 1)
-        for ply in range(2):  # whichever seat is to act
+        for ply in range(2):  # for either seat
             reply = await client.ask("wait", game_ids=[2, 1], actions=True)
             assert reply["error"] is None
             shown = (reply["game_id"], reply["state"]["turn"], reply["state"]["fen"].split()[0])
@@ -292,7 +292,7 @@ async def test_so_is_who_waits_for_several_and_names_no_seat(autojump_clock: Moc
         assert trio.current_time() == 0
 
 
-async def test_the_two_seats_of_several_games_may_be_two_programs(autojump_clock: MockClock) -> None:
+async def test_two_programs_can_wait_for_one_seat_each_in_several_games(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = [await daemon.connect(player=1) for _ in range(2)]
         for _ in range(2):
@@ -310,7 +310,7 @@ async def test_the_two_seats_of_several_games_may_be_two_programs(autojump_clock
 
 
 @pytest.mark.parametrize(("player", "fen"), [(1, WHITES_VIEW), (2, BLACKS_VIEW), (NOBODY, NOBODYS_VIEW)])
-async def test_who_makes_a_game_is_shown_its_own_part_of_it(player: int, fen: str) -> None:
+async def test_creator_of_a_game_sees_its_own_view(player: int, fen: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=player)
         assert (await new_rbc(client))["state"]["fen"] == fen
@@ -319,7 +319,7 @@ async def test_who_makes_a_game_is_shown_its_own_part_of_it(player: int, fen: st
 # --- Actions and waiting ----------------------------------------------------------------------------------------
 
 
-async def test_actions_are_those_of_the_phase() -> None:
+async def test_actions_match_the_phase() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -332,7 +332,7 @@ async def test_actions_are_those_of_the_phase() -> None:
             found = [state["sense_actions"], state["move_actions"]]
             return [None if each is None else len(each) for each in found]
 
-        # Twenty moves, and a capture of two squares by each pawn but those at the edge.
+        # Twenty moves, and two captures by each pawn except one by each pawn at the edge.
         assert await counted(1) == [64, 34]
         assert await counted(2) == await counted(None) == [None, None]
         await client.ask("sense", game_id=1, player=1, square="e7")
@@ -342,7 +342,7 @@ async def test_actions_are_those_of_the_phase() -> None:
         assert await counted(2) == [64, 34]
 
 
-async def test_a_wait_for_ones_turn_returns_for_either_phase() -> None:
+async def test_wait_for_the_own_turn_ends_in_either_phase() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await new_rbc(client)
@@ -351,7 +351,7 @@ async def test_a_wait_for_ones_turn_returns_for_either_phase() -> None:
         assert (await client.ask("wait", game_id=1))["state"]["phase"] == "move"
 
 
-async def test_a_sense_does_not_count_as_waiting_less() -> None:
+async def test_sense_does_not_put_a_game_back_in_the_order() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         for _ in range(2):
@@ -366,7 +366,7 @@ async def test_a_sense_does_not_count_as_waiting_less() -> None:
 # --- Clocks -----------------------------------------------------------------------------------------------------
 
 
-async def test_each_player_sees_its_own_clock_alone(autojump_clock: MockClock) -> None:
+async def test_each_player_sees_only_its_own_clock(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(variant="rbc")
@@ -388,7 +388,7 @@ async def test_each_player_sees_its_own_clock_alone(autojump_clock: MockClock) -
         assert ended["state"]["clock"] == {"white": 890.0, "black": 897.0}
 
 
-async def test_time_that_runs_out_behind_a_sense_loses(autojump_clock: MockClock) -> None:
+async def test_time_that_runs_out_after_a_sense_loses(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(variant="rbc", clock={"initial": 10})
@@ -405,7 +405,7 @@ async def test_time_that_runs_out_behind_a_sense_loses(autojump_clock: MockClock
 # --- The log ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_game_goes_on_after_any_restart() -> None:
+async def test_game_continues_after_any_restart() -> None:
     log = MemoryLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -425,7 +425,7 @@ async def test_a_game_goes_on_after_any_restart() -> None:
 # --- History and spectators -------------------------------------------------------------------------------------
 
 
-async def test_the_history_is_hidden_until_the_end_and_then_reconchesss_own(tmp_path: Path) -> None:
+async def test_history_is_hidden_until_the_end_and_then_is_that_of_reconchess(tmp_path: Path) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -468,7 +468,7 @@ async def test_reconchess_replays_a_game_of_registered_players(tmp_path: Path) -
     assert rc_replay(file) == (2 * 3, state["fen"])
 
 
-async def test_its_pgn_makes_no_game_and_the_refusal_says_what_does() -> None:
+async def test_pgn_of_rbc_is_refused_with_advice() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -486,7 +486,7 @@ async def test_its_pgn_makes_no_game_and_the_refusal_says_what_does() -> None:
             )
 
 
-async def test_a_long_history_is_given_too() -> None:
+async def test_long_history_is_returned_too() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await new_rbc(client, reversible_moves=300)
@@ -509,7 +509,9 @@ LIVE = {"spectate": "live"}
         ({**LIVE, "spectator_key": "sesame"}, {"spectator_key": "sesame"}, True),
     ],
 )
-async def test_live_games_are_shown_where_the_operator_says_so(settings: Json, hello: Json, sees_all: bool) -> None:
+async def test_live_games_are_shown_in_full_if_the_operator_allows_it(
+    settings: Json, hello: Json, sees_all: bool
+) -> None:
     async with memory_daemon(**settings) as daemon:
         client = await daemon.connect()
         await new_rbc(client)
@@ -522,14 +524,14 @@ async def test_live_games_are_shown_where_the_operator_says_so(settings: Json, h
         assert shown == (full if sees_all else ("8/8/8/8/8/8/8/8 b - - 0 1", None, None, None))
         followed = (await client.ask("wait", game_id=1, ply=0))["state"]
         assert followed == state
-        # A player, and whoever says it is somebody, is shown what it would be shown without.
+        # A session with a player, even one without a seat, sees no more than without the setting.
         for player, fen in ((1, "8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQ - 0 1"), (NOBODY, "8/8/8/8/8/8/8/8 b - - 0 1")):
             assert (await client.ask("state", game_id=1, player=player))["state"]["fen"] == fen
         assert (await client.ask("history", game_id=1))["code"] == "not_available"
 
 
 @pytest.mark.parametrize("key", ["sesam", "sesame ", "", "Sesame"])
-async def test_another_key_is_refused_and_leaves_nobody(key: str) -> None:
+async def test_wrong_spectator_key_is_refused_and_ends_the_session_player(key: str) -> None:
     async with memory_daemon(spectate="live", spectator_key="sesame") as daemon:
         client = await daemon.connect(player=1)
         reply = await client.ask("hello", spectator_key=key, player=1)
@@ -537,16 +539,16 @@ async def test_another_key_is_refused_and_leaves_nobody(key: str) -> None:
             "unauthorized",
             "spectator_key: it is not this server's, or this server has none",
         )
-        assert (await client.ask("actions", game_id=1))["code"] == "bad_request"  # it has no player any more
+        assert (await client.ask("actions", game_id=1))["code"] == "bad_request"  # the session no longer has a player
 
 
-async def test_a_server_without_a_key_takes_none() -> None:
+async def test_server_without_a_spectator_key_refuses_every_key() -> None:
     async with memory_daemon(spectate="live") as daemon:
         client = await daemon.connect()
         assert (await client.ask("hello", spectator_key=""))["code"] == "unauthorized"
 
 
-async def test_the_start_is_public() -> None:
+async def test_start_position_is_public() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         made = await new_rbc(client)

@@ -1,4 +1,4 @@
-"""A sense on its way to disk: its own side waits for it, and nobody else can tell."""
+"""While a sense is being committed, its own side waits for it, and nobody else can notice it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.helpers import Client, Json, durable_daemon, store_in
 
-#: Longest that an answer may take that waits for nothing.
+#: Limit in seconds of a reply that waits for nothing.
 PATIENCE_SECONDS = 120
 
 SENSE: Json = {"kind": "sense", "game_id": 1, "player": 1, "square": "e7"}
 
-#: What tells White of its sense, in order; and what is answered then.
+#: Requests whose replies show White its sense, in order, and the codes of the replies.
 WHITES: list[Json] = [
     SENSE,
     {"kind": "state", "game_id": 1, "player": 1},
@@ -23,7 +23,7 @@ WHITES: list[Json] = [
 ]
 ANSWERED = [None, None, None, "wrong_phase"]
 
-#: What tells the others nothing of it.
+#: Requests whose replies show nothing of the sense.
 OTHERS: list[Json] = [
     *({"kind": "state", "game_id": 1, "player": player, "actions": True} for player in (2, 77, None)),
     *({"kind": "sense", "game_id": 1, "player": player, "square": "e2"} for player in (2, 77)),
@@ -38,7 +38,7 @@ OTHERS: list[Json] = [
 
 
 async def collect(client: Client, requests: list[Json], replies: list[Json]) -> None:
-    """Ask one after the other."""
+    """Send requests one after the other."""
     for request in requests:
         replies.append(await client.ask(**request))
 
@@ -64,8 +64,8 @@ async def test_only_the_side_that_senses_waits_for_its_sense(tmp_path: Path) -> 
             assert [await client.ask(**request) for request in OTHERS] == before
 
 
-async def test_a_move_is_told_before_the_sense_that_follows_it_is_durable(tmp_path: Path) -> None:
-    """White's move is being written; Black has sensed already, having been told nothing yet."""
+async def test_move_is_answered_before_the_next_sense_is_durable(tmp_path: Path) -> None:
+    """White's move is being written; Black has already sensed without having seen the move."""
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             white, black = await daemon.connect(player=1), await daemon.connect(player=2)
@@ -83,7 +83,7 @@ async def test_a_move_is_told_before_the_sense_that_follows_it_is_durable(tmp_pa
             assert (await black.ask("wait", game_id=1))["state"]["phase"] == "move"
 
 
-async def test_a_sense_that_could_not_be_written_was_not_made(tmp_path: Path) -> None:
+async def test_sense_that_cannot_be_written_has_no_effect(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()

@@ -1,4 +1,4 @@
-"""Registered players over the wire: register, hello, rekey, revoke; and whom the server takes them for."""
+"""Registered players in the protocol: register, hello, rekey, revoke, and the players that the server authenticates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PASSWORD = "correct horse"
 
 
 class House(NamedTuple):
-    """A daemon, its operator, and a client that has said no more than hello."""
+    """A daemon, its operator, and a client that has sent only a hello."""
 
     daemon: MemoryDaemon
     operator: Client
@@ -39,9 +39,9 @@ class House(NamedTuple):
 @asynccontextmanager
 async def house(**settings: Any) -> AsyncIterator[House]:
     async with memory_daemon(**settings) as daemon, trio.open_nursery() as nursery:
-        door = SessionServer(daemon.services, authority=Authority.OPERATOR)
+        server = SessionServer(daemon.services, authority=Authority.OPERATOR)
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(door.handle, theirs)
+        nursery.start_soon(server.handle, theirs)
         operator = Client(ours)
         await operator.ask("hello")
         yield House(daemon, operator, await daemon.connect())
@@ -55,7 +55,7 @@ async def register(client: Client, name: str = "bot", **fields: Any) -> tuple[in
 
 
 def refused(player: int) -> Json:
-    """The reply to a request with a key that is not the player's."""
+    """Return the refusal of a request with a wrong key."""
     return {
         "code": "unauthorized",
         "error": f"player: the key does not belong to player {player}; check the key (GM_KEY, or --key @FILE)",
@@ -65,11 +65,11 @@ def refused(player: int) -> Json:
 def refused_without_key(player: int) -> Json:
     return {
         "code": "unauthorized",
-        "error": f"player: {player} is a registered player's id, and acts with its key alone",
+        "error": f"player: {player} is a registered player's id; send the player's key with it",
     }
 
 
-async def test_a_registration_gives_an_id_and_a_key_that_acts_as_it() -> None:
+async def test_registration_returns_an_id_and_a_valid_key() -> None:
     async with house() as (_, _operator, client):
         reply = await client.ask("register", name="My-Bot", id=5)
         assert reply == {"id": 5, "player": FIRST_PLAYER, "name": "My-Bot", "key": reply["key"], "error": None}
@@ -85,7 +85,7 @@ async def _connect(_: Client, daemon: MemoryDaemon) -> Client:
 
 
 @pytest.mark.parametrize("way", ["player and key", "name and key", "name and password"])
-async def test_hello_proves_the_player_of_the_session(way: str) -> None:
+async def test_hello_authenticates_the_player_of_the_session(way: str) -> None:
     async with house() as (_, _operator, client):
         player, key = await register(client, "My-Bot", password=PASSWORD)
         fields: Json = {
@@ -113,12 +113,12 @@ async def test_hello_proves_the_player_of_the_session(way: str) -> None:
         ({"password": "y"}, "password: it goes with name"),
     ],
 )
-async def test_fields_of_hello_that_contradict_each_other(fields: Json, error: str) -> None:
+async def test_contradicting_fields_of_hello_are_refused(fields: Json, error: str) -> None:
     async with house() as (_, _operator, client):
         assert await client.ask("hello", **fields) == {"code": "bad_request", "error": error}
 
 
-async def test_a_password_is_good_for_hello_alone() -> None:
+async def test_password_is_accepted_only_in_hello() -> None:
     async with house() as (_, _operator, client):
         player, _ = await register(client, password=PASSWORD)
         await client.new_game(1, 2)
@@ -141,7 +141,7 @@ async def test_a_password_is_good_for_hello_alone() -> None:
         ({"name": "bot", "token": "t" * 257}, "token: 257 characters are not between 1 and 256"),
     ],
 )
-async def test_what_cannot_be_registered(fields: Json, error: str | None) -> None:
+async def test_invalid_registration_is_refused(fields: Json, error: str | None) -> None:
     async with house() as (daemon, _operator, client):
         reply = await client.ask("register", **fields)
         assert reply["code"] == "bad_request"
@@ -149,7 +149,7 @@ async def test_what_cannot_be_registered(fields: Json, error: str | None) -> Non
         assert len(daemon.authenticator.registry) == 0
 
 
-async def test_a_registration_is_repeated_with_its_token_and_its_password() -> None:
+async def test_registration_can_be_repeated_with_its_token_and_password() -> None:
     async with house() as (_, _operator, client):
         first = await client.ask("register", name="bot", token="t", password=PASSWORD)
         assert await client.ask("register", name="bot", token="t", password=PASSWORD) == first
@@ -167,7 +167,7 @@ async def test_a_registration_is_repeated_with_its_token_and_its_password() -> N
         assert again == {**first, "key": None}
 
 
-async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
+async def test_player_rekeys_itself_and_its_session_continues() -> None:
     async with house() as (daemon, _operator, client):
         player, old = await register(client)
         await client.ask("hello", player=player, key=old)
@@ -176,10 +176,8 @@ async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
         new = (await client.ask("rekey", token="t"))["key"]
         assert await client.ask("rekey", token="t") == {"player": player, "name": "bot", "key": new, "error": None}
         assert (await client.ask("new_game", player_white=player, player_black=2))["error"] is None
-        assert await other.ask("state", game_id=1) == refused_without_key(
-            player
-        )  # its session was begun with the old key
-        lost = await other.ask("rekey", player=player, key=old, token="t")  # but the reply may have been lost
+        assert await other.ask("state", game_id=1) == refused_without_key(player)  # the session began with the old key
+        lost = await other.ask("rekey", player=player, key=old, token="t")  # the first reply may have been lost
         assert lost["key"] == new
         assert (await other.ask("hello", player=player, key=new))["player"] == player
         assert await client.ask("rekey", player=player, key=old, token="t") == refused(player)
@@ -188,21 +186,21 @@ async def test_a_player_rekeys_itself_and_its_session_goes_on() -> None:
 async def test_cancelled_registration_does_not_count_against_its_address() -> None:
     limits = {"max_registrations_per_hour": 1, "max_registrations_per_day": 1}
     async with memory_daemon(**limits) as daemon:
-        door, sender = InProcessClient(daemon.services), Sender(None, "192.0.2.1:4711", trio.current_time())
+        in_process, sender = InProcessClient(daemon.services), Sender(None, "192.0.2.1:4711", trio.current_time())
         async with AsyncExitStack() as stack, trio.open_nursery() as nursery:
-            for _ in range(AT_A_TIME):  # everybody else waits for a turn
+            for _ in range(AT_A_TIME):  # everyone else waits for a turn
                 await stack.enter_async_context(daemon.authenticator.passwords._queue.turn(OURSELVES))
             fields = {"name": "bot", "password": PASSWORD}
-            nursery.start_soon(door.ask, Authority.CLIENT, "register", fields, sender)
+            nursery.start_soon(in_process.ask, Authority.CLIENT, "register", fields, sender)
             await trio.testing.wait_all_tasks_blocked()
             nursery.cancel_scope.cancel()
-        reply = await door.ask(Authority.CLIENT, "register", fields, sender)
+        reply = await in_process.ask(Authority.CLIENT, "register", fields, sender)
         assert (reply["name"], reply["error"]) == ("bot", None)
         with pytest.raises(Refused, match="max_registrations_per_"):
-            await door.ask(Authority.CLIENT, "register", {"name": "second"}, sender)
+            await in_process.ask(Authority.CLIENT, "register", {"name": "second"}, sender)
 
 
-async def test_only_a_registered_player_has_a_key_to_replace() -> None:
+async def test_only_a_registered_player_can_rekey() -> None:
     async with house() as (_, operator, client):
         await register(client)
         assert (await client.ask("rekey"))["code"] == "bad_request"
@@ -213,7 +211,7 @@ async def test_only_a_registered_player_has_a_key_to_replace() -> None:
         assert (await operator.ask("rekey", name="BOT"))["player"] == FIRST_PLAYER
 
 
-async def test_a_revoked_player_s_sessions_end_and_its_games_do_not(autojump_clock: MockClock) -> None:
+async def test_revocation_ends_the_sessions_of_a_player_but_not_its_games(autojump_clock: MockClock) -> None:
     async with house() as (daemon, operator, client):
         player, key = await register(client)
         await client.ask("hello", player=player, key=key)
@@ -233,8 +231,8 @@ async def test_a_revoked_player_s_sessions_end_and_its_games_do_not(autojump_clo
             for ended in (client, waiting, asleep):
                 assert await ended.closed()
         assert reply == {"player": player, "name": "bot", "error": None}
-        told = {"event": "revoked by the operator", "log_level": "info", "player": player}
-        assert told in logged
+        revocation = {"event": "revoked by the operator", "log_level": "info", "player": player}
+        assert revocation in logged
         assert [line["reason"] for line in logged if line["event"] == "session ended"] == ["revoked"] * 3
         anybody = await daemon.connect()
         assert (await anybody.ask("state", game_id=1))["state"]["termination"] == "available_move"
@@ -244,7 +242,7 @@ async def test_a_revoked_player_s_sessions_end_and_its_games_do_not(autojump_clo
         assert (await anybody.ask("state", game_id=1, player=player, key=new))["error"] is None
 
 
-async def test_what_is_the_operator_s_alone() -> None:
+async def test_some_kinds_are_reserved_for_the_operator() -> None:
     async with house() as (_, _operator, client):
         player, key = await register(client)
         for kind, fields in {"revoke": {"player": player, "key": key}, "players": {}}.items():
@@ -254,7 +252,7 @@ async def test_what_is_the_operator_s_alone() -> None:
             }
 
 
-async def test_the_operator_lists_all_players_in_pages() -> None:
+async def test_operator_lists_all_players_in_pages() -> None:
     async with house() as (_, operator, client):
         for number in range(5):
             await register(client, f"bot-{number}", **({"password": PASSWORD} if number == 4 else {}))
@@ -269,7 +267,7 @@ async def test_the_operator_lists_all_players_in_pages() -> None:
                 "revoked": number == 3,
                 "here": False,
                 "room": 4,
-                "created": row["created"],  # of either its own second
+                "created": row["created"],  # the second in which each was created
             }
             for number, row in zip((4, 3), page["players"], strict=True)
         ]
@@ -280,7 +278,7 @@ async def test_the_operator_lists_all_players_in_pages() -> None:
         assert (await operator.ask("players", before=-5))["players"] == []
 
 
-async def test_registered_players_alone_where_that_is_asked_for() -> None:
+async def test_only_registered_players_may_act_if_registration_is_required() -> None:
     async with house(require_registration=True) as (daemon, _operator, client):
         player, key = await register(client)
         mine = {"player": player, "key": key}
@@ -311,11 +309,11 @@ async def test_players_and_keys_survive_a_restart(tmp_path: Path) -> None:
             assert (await register(client, "other"))[0] == player + 1
 
 
-async def test_a_registration_is_durable_before_it_is_acknowledged(tmp_path: Path) -> None:
+async def test_registration_is_durable_before_it_is_acknowledged(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             player, key = await register(await daemon.connect())
-            async with durable_daemon(store) as other:  # what another process would find now
+            async with durable_daemon(store) as other:  # reads what another process would find now
                 assert (await (await other.connect()).ask("hello", player=player, key=key))["player"] == player
 
 
@@ -323,13 +321,13 @@ async def test_a_registration_is_durable_before_it_is_acknowledged(tmp_path: Pat
 
 
 async def connect(port: int, source: str) -> Client:
-    """A session from an address of this machine."""
+    """Return a session from an address of this machine."""
     client = Client(await trio.open_tcp_stream("127.0.0.1", port, local_address=source))
     assert (await client.ask("hello"))["error"] is None
     return client
 
 
-async def test_failed_attempts_are_limited_by_address_and_a_right_key_is_not_shut_out() -> None:
+async def test_failed_attempts_are_limited_by_address_but_a_right_key_is_accepted() -> None:
     async with running_daemon(max_failures_per_minute=3) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
         player, key = await register(one)
@@ -348,7 +346,7 @@ async def test_failed_attempts_are_limited_by_address_and_a_right_key_is_not_shu
             await client.aclose()
 
 
-async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() -> None:
+async def test_passwords_are_not_compared_after_too_many_failures() -> None:
     async with running_daemon(max_failures_per_minute=2) as daemon:
         client = await connect(daemon.port, "127.0.0.1")
         await register(client, password=PASSWORD)
@@ -365,20 +363,21 @@ async def test_passwords_are_not_even_looked_at_once_the_attempts_are_used_up() 
         assert reply == {
             "code": "too_many",
             "error": "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys "
-            "and passwords have come from there, so this password was not compared",
+            "and passwords have come from this address, so this password was not checked",
         }
         assert daemon.authenticator.passwords.verified == looked_at
-        assert (await client.ask("hello", name="bot", password=PASSWORD))["error"] is None  # who is known there
+        # this player is known at the address
+        assert (await client.ask("hello", name="bot", password=PASSWORD))["error"] is None
         await client.aclose()
 
 
-async def test_tokens_are_guessed_at_no_faster_than_passwords() -> None:
-    """Until its key is used, the token of a registration is worth the key."""
+async def test_wrong_tokens_count_as_failed_attempts() -> None:
+    """Until its key is used, the token of a registration is as valuable as the key."""
     async with running_daemon(max_failures_per_minute=3) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
         first = await one.ask("register", name="bot", token="t")
         for _ in range(5):
-            assert (await one.ask("register", name="bot"))["code"] == "not_available"  # that guesses nothing
+            assert (await one.ask("register", name="bot"))["code"] == "not_available"  # this guesses nothing
         for token in "abc":
             assert (await one.ask("register", name="bot", token=token))["code"] == "not_available"
         for token in "de":
@@ -395,33 +394,33 @@ async def test_registrations_are_limited_by_address() -> None:
         for name in ("one", "two"):
             await register(one, name, token="t")
         assert (await one.ask("register", name="three"))["code"] == "too_many"
-        await register(one, "two", token="t")  # that is no new one
+        await register(one, "two", token="t")  # this is no new registration
         await register(other, "three")
         for client in (one, other):
             await client.aclose()
 
 
-async def test_a_registration_that_comes_to_nothing_is_not_counted() -> None:
+async def test_refused_registration_is_not_counted() -> None:
     async with running_daemon(max_players=1, max_registrations_per_hour=2) as daemon:
         client = await connect(daemon.port, "127.0.0.1")
         await register(client)
         for _ in range(3):
-            assert (await client.ask("register", name="other"))["error"].startswith("max_players: there are 1")
+            assert (await client.ask("register", name="other"))["error"].startswith("max_players: the limit of 1 ")
         await client.aclose()
 
 
-async def test_where_there_is_no_room_no_password_is_hashed() -> None:
-    """It would be work that anybody could ask for without end, as the attempt is given back."""
+async def test_no_password_is_hashed_if_there_is_no_room() -> None:
+    """Otherwise anyone could request this work without end, because a refused attempt is not counted."""
     async with house(max_players=1) as (daemon, _operator, client):
         await register(client)
-        daemon.authenticator.passwords.close()  # whoever asks it for something fails
+        daemon.authenticator.passwords.close()  # every use of it fails now
         for _ in range(2):
             reply = await client.ask("register", name="other", password=PASSWORD)
             assert (reply["code"], reply["retry_after"]) == ("too_many", 3600.0)
 
 
-async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_same() -> None:
-    """By a connection that is reset before it is accepted; what it has sent is read all the same."""
+async def test_address_of_a_closed_connection_is_limited_too() -> None:
+    """A connection may be reset before it is accepted; the server reads what it has sent anyway."""
     async with memory_daemon(max_registrations_per_hour=2) as daemon:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             for number in range(5):
@@ -434,7 +433,7 @@ async def test_who_is_gone_before_its_address_is_looked_at_is_limited_all_the_sa
         assert len(daemon.authenticator.registry) <= 2
 
 
-async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_limit() -> None:
+async def test_operator_can_register_without_limit_if_others_may_not() -> None:
     async with house(max_registrations_per_hour=0) as (_, operator, client):
         assert await client.ask("register", name="bot") == {
             "code": "unauthorized",
@@ -444,7 +443,7 @@ async def test_the_operator_alone_registers_where_that_is_asked_for_and_has_no_l
             await register(operator, f"bot-{number}")
 
 
-# --- What is shown nowhere --------------------------------------------------------------------------------------
+# --- Secrets ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -478,7 +477,7 @@ def _frame(body: str) -> bytes:
     return len(body).to_bytes(4, "big") + body.encode()
 
 
-async def test_a_failure_of_ours_logs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_internal_failure_logs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
 
     async def fail(request: object, call: object) -> None:

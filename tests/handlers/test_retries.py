@@ -1,4 +1,4 @@
-"""Retrying after a lost reply is always safe: the same request gets the same results and changes nothing."""
+"""A retry after a lost reply is always safe: the same request gets the same results and changes nothing."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ ILLEGAL = "Ke7"
 
 
 async def stale(client: Client, **fields: object) -> bool:
-    """Whether a move is refused as stale."""
+    """Return whether a move is refused as stale."""
     reply = await client.ask("move", **fields)
     return reply["state"] is None and reply.get("code") == "stale"
 
 
 async def move(client: Client, ply: int, text: str, **fields: object) -> Json:
-    """A move in game 1 by the player whose turn the ply is."""
+    """Make a move in game 1 by the player to move at the ply."""
     player = 1 + ply % 2
     return await client.ask("move", **{"game_id": 1, "player": player, "move": text, "ply": ply, **fields})
 
 
-async def test_a_retried_move_gets_its_own_state_again_byte_for_byte() -> None:
+async def test_retried_move_gets_its_own_state_again_byte_for_byte() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -36,18 +36,18 @@ async def test_a_retried_move_gets_its_own_state_again_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("text", ["e4", "e2e4", "e2-e4", "e4+", "Pe4", "Pe2e4"])
-async def test_the_same_move_may_be_spelt_differently(text: str) -> None:
+async def test_retried_move_may_be_spelt_differently(text: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
         first = await move(client, 0, "e4")
         await move(client, 1, "e5")
         reply = await move(client, 0, text)
-        # What python-chess does not read as e4 is another action.
+        # A text that python-chess does not read as e4 is another action.
         assert reply == first or (text in {"e2-e4", "Pe4", "Pe2e4"} and reply["code"] == "stale")
 
 
-async def test_castling_may_be_spelt_differently_too() -> None:
+async def test_retried_castling_may_be_spelt_differently() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
@@ -61,15 +61,15 @@ async def test_castling_may_be_spelt_differently_too() -> None:
     ("ply", "text", "fields"),
     [
         (0, "d4", {}),  # another move
-        (0, "e4", {"offer_draw": True}),  # with an offer, another action
-        (2, "Nf3", {"player": 2}),  # its own turn, another seat
-        (3, "e4", {"player": 1}),  # in the future
+        (0, "e4", {"offer_draw": True}),  # another action, because of the offer
+        (2, "Nf3", {"player": 2}),  # another seat, out of turn
+        (3, "e4", {"player": 1}),  # a future ply
         (10**15, "e4", {"player": 1}),
         (0, ILLEGAL, {}),
         (0, "nonsense", {}),
     ],
 )
-async def test_anything_else_at_another_ply_is_stale(ply: int, text: str, fields: Json) -> None:
+async def test_any_other_move_at_another_ply_is_stale(ply: int, text: str, fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -81,7 +81,7 @@ async def test_anything_else_at_another_ply_is_stale(ply: int, text: str, fields
         assert await client.ask("state", game_id=1) == before
 
 
-async def test_the_plys_own_checks_come_behind_it() -> None:
+async def test_turn_is_checked_after_the_ply() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -89,7 +89,7 @@ async def test_the_plys_own_checks_come_behind_it() -> None:
         assert (await move(client, 1, "e4", player=1))["code"] == "not_your_turn"
 
 
-async def test_only_the_latest_move_of_each_seat_is_known() -> None:
+async def test_only_the_latest_move_of_each_seat_can_be_retried() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -103,7 +103,7 @@ async def test_only_the_latest_move_of_each_seat_is_known() -> None:
         assert await move(client, 3, "Nc6") == replies[3]
 
 
-async def test_without_ply_nothing_is_taken_for_a_retry() -> None:
+async def test_move_without_a_ply_is_no_retry() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -114,7 +114,7 @@ async def test_without_ply_nothing_is_taken_for_a_retry() -> None:
         assert (await client.ask("move", game_id=1, player=1, move="e4"))["code"] == "illegal_move"
 
 
-async def test_the_offer_is_part_of_the_action() -> None:
+async def test_draw_offer_is_part_of_the_retried_move() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -125,7 +125,7 @@ async def test_the_offer_is_part_of_the_action() -> None:
         assert await move(client, 0, "e2e4", offer_draw=True) == first
 
 
-async def test_a_refused_move_is_not_known() -> None:
+async def test_refused_move_is_not_remembered() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -134,19 +134,19 @@ async def test_a_refused_move_is_not_known() -> None:
         assert (await move(client, 0, "e4"))["error"] is None
 
 
-async def test_the_last_move_is_known_after_the_game_is_over() -> None:
+async def test_last_move_can_be_retried_after_the_game_is_over() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
         replies = [await move(client, ply, text) for ply, text in enumerate(["f3", "e5", "g4", "Qh4#"])]
         assert replies[3]["state"]["termination"] == "victory_black"
         assert await move(client, 3, "Qh4") == replies[3]
-        assert await move(client, 2, "g4") == replies[2]  # the state as it was: not over
+        assert await move(client, 2, "g4") == replies[2]  # the state of that moment: not over
         assert (await move(client, 2, "g3"))["code"] == "game_over"
         assert (await move(client, 4, "h3"))["code"] == "game_over"
 
 
-async def test_brief_and_id_are_the_retrys_own() -> None:
+async def test_retry_has_its_own_brief_and_id() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -157,7 +157,7 @@ async def test_brief_and_id_are_the_retrys_own() -> None:
         assert again["state"].items() <= first["state"].items()
 
 
-async def test_a_retried_ending_gets_its_own_state_again() -> None:
+async def test_retried_ending_gets_its_own_state_again() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -172,7 +172,7 @@ async def test_a_retried_ending_gets_its_own_state_again() -> None:
         assert (await client.ask("end_game", **other))["code"] == "game_over"
 
 
-async def test_an_ending_at_a_past_ply_is_stale() -> None:
+async def test_ending_at_a_past_ply_is_stale() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -183,7 +183,7 @@ async def test_an_ending_at_a_past_ply_is_stale() -> None:
         assert (await client.ask("state", game_id=1))["state"]["phase"] == "move"
 
 
-async def test_an_agreed_draw_and_a_taken_one_are_known_too() -> None:
+async def test_agreed_and_taken_draws_can_be_retried() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -200,7 +200,7 @@ async def test_an_agreed_draw_and_a_taken_one_are_known_too() -> None:
         assert await client.ask("end_game", **take) == first
 
 
-async def test_the_move_before_an_ending_is_no_longer_known() -> None:
+async def test_move_before_an_ending_cannot_be_retried() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -209,7 +209,7 @@ async def test_the_move_before_an_ending_is_no_longer_known() -> None:
         assert (await move(client, 0, "e4"))["code"] == "game_over"
 
 
-async def test_a_forfeit_is_known_by_its_text() -> None:
+async def test_forfeit_can_be_retried_with_its_text() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(illegal_move="lose")
@@ -220,7 +220,7 @@ async def test_a_forfeit_is_known_by_its_text() -> None:
         assert (await move(client, 0, "e4"))["code"] == "game_over"
 
 
-async def test_a_stale_or_untimely_move_forfeits_nothing() -> None:
+async def test_stale_or_untimely_illegal_move_forfeits_nothing() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game(illegal_move="lose")
@@ -229,7 +229,7 @@ async def test_a_stale_or_untimely_move_forfeits_nothing() -> None:
         assert (await move(client, 0, "e4"))["state"]["phase"] == "move"
 
 
-async def test_a_move_is_no_retry_of_an_ending_with_its_words() -> None:
+async def test_move_is_no_retry_of_an_ending() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -241,7 +241,7 @@ async def test_a_move_is_no_retry_of_an_ending_with_its_words() -> None:
         assert reply["code"] == "game_over"
 
 
-async def test_who_plays_both_seats_is_known_by_the_parity_of_the_ply() -> None:
+async def test_retry_by_a_player_with_both_seats_is_recognized_by_the_ply() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1)
@@ -259,7 +259,7 @@ async def test_who_plays_both_seats_is_known_by_the_parity_of_the_ply() -> None:
         assert await client.ask("end_game", **resign) == first
 
 
-async def test_a_game_that_black_begins_has_its_parity_the_other_way_round() -> None:
+async def test_retry_by_a_player_with_both_seats_works_if_black_began() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1, fen="4k3/8/8/8/8/8/8/4K2R b K - 0 1")
@@ -269,7 +269,7 @@ async def test_a_game_that_black_begins_has_its_parity_the_other_way_round() -> 
         assert await client.ask("move", game_id=1, move="e1g1", ply=1) == second
 
 
-async def test_the_clocks_of_a_retry_are_those_of_now(autojump_clock: MockClock) -> None:
+async def test_retry_shows_the_current_clocks(autojump_clock: MockClock) -> None:
 
     async with memory_daemon() as daemon:
         client = await daemon.connect()
@@ -287,10 +287,10 @@ async def test_the_clocks_of_a_retry_are_those_of_now(autojump_clock: MockClock)
         await trio.sleep(30)
         again = await move(client, 0, "e4")
         assert again["state"]["clock"] == {"white": 60.0, "black": 80.0}
-        assert again["state"]["turn"] == "black"  # the state as it was
+        assert again["state"]["turn"] == "black"  # the state of that moment
 
 
-async def test_a_retry_after_the_flag_fell_still_gets_its_results(autojump_clock: MockClock) -> None:
+async def test_retry_after_flag_fall_still_gets_its_results(autojump_clock: MockClock) -> None:
 
     async with memory_daemon() as daemon:
         client = await daemon.connect()

@@ -1,4 +1,4 @@
-"""Who may act for which seat."""
+"""The seats for which a player may act."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED
 from tests.helpers import Json, memory_daemon
 
-#: Open ids at every edge.
+#: Open ids at every edge of their range.
 OPEN = [0, -1, 2**63 - 1, -(2**63), FIRST_REGISTERED - 1, LAST_REGISTERED + 1]
 REGISTERED = [FIRST_REGISTERED, FIRST_REGISTERED + 1, LAST_REGISTERED]
 
 
 @pytest.mark.parametrize("player", OPEN)
-async def test_open_ids_are_anybodys(player: int) -> None:
+async def test_open_id_needs_no_key(player: int) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=player)
         reply = await client.new_game(player, 1)
@@ -39,19 +39,19 @@ async def test_open_ids_are_anybodys(player: int) -> None:
     ],
     ids=str,
 )
-async def test_nobody_acts_as_a_registered_player(player: int, kind: str, fields: Json) -> None:
+async def test_registered_player_cannot_act_without_its_key(player: int, kind: str, fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
         reply = await client.ask(kind, player=player, **fields)
         assert reply["code"] == "unauthorized"
-        assert reply["error"] == f"player: {player} is a registered player's id, and acts with its key alone"
+        assert reply["error"] == f"player: {player} is a registered player's id; send the player's key with it"
         assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
 
 
 @pytest.mark.parametrize("player", REGISTERED)
 @pytest.mark.parametrize("seat", ["player_white", "player_black"])
-async def test_no_game_is_made_for_a_registered_player(player: int, seat: str) -> None:
+async def test_game_with_an_unregistered_id_of_the_registered_range_is_refused(player: int, seat: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("new_game", **{"player_white": 1, "player_black": 2, seat: player})
@@ -60,7 +60,7 @@ async def test_no_game_is_made_for_a_registered_player(player: int, seat: str) -
         assert (await client.ask("games"))["games"] == []
 
 
-async def test_who_has_both_seats_acts_for_the_side_to_move() -> None:
+async def test_player_with_both_seats_acts_for_the_side_to_move() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1)
@@ -70,7 +70,7 @@ async def test_who_has_both_seats_acts_for_the_side_to_move() -> None:
             assert reply["state"]["ply_index"] == ply + 1
 
 
-async def test_who_has_both_seats_may_name_one() -> None:
+async def test_player_with_both_seats_may_name_one() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1)
@@ -84,7 +84,7 @@ async def test_who_has_both_seats_may_name_one() -> None:
 
 @pytest.mark.parametrize("color", ["white", "black"])
 @pytest.mark.parametrize("moves", [0, 1])
-async def test_who_has_both_seats_ends_the_game_for_the_color_of_the_termination(color: str, moves: int) -> None:
+async def test_player_with_both_seats_ends_the_game_for_the_side_of_the_termination(color: str, moves: int) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1)
@@ -105,7 +105,7 @@ async def test_who_has_both_seats_ends_the_game_for_the_color_of_the_termination
     ],
     ids=str,
 )
-async def test_a_seat_one_does_not_hold_cannot_be_named(kind: str, fields: Json) -> None:
+async def test_player_cannot_name_the_seat_of_another(kind: str, fields: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 2)
@@ -117,7 +117,7 @@ async def test_a_seat_one_does_not_hold_cannot_be_named(kind: str, fields: Json)
 
 
 @pytest.mark.parametrize("kind", ["move", "end_game", "actions"])
-async def test_some_requests_need_a_player(kind: str) -> None:
+async def test_request_without_a_necessary_player_is_refused(kind: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -126,7 +126,7 @@ async def test_some_requests_need_a_player(kind: str) -> None:
         assert reply["error"] == f"player: {kind} needs one, in the request or in the session's hello"
 
 
-async def test_anybody_may_look() -> None:
+async def test_everyone_may_look_at_a_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()

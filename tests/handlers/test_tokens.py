@@ -1,4 +1,4 @@
-"""``token``: a new game that is asked for twice is made once."""
+"""``token``: a new game that is requested twice is created once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def games_made(client: Client) -> int:
     return len((await client.ask("games", player=None))["games"])
 
 
-async def test_the_same_request_gets_the_same_game() -> None:
+async def test_same_request_gets_the_same_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         first = await client.ask("new_game", **ASKED)
@@ -26,7 +26,7 @@ async def test_the_same_request_gets_the_same_game() -> None:
         assert await games_made(client) == 1
 
 
-async def test_the_game_is_shown_as_it_is_now() -> None:
+async def test_repeated_request_shows_the_current_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         first = await client.ask("new_game", **ASKED)
@@ -52,7 +52,7 @@ async def test_the_game_is_shown_as_it_is_now() -> None:
     ],
     ids=str,
 )
-async def test_other_content_under_the_same_token_is_refused(other: Json) -> None:
+async def test_different_request_with_the_same_token_is_refused(other: Json) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.ask("new_game", **ASKED)
@@ -66,7 +66,7 @@ async def test_other_content_under_the_same_token_is_refused(other: Json) -> Non
         assert await games_made(client) == 1
 
 
-async def test_each_player_has_tokens_of_its_own() -> None:
+async def test_each_player_has_its_own_tokens() -> None:
     async with memory_daemon() as daemon:
         nobody, one, two = await daemon.connect(), await daemon.connect(player=1), await daemon.connect(player=2)
         made = [(await client.ask("new_game", **ASKED))["game_id"] for client in (nobody, one, two)]
@@ -84,13 +84,13 @@ async def test_any_string_is_a_token() -> None:
                 assert reply["game_id"] == number
 
 
-async def test_without_a_token_every_request_makes_a_game() -> None:
+async def test_every_request_without_a_token_makes_a_game() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         assert [(await client.new_game(token=None))["game_id"] for _ in range(3)] == [1, 2, 3]
 
 
-async def test_a_refused_request_uses_up_no_token() -> None:
+async def test_refused_request_uses_up_no_token() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         assert (await client.ask("new_game", **ASKED, fen="nonsense"))["code"] == "bad_position"
@@ -98,14 +98,14 @@ async def test_a_refused_request_uses_up_no_token() -> None:
         assert (await client.ask("new_game", **ASKED))["game_id"] == 1
 
 
-async def test_the_drawn_start_position_is_that_of_the_game_that_was_made() -> None:
+async def test_repeated_request_gets_the_start_position_that_was_drawn_first() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         first = await client.ask("new_game", **ASKED, variant="chess960")
         assert all([await client.ask("new_game", **ASKED, variant="chess960") == first for _ in range(5)])
 
 
-async def test_a_game_is_made_once_also_where_it_is_asked_for_again_while_it_loads() -> None:
+async def test_concurrent_requests_with_one_token_make_one_game_even_while_it_loads() -> None:
     async with memory_daemon() as daemon:
         clients = [await daemon.connect() for _ in range(5)]
         for client in clients:

@@ -1,4 +1,6 @@
-"""``wait``: answered as soon as there is something to do, at the timeout at the latest. Time is the jumping clock's."""
+"""``wait`` is answered as soon as there is something to do, at the latest at the timeout, measured by the jumping
+clock.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ WAITERS = 200
 
 
 async def timed(ask: Awaitable[Json]) -> tuple[Json, float]:
-    """A reply, and the seconds it took."""
+    """Return a reply and the seconds that it took."""
     start = trio.current_time()
     return await ask, trio.current_time() - start
 
 
 async def meanwhile(client: Client, act: Callable[[], Awaitable[Any]], **fields: Any) -> tuple[Json, float]:
-    """The reply to a wait and the seconds it took, where ``act`` happens 10 seconds into it."""
+    """Return the reply to a wait and the seconds that it took; ``act`` is called 10 seconds into it."""
     replies = []
 
     async def wait() -> None:
@@ -39,11 +41,11 @@ async def meanwhile(client: Client, act: Callable[[], Awaitable[Any]], **fields:
 
 
 async def pair(daemon: MemoryDaemon) -> tuple[Client, Client]:
-    """Sessions of players 1 and 2."""
+    """Return sessions of players 1 and 2."""
     return await daemon.connect(player=1), await daemon.connect(player=2)
 
 
-async def test_it_is_due_at_once_where_the_player_is_to_move(autojump_clock: MockClock) -> None:
+async def test_wait_is_answered_at_once_if_the_player_is_to_move(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await pair(daemon)
         await white.new_game()
@@ -53,18 +55,18 @@ async def test_it_is_due_at_once_where_the_player_is_to_move(autojump_clock: Moc
         assert reply["state"] == (await white.ask("state", game_id=1))["state"]
 
 
-async def test_it_is_due_at_once_where_the_game_is_over(autojump_clock: MockClock) -> None:
+async def test_wait_is_answered_at_once_if_the_game_is_over(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
         await black.ask("end_game", game_id=1, termination="resignation_black")
-        for _ in range(2):  # each time again: game_id is asked for, not told
+        for _ in range(2):  # every time, because the request names the game
             for client in (white, black):
                 reply, seconds = await timed(client.ask("wait", game_id=1))
                 assert (reply["state"]["phase"], seconds) == ("over", 0)
 
 
-async def test_the_opponents_move_wakes_it(autojump_clock: MockClock) -> None:
+async def test_move_of_the_opponent_ends_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -72,7 +74,7 @@ async def test_the_opponents_move_wakes_it(autojump_clock: MockClock) -> None:
         assert (reply["state"]["last_move"], reply["state"]["turn"], seconds) == ("e2e4", "black", 10)
 
 
-async def test_the_end_of_the_game_wakes_both(autojump_clock: MockClock) -> None:
+async def test_end_of_the_game_ends_the_wait_of_the_opponent(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -84,7 +86,7 @@ async def test_the_end_of_the_game_wakes_both(autojump_clock: MockClock) -> None
         assert (reply["state"]["termination"], seconds) == ("resignation_white", 10)
 
 
-async def test_a_move_in_another_game_wakes_nobody(autojump_clock: MockClock) -> None:
+async def test_move_in_another_game_does_not_end_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -94,7 +96,7 @@ async def test_a_move_in_another_game_wakes_nobody(autojump_clock: MockClock) ->
 
 
 @pytest.mark.parametrize(("asked", "seconds"), [(7, 7), (0.25, 0.25), (60, 60), (61, 60), (1e300, 60), (None, 60)])
-async def test_it_ends_at_the_timeout_and_at_the_servers_limit(
+async def test_wait_ends_at_its_timeout_and_at_the_limit_of_the_server(
     asked: float | None, seconds: float, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon() as daemon:
@@ -105,7 +107,7 @@ async def test_it_ends_at_the_timeout_and_at_the_servers_limit(
         assert waited == pytest.approx(seconds)
 
 
-async def test_a_timeout_of_0_polls(autojump_clock: MockClock) -> None:
+async def test_wait_with_a_timeout_of_0_polls(autojump_clock: MockClock) -> None:
     async with memory_daemon(max_wait=0) as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -116,7 +118,7 @@ async def test_a_timeout_of_0_polls(autojump_clock: MockClock) -> None:
         assert (reply, seconds) == ({"state": None, "error": None}, 0)
 
 
-async def test_several_games_are_waited_for_at_once(autojump_clock: MockClock) -> None:
+async def test_wait_can_name_several_games(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         for _ in range(3):
@@ -125,12 +127,12 @@ async def test_several_games_are_waited_for_at_once(autojump_clock: MockClock) -
         assert (reply["game_id"], reply["state"]["game_id"], reply["error"], seconds) == (2, 2, None, 10)
         await white.play(1, "e4")
         reply, seconds = await timed(black.ask("wait", game_ids=[3, 2, 1]))
-        assert (reply["game_id"], seconds) == (2, 0)  # the first of those named that is due
+        assert (reply["game_id"], seconds) == (2, 0)  # the first named game in which the player is to act
         reply, seconds = await timed(black.ask("wait", game_ids=[3]))
         assert (reply, seconds) == ({"state": None, "error": None}, 60)
 
 
-async def test_actions_are_added_where_they_are_asked_for(autojump_clock: MockClock) -> None:
+async def test_wait_returns_actions_on_request(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game(fen="7k/8/8/8/8/8/5Q2/K7 b - - 0 1")
@@ -146,7 +148,7 @@ async def test_actions_are_added_where_they_are_asked_for(autojump_clock: MockCl
         assert reply["move_actions"] is None
 
 
-async def test_a_spectator_waits_for_a_ply_to_pass(autojump_clock: MockClock) -> None:
+async def test_spectator_waits_until_the_game_is_past_a_ply(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await pair(daemon)
         spectator = await daemon.connect()
@@ -166,7 +168,7 @@ async def test_a_spectator_waits_for_a_ply_to_pass(autojump_clock: MockClock) ->
         assert (reply["state"]["phase"], seconds) == ("over", 10)
 
 
-async def test_a_later_frame_ends_it_as_at_its_timeout(autojump_clock: MockClock) -> None:
+async def test_later_frame_ends_the_wait_as_its_timeout_would(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -181,7 +183,7 @@ async def test_a_later_frame_ends_it_as_at_its_timeout(autojump_clock: MockClock
 @pytest.mark.parametrize(
     "wait", [{"game_id": 1}, {"game_ids": [1]}, {"any": True}, {"player": None, "game_id": 1, "ply": 0}]
 )
-async def test_a_frame_already_there_ends_it_at_once(wait: Json, autojump_clock: MockClock) -> None:
+async def test_frame_that_has_already_arrived_ends_the_wait_at_once(wait: Json, autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -193,7 +195,7 @@ async def test_a_frame_already_there_ends_it_at_once(wait: Json, autojump_clock:
         assert trio.current_time() == 0
 
 
-async def test_half_a_frame_behind_it_ends_it_only_when_the_frame_is_overdue(autojump_clock: MockClock) -> None:
+async def test_partial_frame_ends_the_wait_only_when_it_is_overdue(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -205,7 +207,7 @@ async def test_half_a_frame_behind_it_ends_it_only_when_the_frame_is_overdue(aut
         assert await black.closed()
 
 
-async def test_half_a_frame_behind_it_may_become_a_whole_one(autojump_clock: MockClock) -> None:
+async def test_partial_frame_may_be_completed_during_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -218,7 +220,7 @@ async def test_half_a_frame_behind_it_may_become_a_whole_one(autojump_clock: Moc
         assert await black.receive() == {"error": None}
 
 
-async def test_a_bad_frame_behind_it_ends_it_and_then_the_session(autojump_clock: MockClock) -> None:
+async def test_bad_frame_ends_the_wait_and_then_the_session(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -231,7 +233,7 @@ async def test_a_bad_frame_behind_it_ends_it_and_then_the_session(autojump_clock
         assert await black.closed()
 
 
-async def test_the_end_of_input_does_not_end_it(autojump_clock: MockClock) -> None:
+async def test_end_of_input_does_not_end_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -244,7 +246,7 @@ async def test_the_end_of_input_does_not_end_it(autojump_clock: MockClock) -> No
         assert trio.current_time() == 10
 
 
-async def test_what_is_pipelined_before_it_is_answered_before_it(autojump_clock: MockClock) -> None:
+async def test_requests_pipelined_before_the_wait_are_answered_before_it(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await pair(daemon)
         await white.send(
@@ -259,7 +261,7 @@ async def test_what_is_pipelined_before_it_is_answered_before_it(autojump_clock:
         assert trio.current_time() == 60
 
 
-async def test_one_move_wakes_however_many_wait(autojump_clock: MockClock) -> None:
+async def test_one_move_ends_any_number_of_waits(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, _ = await pair(daemon)
         await white.new_game()
@@ -280,7 +282,7 @@ async def test_one_move_wakes_however_many_wait(autojump_clock: MockClock) -> No
         assert states[0]["ply_index"] == 1
 
 
-async def test_a_player_with_both_seats_may_wait_for_one(autojump_clock: MockClock) -> None:
+async def test_player_with_both_seats_may_wait_for_one(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         await client.new_game(1, 1)
@@ -291,7 +293,7 @@ async def test_a_player_with_both_seats_may_wait_for_one(autojump_clock: MockClo
         assert (await timed(client.ask("wait", game_id=1, seat="black")))[1] == 0
 
 
-async def test_or_for_the_same_one_in_several_games(autojump_clock: MockClock) -> None:
+async def test_player_with_both_seats_may_wait_for_one_in_several_games(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
         for _ in range(2):
@@ -348,9 +350,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("fields", "code", "error"), WRONG)
-async def test_fields_that_mean_nothing_together_are_refused(
-    fields: Json, code: str, error: str, autojump_clock: MockClock
-) -> None:
+async def test_contradicting_fields_are_refused(fields: Json, code: str, error: str, autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
@@ -359,7 +359,7 @@ async def test_fields_that_mean_nothing_together_are_refused(
 
 
 class BrokenLog(MemoryLog):
-    """A log that can fail: then it takes nothing more and finds nothing."""
+    """Log that can fail: it then accepts no append and finds no game."""
 
     broken = False
 
@@ -374,7 +374,7 @@ class BrokenLog(MemoryLog):
         return await super().load(game_id)
 
 
-async def test_a_failure_while_it_waits_is_the_failure_that_is_told(autojump_clock: MockClock) -> None:
+async def test_failure_of_the_log_during_a_wait_is_reported(autojump_clock: MockClock) -> None:
     log = BrokenLog()
     async with memory_daemon(log) as daemon:
         white, black = await pair(daemon)

@@ -1,4 +1,4 @@
-"""``wait`` with ``any``: one session plays all of a player's games, and learns of new ones and of their ends."""
+"""``wait`` with ``any``: one session plays all games of a player, and learns of new games and of ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING: Json = {"state": None, "error": None}
 
 
 async def due(client: Client, **fields: Any) -> int | None:
-    """The game that is due now for the session's player, or None."""
+    """Return the game in which the player of the session is to act, or None."""
     reply = await client.ask("wait", any=True, timeout=0, brief=True, **fields)
     if reply == NOTHING:
         return None
@@ -23,13 +23,13 @@ async def due(client: Client, **fields: Any) -> int | None:
     return game_id
 
 
-async def test_the_game_that_has_waited_longest_comes_first(autojump_clock: MockClock) -> None:
+async def test_game_that_has_waited_longest_comes_first(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         for _ in range(3):
             await white.new_game()
         assert await due(white) == 1
-        assert await due(white) == 1  # looking does not change it
+        assert await due(white) == 1  # looking does not change the order
         await white.play(2, "e4")
         await white.play(1, "e4")
         assert (await due(white), await due(black)) == (3, 2)
@@ -41,13 +41,13 @@ async def test_the_game_that_has_waited_longest_comes_first(autojump_clock: Mock
         assert await due(white) is None
 
 
-async def test_being_heard_from_puts_no_game_back_in_the_line(autojump_clock: MockClock) -> None:
+async def test_first_contact_does_not_change_the_order(autojump_clock: MockClock) -> None:
     clock = {"initial": 60}
     async with memory_daemon() as daemon:
         white, black, both = [await daemon.connect(player=player) for player in (1, 2, 3)]
         for _ in range(2):
-            await black.new_game(1, 4, clock=clock)  # which nobody is heard from in
-        assert await due(white) == 1  # and White is heard from
+            await black.new_game(1, 4, clock=clock)  # no player makes contact
+        assert await due(white) == 1  # and White makes contact
         await white.ask("state", game_id=1, player=4)
         assert await due(white) == 1
         for _ in range(2):
@@ -58,7 +58,7 @@ async def test_being_heard_from_puts_no_game_back_in_the_line(autojump_clock: Mo
         assert await due(both) == 4, "the other seat's turn is a new one"
 
 
-async def test_some_games_may_be_left_out(autojump_clock: MockClock) -> None:
+async def test_some_games_can_be_excluded(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white = await daemon.connect(player=1)
         for _ in range(3):
@@ -69,20 +69,20 @@ async def test_some_games_may_be_left_out(autojump_clock: MockClock) -> None:
         assert await due(white, **{"except": []}) == 1
 
 
-async def test_a_new_game_wakes_it(autojump_clock: MockClock) -> None:
+async def test_new_game_ends_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, other = await daemon.connect(player=1), await daemon.connect()
         await white.send({"kind": "wait", "any": True, "brief": True})
         await trio.sleep(8)
-        await other.new_game(2, 3)  # no game of the player's
-        await other.new_game(2, 1)  # one where it is not to move
+        await other.new_game(2, 3)  # a game of other players
+        await other.new_game(2, 1)  # a game in which the player is not to move
         await trio.sleep(8)
         await other.new_game(1, 2)
         reply = await white.receive()
         assert (reply["game_id"], reply["state"]["ply_index"], trio.current_time()) == (3, 0, 16)
 
 
-async def test_a_move_in_any_game_wakes_it_but_not_in_one_left_out(autojump_clock: MockClock) -> None:
+async def test_move_ends_the_wait_except_in_an_excluded_game(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         for _ in range(2):
@@ -95,33 +95,33 @@ async def test_a_move_in_any_game_wakes_it_but_not_in_one_left_out(autojump_cloc
         assert ((await black.receive())["game_id"], trio.current_time()) == (1, 10)
 
 
-async def test_an_end_is_told_once_to_each_player(autojump_clock: MockClock) -> None:
+async def test_result_is_delivered_once_to_each_player(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         await white.new_game()
         await white.new_game()
         await white.ask("end_game", game_id=1, termination="resignation_white")
-        assert await due(white) == 2  # it has seen the end in the reply to its own request
+        assert await due(white) == 2  # White has seen the end in the reply to its own request
         assert await due(black) == 1
         assert await due(black) is None
 
 
-async def test_an_end_counts_as_told_by_whatever_reply_shows_it(autojump_clock: MockClock) -> None:
+async def test_any_reply_that_shows_the_result_delivers_it(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
-        tell: list[tuple[str, Json]] = [
+        showing_requests: list[tuple[str, Json]] = [
             ("state", {}),
             ("state", {"brief": True}),
             ("wait", {}),
         ]
-        for number, (kind, fields) in enumerate(tell, 1):
+        for number, (kind, fields) in enumerate(showing_requests, 1):
             await white.new_game()
             await white.ask("end_game", game_id=number, termination="resignation_white")
             assert (await black.ask(kind, game_id=number, **fields))["state"]["phase"] == "over"
             assert await due(black) is None
 
 
-async def test_an_end_is_not_told_by_replies_to_others(autojump_clock: MockClock) -> None:
+async def test_replies_to_others_do_not_deliver_the_result(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black, spectator = await daemon.connect(player=1), await daemon.connect(player=2), await daemon.connect()
         await white.new_game()
@@ -131,7 +131,7 @@ async def test_an_end_is_not_told_by_replies_to_others(autojump_clock: MockClock
         assert await due(black) == 1
 
 
-async def test_an_end_wakes_it(autojump_clock: MockClock) -> None:
+async def test_end_of_a_game_ends_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
         await white.new_game()
@@ -143,7 +143,7 @@ async def test_an_end_wakes_it(autojump_clock: MockClock) -> None:
         assert await due(black) is None
 
 
-async def test_a_game_over_before_it_began_is_told_too(autojump_clock: MockClock) -> None:
+async def test_result_of_a_game_that_was_over_at_once_is_delivered(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         other, black = await daemon.connect(), await daemon.connect(player=2)
         await other.new_game(pgn="1.f3 e5 2.g4 Qh4#")
@@ -151,7 +151,7 @@ async def test_a_game_over_before_it_began_is_told_too(autojump_clock: MockClock
         assert await due(black) is None
 
 
-async def test_the_end_of_a_game_with_oneself_is_told_once(autojump_clock: MockClock) -> None:
+async def test_result_of_a_game_with_oneself_is_delivered_once(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client, other = await daemon.connect(player=1), await daemon.connect()
         await client.new_game(1, 1)
@@ -166,7 +166,7 @@ async def test_the_end_of_a_game_with_oneself_is_told_once(autojump_clock: MockC
         assert await due(client, **{"except": [1]}) is None
 
 
-async def test_nobody_else_sees_a_players_games(autojump_clock: MockClock) -> None:
+async def test_wait_shows_no_games_of_other_players(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, stranger = await daemon.connect(player=1), await daemon.connect(player=9)
         await white.new_game()

@@ -1,4 +1,4 @@
-"""What may be wrong with a turn, whatever the variant."""
+"""Errors that a turn may have in any variant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from tests.helpers import Json
 #: A player without a seat.
 NOBODY = 77
 
-#: In game 1 (live, White to move, ply 0) or 2 (over): codes and the fields that make them, in the order of the checks.
+#: Errors in game 1 (live, White to move, ply 0) or 2 (over): codes and the fields that cause them, in order of
+#: checking.
 WRONG_TURN: list[tuple[str, Json]] = [
     ("bad_request", {"brief": "yes"}),
     ("bad_request", {"player": None}),

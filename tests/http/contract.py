@@ -1,6 +1,6 @@
-"""The contract of every route of reconchess's API: its statuses by chapter 5.11 of the manual, and each that is ours.
+"""The contract of every route of reconchess's API: the statuses of chapter 5.11 of its manual, and our own.
 
-A clause is what the manual, or ``/schema``, says of a status; each has an :class:`Example`, which brings it about.
+A clause is what the manual, or ``/schema``, says of a status; each has an :class:`Example` that produces the status.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import httpx
 from tests.http.rbc import Player, Table, answered, as_move
 from tests.http.request_catalogue import Route
 
-#: What the manual says of statuses, by route. 200 is "Success." everywhere.
+#: Statuses of each route in the manual. 200 is "Success." everywhere.
 Clauses = dict[int, tuple[str, ...]]
 
 _SUCCESS: Clauses = {200: ("Success.",)}
@@ -67,23 +67,23 @@ MANUAL: dict[Route, Clauses] = {
     ("GET", _game("game_history")): {**_GAME, 400: ("Game is not over",)},
 }
 
-#: What reconchess's programs ask for and its manual leaves out.
+#: Routes that reconchess's programs use and its manual leaves out.
 LEFT_OUT: dict[Route, Clauses] = {
     ("GET", "/api/version"): _SUCCESS,
     ("GET", "/api/users/me/version"): _USER,
     ("POST", "/api/users"): {**_SUCCESS, 409: ("the name is taken",)},
 }
 
-#: What there is besides, with its statuses as ``/schema`` has them.
-OURS: dict[Route, Clauses] = {("GET", "/api/leaderboard"): {**_SUCCESS, 400: ("A page that cannot be.",)}}
+#: Our own routes, with their statuses as ``/schema`` has them.
+OURS: dict[Route, Clauses] = {("GET", "/api/leaderboard"): {**_SUCCESS, 400: ("An invalid page.",)}}
 
 #: Every route under ``/api``.
 DOCUMENTED: dict[Route, Clauses] = {**MANUAL, **LEFT_OUT, **OURS}
 
-#: Those that anybody may ask.
+#: Routes that need no authorization.
 OPEN = {("GET", "/api/version"), ("GET", "/api/leaderboard"), ("POST", "/api/users")}
 
-#: Clauses that are not kept, and why; what they speak of is answered with 200.
+#: Clauses that are not kept, each with the reason; the requests that they describe are answered with 200.
 NOT_KEPT: dict[tuple[Route, str], str] = {
     **{
         (("GET", _game(what)), _FINISHED): "its client takes a refusal for a broken game"
@@ -102,7 +102,7 @@ NOT_KEPT: dict[tuple[Route, str], str] = {
 
 @dataclass(frozen=True)
 class Example:
-    """A request that a clause speaks of."""
+    """A request that produces the status of a clause."""
 
     clause: str
     status: int
@@ -113,7 +113,7 @@ Send = Callable[[Table, Player | None, int], Awaitable[httpx.Response]]
 
 
 def sender(route: Route, body: object = None) -> Send:
-    """Sends requests to a route, for a player and a game."""
+    """Return a function that sends requests to a route, for a player and a game."""
     method, path = route
 
     async def send(table: Table, player: Player | None, game_id: int) -> httpx.Response:
@@ -126,7 +126,7 @@ def sender(route: Route, body: object = None) -> Send:
     return send
 
 
-#: What a route is sent that takes a body.
+#: Bodies for the routes that take one.
 BODIES: dict[str, object] = {
     "/api/users/me/max_games": {"max_games": 2},
     "/api/users/me/ranked": {"ranked": False},
@@ -141,11 +141,12 @@ _INVITATION = "/api/invitations/{invitation_id}"
 
 
 async def prepared(table: Table, path: str) -> tuple[Player, int]:
-    """Who sends a route's request, and for which game, so that it succeeds."""
+    """Return the player and the game with which a request to the route succeeds."""
     if path in _ENDED:
         return table.white, await table.ended_game()
     if path.startswith("/api/invitations"):
-        answered(await table.client.get("/api/users/", auth=table.black.auth))  # is there, to be invited
+        # now the player is present and can be invited
+        answered(await table.client.get("/api/users/", auth=table.black.auth))
     if path.startswith(_INVITATION):
         body = BODIES["/api/invitations"]
         sent = await table.client.post("/api/invitations/", json=body, auth=table.white.auth)
@@ -162,7 +163,7 @@ async def prepared(table: Table, path: str) -> tuple[Player, int]:
 
 
 def succeeds(route: Route) -> Example:
-    """The usual."""
+    """Return the example of a successful request."""
 
     async def send(table: Table) -> httpx.Response:
         player, game_id = await prepared(table, route[1])
@@ -172,7 +173,7 @@ def succeeds(route: Route) -> Example:
 
 
 def refuses_nobody(route: Route) -> Example:
-    """Who shows nothing."""
+    """Return the example of a request without authorization."""
 
     async def send(table: Table) -> httpx.Response:
         _, game_id = await prepared(table, route[1])
@@ -182,7 +183,7 @@ def refuses_nobody(route: Route) -> Example:
 
 
 def refuses_others(route: Route) -> Example:
-    """Who has no seat."""
+    """Return the example of a request by a player without a seat."""
 
     async def send(table: Table) -> httpx.Response:
         _, game_id = await prepared(table, route[1])
@@ -192,7 +193,7 @@ def refuses_others(route: Route) -> Example:
 
 
 def finds_no_game(route: Route) -> Example:
-    """A game that is not there."""
+    """Return the example of a request for a game that does not exist."""
 
     async def send(table: Table) -> httpx.Response:
         return await sender(route, BODIES.get(route[1]))(table, table.white, 10**6)
@@ -201,7 +202,7 @@ def finds_no_game(route: Route) -> Example:
 
 
 def refuses_both_seats(route: Route) -> Example:
-    """Ours: nothing says which seat is meant."""
+    """Return our own example: nothing says which of a player's two seats is meant."""
 
     async def send(table: Table) -> httpx.Response:
         game_id = await table.new_game(player_black=table.white.id)

@@ -1,4 +1,4 @@
-"""HTTP clients for tests: httpx for what any client does, bare sockets for what only a hostile one does."""
+"""HTTP clients for tests: httpx for what any client does, bare sockets for what only a hostile client does."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from gmd.limits import limits_of
 from gmd.quotas import quota_limits
 from tests.helpers import running_daemon
 
-#: What clients of a daemon of default settings are told, for tests of a port alone.
+#: Limits that clients of a daemon with default settings are shown, for tests of a port alone.
 PORT_LIMITS = limits_of(Config(), quota_limits(Config(), local=True), None)
 
-#: What a sample is found by: its name and its labels.
+#: Key of a sample: its name and its labels.
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
 @asynccontextmanager
 async def http_daemon(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClient]]:
-    """A daemon that serves HTTP, and a client of it."""
+    """Yield a daemon that serves HTTP, and a client of it."""
     async with (
         running_daemon(http=True, http_port=0, **settings) as daemon,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.http_port}", trust_env=False) as client,
@@ -34,7 +34,7 @@ async def http_daemon(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.Asyn
 
 
 class Scrape:
-    """What ``/metrics`` said at one time."""
+    """The contents of ``/metrics`` at one time."""
 
     def __init__(self, text: str) -> None:
         self.types: dict[str, str] = {}
@@ -45,11 +45,11 @@ class Scrape:
                 self._samples[sample.name, frozenset(sample.labels.items())] = sample.value
 
     def value(self, name: str, **labels: str) -> float | None:
-        """A sample's value; None where there is none."""
+        """Return a sample's value, or None if there is none."""
         return self._samples.get((name, frozenset(labels.items())))
 
     def labelled(self, name: str) -> dict[tuple[str, ...], float]:
-        """The samples of a name that are not 0, by the values of their labels, in the order of these' names."""
+        """Return the nonzero samples of a name, by the values of their labels, in the order of the labels' names."""
         return {
             tuple(value for _, value in sorted(labels)): count
             for (found, labels), count in self._samples.items()
@@ -58,18 +58,18 @@ class Scrape:
 
 
 async def scrape(client: httpx.AsyncClient) -> Scrape:
-    """The metrics now."""
+    """Return the current metrics."""
     response = await client.get("/metrics")
     assert response.status_code == 200
     return Scrape(response.text)
 
 
 async def open_http(daemon: Daemon) -> trio.SocketStream:
-    """A bare connection to a daemon's HTTP port."""
+    """Return a bare connection to a daemon's HTTP port."""
     assert daemon.http_port is not None
     return await trio.open_tcp_stream("127.0.0.1", daemon.http_port)
 
 
 async def read_to_end(stream: trio.abc.ReceiveStream) -> bytes:
-    """Everything until the other side closes."""
+    """Return everything until the other side closes."""
     return b"".join([bytes(data) async for data in stream])

@@ -1,4 +1,4 @@
-"""Players of reconnaissance blind chess over HTTP, and games for them, made by the operator."""
+"""Players of reconnaissance blind chess over HTTP, and games for them that the operator creates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import httpx
 from gmd.daemon import Daemon
 from tests.helpers import Json, running_daemon
 
-#: What a player alone is told, what anybody registered is told, and what anybody registered is told of an ended game.
+#: Routes for players only, for every registered player, and for every registered player once the game is over.
 PLAYERS = (
     "color",
     "starting_board",
@@ -24,12 +24,12 @@ PLAYERS = (
 ANYBODYS = ("is_over", "is_my_turn", "game_status")
 ENDED = ("winner_color", "win_reason", "game_history")
 
-#: Long enough for anything on a busy machine.
+#: Timeout in seconds of anything on a busy machine.
 PATIENCE_SECONDS = 60.0
 
 
 class Player:
-    """A registered player: its key is its password, which costs no argon2.
+    """A registered player, whose password is its key because that needs no argon2.
 
     :ivar id: its id.
     :ivar auth: its name and key.
@@ -41,24 +41,24 @@ class Player:
         self.auth: tuple[str, str] = (registered["name"], registered["key"])
 
     async def get(self, game_id: int, what: str) -> httpx.Response:
-        """Look at a game."""
+        """Get a resource of a game."""
         return await self._client.get(f"/api/games/{game_id}/{what}", auth=self.auth)
 
     async def post(self, game_id: int, what: str, body: Json | None = None) -> httpx.Response:
-        """Do something in a game; as reconchess's client does, the body is JSON and nothing says so."""
+        """Post to a resource of a game; as from reconchess's client, the body is JSON without a content type."""
         content = b"" if body is None else httpx.Request("POST", "http://any", json=body).content
         return await self._client.post(f"/api/games/{game_id}/{what}", content=content, auth=self.auth)
 
     async def sense(self, game_id: int, square: int | None) -> Json:
-        """What is seen; it must not be refused."""
+        """Sense a square, which must not be refused, and return the result."""
         return answered(await self.post(game_id, "sense", {"square": square}))
 
     async def move(self, game_id: int, uci: str | None) -> Json:
-        """What becomes of a move; it must not be refused."""
+        """Make a move, which must not be refused, and return the result."""
         return answered(await self.post(game_id, "move", {"requested_move": as_move(uci)}))
 
     async def turn(self, game_id: int, uci: str | None, square: int | None = None) -> Json:
-        """A whole turn; what became of the move."""
+        """Play a whole turn, and return the result of the move."""
         await self.sense(game_id, square)
         result = await self.move(game_id, uci)
         assert answered(await self.post(game_id, "end_turn", {})) == {}
@@ -66,12 +66,12 @@ class Player:
 
 
 def as_move(uci: str | None) -> Json | None:
-    """A move as reconchess encodes it."""
+    """Return a move in reconchess's encoding."""
     return None if uci is None else {"type": "Move", "value": uci}
 
 
 def answered(response: httpx.Response) -> Json:
-    """The JSON of a response that is no refusal."""
+    """Return the JSON of a response that is no refusal."""
     assert response.status_code == 200, response.text
     body: Json = response.json()
     return body
@@ -80,7 +80,7 @@ def answered(response: httpx.Response) -> Json:
 class Table:
     """A daemon with three registered players.
 
-    :ivar white: plays White in the games made here.
+    :ivar white: plays White in the games created here.
     :ivar black: plays Black.
     :ivar other: has no seat.
     """
@@ -91,7 +91,7 @@ class Table:
         self.white, self.black, self.other = players
 
     async def new_game(self, **options: Any) -> int:
-        """A game of White against Black, both of whom have taken their seats and neither of whom is there yet."""
+        """Create a game of White against Black, who have taken their seats but made no contact; return its id."""
         seats = {"player_white": self.white.id, "player_black": self.black.id}
         fields = {"variant": "rbc", **seats, **options}
         game_id: int = (await self.daemon.ask_as_operator("new_game", player=self.white.id, **fields))["game_id"]
@@ -100,7 +100,7 @@ class Table:
         return game_id
 
     async def ended_game(self) -> int:
-        """A game that White has resigned on the first move."""
+        """Create a game that White resigns on the first move; return its id."""
         game_id = await self.new_game()
         assert (await self.white.post(game_id, "resign")).status_code == 200
         return game_id
@@ -108,7 +108,7 @@ class Table:
 
 @asynccontextmanager
 async def rbc_table(**settings: Any) -> AsyncIterator[Table]:
-    """A :class:`Table`."""
+    """Yield a :class:`Table`."""
     async with (
         running_daemon(http=True, http_port=0, **settings) as daemon,
         httpx.AsyncClient(

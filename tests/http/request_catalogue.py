@@ -1,7 +1,7 @@
-"""What can be asked over HTTP beside a game: a question or more for every route, of which nothing may come to light.
+"""Requests over HTTP outside a game, at least one for every route, whose answers must reveal nothing hidden.
 
-A route that the application has and that nobody asks here, or in the game itself, fails a test: a new one is added to
-:data:`OUTSIDE`, or to what is asked of a game.
+A test fails if the application has a route that is used neither here nor in the game itself: add a new route to
+:data:`OUTSIDE`, or to the requests of a game.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from litestar.routes import HTTPRoute
 
 from gmd.daemon import Daemon
 
-#: A method, and a path as the application has it.
+#: A method, and a path as in the application.
 Route = tuple[str, str]
 
-#: The observer, somebody registered who has no part in the game, somebody who claims to be the observer's opponent,
-#: and nobody.
+#: The observer, a registered player without a part in the game, a client that claims to be the observer's opponent, and
+#: a client without authorization.
 Who = Literal["observer", "stranger", "impostor", "nobody"]
 
 
@@ -25,8 +25,8 @@ Who = Literal["observer", "stranger", "impostor", "nobody"]
 class Question:
     """A request.
 
-    :ivar path: with ``{game_id}`` and ``{invitation_id}`` for the game.
-    :ivar body: what it sends as JSON; None for nothing.
+    :ivar path: with ``{game_id}`` and ``{invitation_id}`` in place of the game's id.
+    :ivar body: the value sent as JSON; None for no body.
     :ivar slow: whether it makes the daemon verify or hash a password.
     """
 
@@ -38,11 +38,11 @@ class Question:
 
     @property
     def route(self) -> Route:
-        """The route that it goes to."""
+        """Route of the request."""
         return self.method, self.path.replace("+1", "").partition("?")[0]
 
     def url(self, game_id: int) -> str:
-        """Where it goes, of a game; ``{invitation_id}+1`` is one that there is not."""
+        """Return the URL for a game; ``{invitation_id}+1`` is an invitation that does not exist."""
         return self.path.replace("{invitation_id}+1", f"{game_id + 10**6}").format(
             game_id=game_id, invitation_id=game_id, path="no/such/page"
         )
@@ -52,7 +52,7 @@ _ME, _INVITATIONS = "/api/users/me", "/api/invitations"
 _INVITATION = f"{_INVITATIONS}/{{invitation_id}}"
 
 OUTSIDE = (
-    # What is no affair of any player's. The operator's counts are for who has the token.
+    # Requests about no player. The operator's counts need the token.
     Question("GET", "/healthz", who="nobody"),
     Question("GET", "/metrics", who="nobody"),
     Question("GET", "/metrics"),
@@ -82,7 +82,7 @@ OUTSIDE = (
     Question("GET", _INVITATIONS),
     Question("GET", _INVITATIONS, who="stranger"),
     Question("POST", _INVITATIONS, {"opponent": "nobody-at-all", "color": True}),
-    Question("POST", _INVITATIONS, {"opponent": "other-bot", "color": True}),  # which takes no games
+    Question("POST", _INVITATIONS, {"opponent": "other-bot", "color": True}),  # this player takes no games
     Question("POST", _INVITATIONS, {"opponent": "other-bot"}),
     Question("POST", _INVITATIONS, {"opponent": "white-bot", "color": False}, "nobody"),
     Question("POST", _INVITATION),
@@ -95,7 +95,7 @@ OUTSIDE = (
 
 
 def routes_of(daemon: Daemon) -> set[Route]:
-    """Every route that a daemon's application has; OPTIONS is litestar's, and says which of them there are."""
+    """Return every route of a daemon's application, except litestar's OPTIONS, which lists the methods."""
     assert daemon.http is not None
     return {
         (method, route.path_format)

@@ -1,4 +1,4 @@
-"""HTTP connections that are slow, idle, greedy or hostile: each costs little, and the others nothing."""
+"""HTTP connections that are slow, idle, greedy or hostile cost little, and do not affect other connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.http.helpers import PORT_LIMITS, open_http, read_to_end
 GET = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n"
 CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
-#: The largest body, and what is said of a larger one.
+#: Size of the largest body, and the refusal of a larger one.
 LIMIT = 4096
 TOO_LARGE = b'{"error":"the body is larger than 4096 bytes","code":"bad_request"}'
 
@@ -39,7 +39,7 @@ def status(response: bytes) -> int:
 
 
 async def exchange(running: Daemon, request: bytes) -> bytes:
-    """What comes of some bytes, up to the end of the connection."""
+    """Send some bytes and return everything received until the connection ends."""
     async with await open_http(running) as stream, trio.open_nursery() as nursery:
 
         async def send() -> None:
@@ -62,13 +62,13 @@ async def none_open(running: Daemon) -> None:
         await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_a_silent_connection_is_closed(autojump_clock: MockClock) -> None:
+async def test_silent_connection_is_closed(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
         assert await stream.receive_some() == b""
         assert 29.9 < trio.current_time() < 31
 
 
-async def test_a_head_that_trickles_is_not_waited_for(autojump_clock: MockClock) -> None:
+async def test_trickling_head_is_cut_off(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream, trio.open_nursery() as nursery:
 
         async def trickle() -> None:
@@ -82,7 +82,7 @@ async def test_a_head_that_trickles_is_not_waited_for(autojump_clock: MockClock)
         nursery.cancel_scope.cancel()
 
 
-async def test_a_connection_is_kept_for_the_next_request_and_then_closed(autojump_clock: MockClock) -> None:
+async def test_connection_is_kept_for_the_next_request_and_then_closed(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
         for _ in range(3):
             await stream.send_all(GET)
@@ -94,7 +94,7 @@ async def test_a_connection_is_kept_for_the_next_request_and_then_closed(autojum
         assert await stream.receive_some() == b""
 
 
-async def test_a_body_that_does_not_come_is_refused(autojump_clock: MockClock) -> None:
+async def test_incomplete_body_is_refused_after_the_timeout(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream:
         await stream.send_all(POST % 10 + b"12345")
         response = await read_to_end(stream)
@@ -111,7 +111,7 @@ async def test_a_body_that_does_not_come_is_refused(autojump_clock: MockClock) -
         pytest.param(CHUNKED + b"1\r\nx\r\n" * 10**5, id="in little chunks"),
     ],
 )
-async def test_a_body_too_large_is_refused_and_its_sender_can_read_that(request_: bytes) -> None:
+async def test_sender_of_a_too_large_body_can_read_its_refusal(request_: bytes) -> None:
     async with daemon() as running:
         response = await exchange(running, request_)
         assert status(response) == 413
@@ -119,17 +119,17 @@ async def test_a_body_too_large_is_refused_and_its_sender_can_read_that(request_
         assert await is_well(running)
 
 
-async def test_the_largest_body_is_taken() -> None:
+async def test_largest_body_is_accepted() -> None:
     async with daemon() as running:
         assert status(await exchange(running, POST % LIMIT + b"x" * LIMIT + GET + b"\r\n")) == 405
 
 
-async def test_a_head_too_large_is_refused() -> None:
+async def test_too_large_head_is_refused() -> None:
     async with daemon() as running:
         assert status(await exchange(running, b"GET / HTTP/1.1\r\nHost: " + b"x" * 20_000)) == 431
 
 
-async def test_a_client_that_takes_no_response_is_cut_off(autojump_clock: MockClock) -> None:
+async def test_client_that_reads_no_response_is_cut_off(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream, trio.open_nursery() as nursery:
 
         async def ask() -> None:
@@ -170,7 +170,7 @@ async def test_a_client_that_takes_no_response_is_cut_off(autojump_clock: MockCl
         pytest.param(b"DELETE /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405, id="a wrong method"),
     ],
 )
-async def test_what_is_not_for_us_is_refused(request_: bytes, expected: int) -> None:
+async def test_foreign_or_unsupported_request_is_refused(request_: bytes, expected: int) -> None:
     with structlog.testing.capture_logs() as logged:
         async with daemon() as running:
             assert status(await exchange(running, request_)) == expected
@@ -210,7 +210,7 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
                         await stream.send_eof()
                         await read_to_end(stream)
                     except trio.BrokenResourceError:
-                        pass  # it has not waited for the rest of it
+                        pass  # the server did not wait for the rest
             assert await is_well(running)
             await trio.sleep(10)
             assert running.http is not None
@@ -221,18 +221,18 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
 @pytest.mark.proof
 @settings(max_examples=proof_size(40, 5_000, share=120))
 @given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
-def test_any_bytes_are_answered_or_cut_off_and_trouble_nobody(streams: list[bytes]) -> None:
+def test_any_bytes_are_answered_or_cut_off_without_trouble(streams: list[bytes]) -> None:
     assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []
 
 
-async def test_an_application_that_waits_for_its_client_to_go_is_told_when_it_has() -> None:
-    told, begun = trio.Event(), trio.Event()
+async def test_application_is_notified_when_its_client_disconnects() -> None:
+    disconnected, begun = trio.Event(), trio.Event()
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         assert await receive() == {"type": "http.request", "body": b"hello", "more_body": False}
         begun.set()
         assert await receive() == {"type": "http.disconnect"}
-        told.set()
+        disconnected.set()
 
     memory = MemoryLedger(MemoryLimits(total=1 << 20, per_address=1 << 20))
     server = HttpServer(PORT_LIMITS, 10, memory, Patience(30, 1_000), Proxies())
@@ -244,12 +244,12 @@ async def test_an_application_that_waits_for_its_client_to_go_is_told_when_it_ha
         await begun.wait()
         await stream.send_all(b"what comes behind it")
         await stream.aclose()
-        await told.wait()
+        await disconnected.wait()
         nursery.cancel_scope.cancel()
         connections.cancel_scope.cancel()
 
 
-async def test_a_fault_of_ours_is_a_500_and_in_the_log_without_what_was_sent() -> None:
+async def test_internal_failure_is_a_500_and_its_log_entry_contains_no_request_data() -> None:
     class Broken:
         @property
         def failure(self) -> str:
@@ -270,7 +270,7 @@ async def test_a_fault_of_ours_is_a_500_and_in_the_log_without_what_was_sent() -
         assert line == {"event": "http request failed", "log_level": "error", "method": "GET", "route": "/healthz"}
 
 
-async def test_at_the_end_idle_connections_are_closed_at_once_and_others_soon() -> None:
+async def test_stop_closes_idle_connections_at_once_and_others_soon() -> None:
     async with daemon() as running:
         idle, half = await open_http(running), await open_http(running)
         await half.send_all(POST % 10)

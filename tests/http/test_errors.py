@@ -1,4 +1,4 @@
-"""HTTP's own answers: HEAD, and errors, which all have one shape wherever they come from."""
+"""General HTTP answers: HEAD, and errors, which all have one shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 from tests.helpers import troubles
 from tests.http.helpers import http_daemon, open_http, read_to_end
 
-#: What makes each part of the HTTP side refuse something, with the status and the code that it is refused with.
+#: Requests that each part of the HTTP side refuses, with status and code.
 REFUSED = [
     pytest.param(b"GET /nowhere HTTP/1.1\r\nHost: x", 404, "not_found", id="no route"),
     pytest.param(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0", 405, "method_not_allowed", id="method"),
@@ -28,21 +28,21 @@ async def test_head_is_get_without_the_body(path: str) -> None:
         got, head = await client.get(path), await client.head(path)
         assert (head.status_code, head.content) == (got.status_code, b"")
         assert head.headers["content-type"] == got.headers["content-type"]
-        if path != "/metrics":  # whose body is another each time
+        if path != "/metrics":  # the body of the metrics differs each time
             assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
         again = await client.get("/healthz")  # on the same connection
         assert again.json() == {"status": "ok", "reason": None}
 
 
-async def test_what_may_be_asked_is_said_to_who_asks_otherwise() -> None:
+async def test_wrong_method_is_refused_with_the_allowed_ones() -> None:
     async with http_daemon() as (_, client):
         response = await client.post("/healthz")
         assert sorted(response.headers["allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
-        assert response.json() == {"error": "/healthz: POST is not taken here; send GET", "code": "method_not_allowed"}
+        assert response.json() == {"error": "/healthz: POST is not allowed; send GET", "code": "method_not_allowed"}
 
 
 @pytest.mark.parametrize(("request_", "status", "code"), REFUSED)
-async def test_every_error_has_one_shape(request_: bytes, status: int, code: str) -> None:
+async def test_every_error_has_the_same_shape(request_: bytes, status: int, code: str) -> None:
     async with http_daemon(metrics_token="sesame", max_message=1024) as (daemon, _), await open_http(daemon) as stream:
         body = bytes(2000) if b"2000" in request_ else b""
         await stream.send_all(request_ + b"\r\nConnection: close\r\n\r\n" + body)
@@ -58,13 +58,13 @@ async def test_every_error_has_one_shape(request_: bytes, status: int, code: str
 @pytest.mark.parametrize(
     "shown", [None, "Bearer", "Bearer sesam", "Bearer sesame2", "Basic sesame", "sesame", "Bearer \xff"]
 )
-async def test_metrics_are_for_those_who_show_the_token(shown: str | None) -> None:
+async def test_metrics_require_the_token(shown: str | None) -> None:
     async with http_daemon(metrics_token="sesame") as (_, client):
         headers = {} if shown is None else {"authorization": shown.encode("latin-1")}
         refused = await client.get("/metrics", headers=headers)
         assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
         assert refused.json() == {
-            "error": "authorization: /metrics takes the token of metrics_token, as in: Authorization: Bearer TOKEN",
+            "error": "authorization: /metrics needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
             "code": "unauthorized",
         }
         assert "gmd_" not in refused.text
@@ -79,16 +79,16 @@ async def test_metrics_are_for_those_who_show_the_token(shown: str | None) -> No
     ("settings", "warned"),
     [({"http_host": "0.0.0.0"}, True), ({}, False), ({"http_host": "0.0.0.0", "metrics_token": "sesame"}, False)],
 )
-async def test_metrics_that_anybody_can_read_are_warned_of(settings: dict[str, str], warned: bool) -> None:
+async def test_publicly_readable_metrics_are_warned_about(settings: dict[str, str], warned: bool) -> None:
     with structlog.testing.capture_logs() as logged:
         async with http_daemon(**settings):
             pass
     assert [entry["event"] for entry in troubles(logged)] == ["anybody who reaches it can read /metrics"] * warned
 
 
-async def test_whoever_finds_no_room_is_told_so_in_the_same_shape() -> None:
+async def test_refusal_without_a_free_place_has_the_same_shape() -> None:
     async with http_daemon(http_max_connections=1) as (daemon, client):
-        assert (await client.get("/healthz")).status_code == 200  # and the connection stays
+        assert (await client.get("/healthz")).status_code == 200  # and the connection stays open
         async with httpx.AsyncClient(trust_env=False) as another:
             response = await another.get(f"http://127.0.0.1:{daemon.http_port}/schema")
         assert (response.status_code, response.headers["retry-after"]) == (503, "5")

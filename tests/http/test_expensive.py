@@ -1,4 +1,4 @@
-"""HTTP's histories go the way of TCP's: kept, in steps, and paid for."""
+"""Histories over HTTP are cached, made in steps and charged as over TCP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.http.helpers import http_daemon
 PASSWORD = "correct horse battery staple"
 
 
-async def test_a_history_over_http_is_tcps_and_is_refused_where_the_budget_is_used_up() -> None:
+async def test_history_over_http_equals_tcp_and_is_refused_without_budget() -> None:
     async with http_daemon() as (daemon, client), connected(daemon) as session:
         me = await session.ask("register", name="ann", password=PASSWORD)
         rbc = {"variant": "rbc", "white": me["player"], "player": me["player"], "key": me["key"]}
@@ -22,12 +22,12 @@ async def test_a_history_over_http_is_tcps_and_is_refused_where_the_budget_is_us
         path = "/api/games/{}/game_history"
         first = await client.get(path.format(games[0]), auth=("ann", PASSWORD))
         assert first.status_code == 200
-        told = await session.ask("history", game_id=games[0])
-        assert json.dumps(first.json()["game_history"]) == json.dumps(told["history"])
-        assert (told["history"]["white_name"], told["history"]["black_name"]) == ("ann", "2")
+        over_tcp = await session.ask("history", game_id=games[0])
+        assert json.dumps(first.json()["game_history"]) == json.dumps(over_tcp["history"])
+        assert (over_tcp["history"]["white_name"], over_tcp["history"]["black_name"]) == ("ann", "2")
         daemon.arbiter.bench.budget.charge("127.0.0.1:1", 1.0)
         refused = await client.get(path.format(games[1]), auth=("ann", PASSWORD))
-        assert refused.status_code == 503  # which reconchess's client tries again
+        assert refused.status_code == 503  # a status that makes reconchess's client retry
         assert int(refused.headers["retry-after"]) > 60_000
         again = await client.get(path.format(games[0]), auth=("ann", PASSWORD))
         assert again.content == first.content

@@ -1,4 +1,4 @@
-"""``/healthz``: 200 while games can be played, 503 and the reason while they cannot."""
+"""``/healthz`` answers 200 while games can be played, and 503 with the reason while they cannot."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.helpers import Client
 from tests.http.helpers import http_daemon
 from tests.serving import served
 
-#: A game whose states, unread, fill every buffer between a daemon and its client.
+#: A number of states that, left unread, fill every buffer between a daemon and its client.
 MANY = 30_000
 
 
-async def test_a_daemon_that_can_play_is_well() -> None:
+async def test_daemon_that_can_play_is_healthy() -> None:
     async with http_daemon() as (_, client):
         response = await client.get("/healthz")
         assert (response.status_code, response.json()) == (200, {"status": "ok", "reason": None})
         assert response.headers["cache-control"] == "no-store"
 
 
-async def test_a_daemon_that_stops_says_so_until_its_sessions_have_ended() -> None:
+async def test_health_of_a_stopping_daemon_is_stopping_until_its_sessions_have_ended() -> None:
     stopping = trio.Event()
 
     async def serve(task_status: trio.TaskStatus[tuple[int, int]]) -> None:
@@ -44,17 +44,17 @@ async def test_a_daemon_that_stops_says_so_until_its_sessions_have_ended() -> No
             stopping.set()
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
                 while (response := await http.get("/healthz")).status_code == 200:
-                    pass  # it has not been told yet
+                    pass  # the daemon does not know yet
             asking.cancel_scope.cancel()
         assert response.status_code == 503
         assert response.json() == {
             "status": "stopping",
-            "reason": "the daemon is finishing the requests in hand, and takes no more",
+            "reason": "the daemon is finishing the requests in progress and takes no new ones",
         }
         await client.aclose()
 
 
-async def test_a_daemon_whose_disk_is_full_is_ill_and_gets_well_without_being_asked(tmp_path: Path) -> None:
+async def test_daemon_with_a_full_disk_is_unhealthy_and_recovers_without_requests(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         address = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))

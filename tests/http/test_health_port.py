@@ -1,4 +1,4 @@
-"""The health port: how the daemon is, whatever others do, and nothing else."""
+"""The health port always answers how the daemon is, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HALF_HEAD = b"GET /healthz HTTP/1.1\r\n"
 
 @asynccontextmanager
 async def probed(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClient]]:
-    """A daemon with a health port, and a client of that."""
+    """Yield a daemon with a health port, and a client of that port."""
     async with (
         running_daemon(health_port=0, **settings) as daemon,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.health_port}", trust_env=False) as client,
@@ -32,7 +32,7 @@ async def probed(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClie
 
 
 @pytest.mark.parametrize("http", [False, True])
-async def test_health_port_answers_health_and_metrics_alone_also_without_http(http: bool) -> None:
+async def test_health_port_answers_only_health_and_metrics_even_without_http(http: bool) -> None:
     async with probed(http=http, http_port=0) as (daemon, client):
         assert (daemon.http is not None) == http
         response = await client.get("/healthz")
@@ -44,7 +44,7 @@ async def test_health_port_answers_health_and_metrics_alone_also_without_http(ht
             response = await client.get(path)
             assert (response.status_code, response.json()) == (
                 404,
-                {"error": f"{path}: there is nothing here; this port has /healthz and /metrics", "code": "not_found"},
+                {"error": f"{path}: no such path; this port has /healthz and /metrics", "code": "not_found"},
             )
 
 
@@ -53,7 +53,7 @@ async def test_without_the_setting_there_is_no_health_port() -> None:
         assert (daemon.health_addresses, daemon.health_port) == ([], None)
 
 
-async def test_health_port_shows_metrics_to_who_has_the_token() -> None:
+async def test_health_port_requires_the_token_for_metrics() -> None:
     async with probed(metrics_token="secret") as (_, client):
         assert (await client.get("/metrics")).status_code == 401
         response = await client.get("/metrics", headers={"Authorization": "Bearer secret"})
@@ -62,7 +62,7 @@ async def test_health_port_shows_metrics_to_who_has_the_token() -> None:
 
 
 @pytest.mark.parametrize("token", [None, "secret"])
-async def test_health_port_that_others_reach_wants_a_token(token: str | None) -> None:
+async def test_health_port_for_other_machines_without_a_token_is_warned_about(token: str | None) -> None:
     with structlog.testing.capture_logs() as logged:
         async with probed(health_host="0.0.0.0", metrics_token=token) as (_, client):
             assert (await client.get("/healthz")).status_code == 200
@@ -80,7 +80,7 @@ async def test_health_port_answers_while_every_other_connection_is_taken() -> No
             assert (await client.get("/healthz")).status_code == 200
 
 
-async def test_half_heads_on_the_health_port_make_room_for_probes() -> None:
+async def test_incomplete_heads_on_the_health_port_make_room_for_probes() -> None:
     async with probed() as (daemon, client), AsyncExitStack() as stack:
         assert daemon.health_port is not None
         for _ in range(2 * MAX_CONNECTIONS):
@@ -91,14 +91,14 @@ async def test_half_heads_on_the_health_port_make_room_for_probes() -> None:
         assert (await scrape(client)).value("gmd_connections", port="health") is not None
 
 
-async def test_an_address_that_is_taken_is_named_with_the_setting() -> None:
+async def test_address_in_use_is_reported_with_the_setting() -> None:
     async with probed() as (daemon, _):
         with pytest.raises(HttpAddressError, match=r"^cannot listen on 127.0.0.1:[0-9]+ for health: .*--health-port"):
             async with running_daemon(health_port=daemon.health_port):
                 pass
 
 
-async def test_gmd_serve_says_where_its_health_port_is() -> None:
+async def test_gmd_serve_prints_the_address_of_its_health_port() -> None:
     with served("--health-port", "0") as daemon:
         (line,) = [line for line in daemon.lines if line.startswith("Health on ")]
         address = line.removeprefix("Health on ").removesuffix(": /healthz, /metrics")

@@ -1,4 +1,4 @@
-"""A place for everybody, and an answer for whoever asks how the daemon is: HTTP connections where all are taken."""
+"""HTTP connections when all places are taken: each address gets a place, and health checks are always answered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gmd.patience import Patience
 from tests.helpers import running_daemon
 from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
 
-#: Addresses of this machine, each a client's of its own.
+#: Addresses of this machine, each for a different client.
 HOG, HONEST, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 LIMIT = 3
 
@@ -34,7 +34,7 @@ def status(response: bytes) -> int:
 
 
 class Served:
-    """A server whose requests for ``/hold`` are under way until it is stopped; and connections to it."""
+    """A server whose requests for ``/hold`` are in progress until it stops; and connections to it."""
 
     def __init__(self, server: HttpServer, port: int, stack: AsyncExitStack) -> None:
         self.server = server
@@ -50,7 +50,7 @@ class Served:
         await send({"type": "http.response.body", "body": b"well", "more_body": False})
 
     async def connect(self, address: str, data: bytes = b"") -> trio.SocketStream:
-        """A connection from an address that has sent something, once the server has it."""
+        """Open a connection from an address, send some bytes, and return it once the server has read them."""
         stream = await trio.open_tcp_stream("127.0.0.1", self._port, local_address=address)
         self._stack.push_async_callback(trio.aclose_forcefully, stream)
         await stream.send_all(data)
@@ -58,12 +58,12 @@ class Served:
         return stream
 
     async def settled(self) -> None:
-        """Return once the server has taken what was sent. (It is the same process, and loopback loses nothing.)"""
+        """Return once the server has read what was sent. (It is in the same process, and loopback loses nothing.)"""
         for _ in range(3):
             await trio.testing.wait_all_tasks_blocked(0.002)
 
     async def hold(self, address: str) -> trio.SocketStream:
-        """A connection whose request is under way."""
+        """Open a connection whose request is in progress."""
         before = self.held
         stream = await self.connect(address, GET % b"hold")
         while self.held == before:
@@ -71,7 +71,7 @@ class Served:
         return stream
 
     async def ask(self, address: str, path: bytes = b"") -> tuple[trio.SocketStream, bytes]:
-        """A connection with one request answered, and the response."""
+        """Open a connection, send one request, and return the connection and the response."""
         stream = await self.connect(address, GET % path)
         return stream, await response_of(stream)
 
@@ -98,7 +98,7 @@ async def served(limit: int = LIMIT, **settings: Any) -> AsyncIterator[Served]:
         connections.cancel_scope.cancel()
 
 
-async def test_half_heads_and_half_bodies_make_room_for_whole_requests() -> None:
+async def test_incomplete_heads_and_bodies_make_room_for_complete_requests() -> None:
     async with served() as one:
         silent, head, body = [await one.connect(HOG, data) for data in (b"", HALF_HEAD, HALF_BODY)]
         first, response = await one.ask(HOG)
@@ -117,7 +117,7 @@ async def test_half_heads_and_half_bodies_make_room_for_whole_requests() -> None
             assert status(await response_of(stream)) == 200
 
 
-async def test_a_head_that_begins_on_a_connection_in_use_makes_room_as_well() -> None:
+async def test_incomplete_head_on_a_used_connection_makes_room_too() -> None:
     async with served() as one:
         stream, _ = await one.ask(HOG)
         for _ in range(2):
@@ -128,7 +128,7 @@ async def test_a_head_that_begins_on_a_connection_in_use_makes_room_as_well() ->
         assert status(await read_to_end(stream)) == 503
 
 
-async def test_the_address_with_most_connections_makes_room_also_where_all_are_under_way() -> None:
+async def test_address_with_most_connections_makes_room_even_if_all_are_in_progress() -> None:
     async with served() as one:
         held = [await one.hold(HOG) for _ in range(LIMIT)]
         _, response = await one.ask(HONEST)
@@ -137,7 +137,7 @@ async def test_the_address_with_most_connections_makes_room_also_where_all_are_u
         assert one.server.evicted == 1
 
 
-async def test_an_address_has_its_share() -> None:
+async def test_address_is_limited_to_its_share() -> None:
     async with served(10, share=2) as one:
         for _ in range(2):
             await one.hold(HOG)
@@ -149,7 +149,7 @@ async def test_an_address_has_its_share() -> None:
         assert status(response) == 200
 
 
-async def test_a_trusted_proxy_stands_for_many_and_has_no_share() -> None:
+async def test_trusted_proxy_is_not_limited_to_a_share() -> None:
     async with served(3, share=1, proxies=Proxies.parse(HOG)) as one:
         for _ in range(3):
             await one.hold(HOG)
@@ -158,7 +158,7 @@ async def test_a_trusted_proxy_stands_for_many_and_has_no_share() -> None:
         assert one.server.evicted == 0
 
 
-async def test_health_is_answered_when_every_place_is_taken_by_somebody_at_work() -> None:
+async def test_health_is_answered_when_every_place_is_in_use() -> None:
     async with served(2) as one:
         for address in (HOG, HONEST):
             await one.hold(address)
@@ -174,7 +174,7 @@ async def test_health_is_answered_when_every_place_is_taken_by_somebody_at_work(
         assert one.server.turned_away == 3
 
 
-async def test_half_heads_in_the_reserve_make_room_for_who_asks_how_the_daemon_is(
+async def test_incomplete_heads_in_the_reserve_make_room_for_health_checks(
     many_descriptors: None, mock_clock: MockClock
 ) -> None:
     async with served(1) as one:
@@ -185,7 +185,7 @@ async def test_half_heads_in_the_reserve_make_room_for_who_asks_how_the_daemon_i
         assert status(await read_to_end(half[0])) == 503
 
 
-async def test_a_half_head_in_the_reserve_has_two_seconds(autojump_clock: MockClock) -> None:
+async def test_incomplete_head_in_the_reserve_times_out_after_two_seconds(autojump_clock: MockClock) -> None:
     async with served(1) as one:
         await one.hold(HOG)
         stream = await trio.open_tcp_stream("127.0.0.1", one._port, local_address=HOG)
@@ -196,7 +196,7 @@ async def test_a_half_head_in_the_reserve_has_two_seconds(autojump_clock: MockCl
         await stream.aclose()
 
 
-async def test_a_head_has_ten_seconds_from_its_first_byte(autojump_clock: MockClock) -> None:
+async def test_incomplete_head_times_out_ten_seconds_after_its_first_byte(autojump_clock: MockClock) -> None:
     async with served() as one:
         stream = await trio.open_tcp_stream("127.0.0.1", one._port)
         await trio.sleep(15)
@@ -208,7 +208,7 @@ async def test_a_head_has_ten_seconds_from_its_first_byte(autojump_clock: MockCl
 
 
 @pytest.mark.parametrize("count", [1_000])
-async def test_a_thousand_half_heads_leave_health_and_metrics_as_they_are(count: int, many_descriptors: None) -> None:
+async def test_thousand_incomplete_heads_do_not_affect_health_and_metrics(count: int, many_descriptors: None) -> None:
     async with running_daemon(http=True, http_port=0) as daemon, AsyncExitStack() as stack:
         for _ in range(count):
             stream = await open_from(daemon, HOG)

@@ -1,4 +1,4 @@
-"""HTTP under TLS: whose certificate it has, what is said to clients without TLS, and handshakes that never end."""
+"""HTTP under TLS: its certificates, clients without TLS, and handshakes that never end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HTTP = ("--http", "--http-port", "0")
 
 @asynccontextmanager
 async def https_daemon(certificates: Certificates, **settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClient]]:
-    """A daemon that has a certificate, and a client of its HTTP port that trusts it."""
+    """Yield a daemon with a certificate, and a client of its HTTP port that trusts it."""
     async with (
         running_daemon(http=True, http_port=0, **certificates.settings, **settings) as daemon,
         httpx.AsyncClient(
@@ -46,7 +46,7 @@ def http_settings(certificates: Certificates) -> dict[str, str]:
     return {f"http_{name}": value for name, value in certificates.settings.items()}
 
 
-async def test_http_has_the_game_port_s_certificate(certificates: Certificates) -> None:
+async def test_http_has_the_certificate_of_the_game_port(certificates: Certificates) -> None:
     async with https_daemon(certificates) as (daemon, client):
         assert (await client.get("/healthz")).json() == {"status": "ok", "reason": None}
         body = {"username": "ada", "password": "correct horse"}
@@ -56,7 +56,7 @@ async def test_http_has_the_game_port_s_certificate(certificates: Certificates) 
         assert daemon.certificates == [daemon.certificate]
 
 
-async def test_http_may_have_a_certificate_of_its_own(certificates: Certificates, tmp_path: Path) -> None:
+async def test_http_may_have_its_own_certificate(certificates: Certificates, tmp_path: Path) -> None:
     own = make_certificates(tmp_path / "own")
     async with https_daemon(certificates, **http_settings(own)) as (daemon, client):
         with pytest.raises(httpx.ConnectError):
@@ -68,7 +68,7 @@ async def test_http_may_have_a_certificate_of_its_own(certificates: Certificates
         assert len(daemon.certificates) == 2
 
 
-async def test_http_may_have_tls_where_the_game_port_has_none(certificates: Certificates) -> None:
+async def test_http_may_have_tls_if_the_game_port_has_none(certificates: Certificates) -> None:
     async with running_daemon(http=True, http_port=0, **http_settings(certificates)) as daemon:
         assert daemon.certificate is None
         async with httpx.AsyncClient(verify=certificates.trust(), trust_env=False) as client:
@@ -76,7 +76,7 @@ async def test_http_may_have_tls_where_the_game_port_has_none(certificates: Cert
         assert (await daemon.ask("ping"))["error"] is None
 
 
-async def test_http_stays_plaintext_where_a_proxy_speaks_tls(certificates: Certificates) -> None:
+async def test_http_stays_plaintext_if_a_proxy_speaks_tls(certificates: Certificates) -> None:
     settings = {"http_tls": False, "trusted_proxies": "127.0.0.1", **certificates.settings}
     async with running_daemon(http=True, http_port=0, **settings) as daemon:
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -86,7 +86,7 @@ async def test_http_stays_plaintext_where_a_proxy_speaks_tls(certificates: Certi
 
 
 @pytest.mark.parametrize("settings", [{}, {"trusted_proxies": "127.0.0.1"}])
-async def test_a_proxy_that_may_forward_plaintext_is_warned_of(
+async def test_trusted_proxy_that_may_forward_plaintext_is_warned_about(
     certificates: Certificates, settings: dict[str, str]
 ) -> None:
     with structlog.testing.capture_logs() as logged:
@@ -96,7 +96,7 @@ async def test_a_proxy_that_may_forward_plaintext_is_warned_of(
     assert warned == ["a proxy that forwards plaintext needs --no-http-tls"] * len(settings)
 
 
-async def test_a_client_without_tls_is_told_to_use_it(certificates: Certificates) -> None:
+async def test_client_without_tls_gets_a_refusal_that_names_https(certificates: Certificates) -> None:
     async with (
         https_daemon(certificates) as (daemon, client),
         httpx.AsyncClient(trust_env=False) as plain,
@@ -104,29 +104,29 @@ async def test_a_client_without_tls_is_told_to_use_it(certificates: Certificates
         response = await plain.get(f"http://127.0.0.1:{daemon.http_port}/healthz")
         assert response.status_code == 400
         assert response.json() == {
-            "error": "this port speaks TLS, and what came is not: the address begins with https://",
+            "error": "this port requires TLS; use an https:// address",
             "code": "bad_request",
         }
         assert (await client.get("/healthz")).status_code == 200
 
 
-async def test_a_response_is_ended_as_tls_ends(certificates: Certificates) -> None:
+async def test_response_ends_with_the_close_notify_of_tls(certificates: Certificates) -> None:
     async with (
         https_daemon(certificates) as (daemon, _),
         trio.SSLStream(await open_http(daemon), certificates.trust(), server_hostname="localhost") as stream,
-    ):  # which takes nothing but TLS's own word for the end
+    ):  # this client accepts no other end than TLS's own
         await stream.send_all(b"GET /healthz HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")
         assert (await read_to_end(stream)).endswith(b'{"status":"ok","reason":null}')
 
 
-async def test_a_handshake_that_takes_too_long_is_cut_off(certificates: Certificates) -> None:
+async def test_handshake_that_takes_too_long_is_cut_off(certificates: Certificates) -> None:
     async with https_daemon(certificates, frame_timeout=0.5) as (daemon, _), await silent_client(daemon) as silent:
         assert await read_to_end(silent) == b""
         assert daemon.http is not None
         assert daemon.http.evicted == 0
 
 
-async def test_a_handshake_takes_a_place_which_it_gives_up_to_others(certificates: Certificates) -> None:
+async def test_handshake_gives_up_its_place_to_other_connections(certificates: Certificates) -> None:
     async with (
         https_daemon(certificates, frame_timeout=3_600, http_max_connections=1) as (daemon, client),
         await silent_client(daemon) as silent,
@@ -139,7 +139,7 @@ async def test_a_handshake_takes_a_place_which_it_gives_up_to_others(certificate
 
 
 async def silent_client(daemon: Daemon) -> trio.SocketStream:
-    """Connect to the HTTP port, say nothing, and return once the daemon has noticed."""
+    """Connect to the HTTP port, send nothing, and return once the daemon has noticed."""
     assert daemon.http is not None
     stream = await open_http(daemon)
     while daemon.http.connections == 0:
@@ -148,7 +148,7 @@ async def silent_client(daemon: Daemon) -> trio.SocketStream:
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x16", b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000])
-async def test_no_garbage_brings_the_port_down(certificates: Certificates, garbage: bytes) -> None:
+async def test_garbage_does_not_bring_the_port_down(certificates: Certificates, garbage: bytes) -> None:
     async with https_daemon(certificates, frame_timeout=1) as (daemon, client):
         async with await open_http(daemon) as stream:
             await stream.send_all(garbage)
@@ -157,7 +157,7 @@ async def test_no_garbage_brings_the_port_down(certificates: Certificates, garba
         assert (await client.get("/healthz")).status_code == 200
 
 
-def test_settings_that_contradict_each_other_are_named(certificates: Certificates) -> None:
+def test_contradicting_settings_are_named(certificates: Certificates) -> None:
     cert, key = str(certificates.cert), str(certificates.key)
     for settings, message in (
         ({"http_tls_cert": cert}, f"http_tls_cert: '{cert}' goes with http_tls_key, which is not given"),
@@ -180,14 +180,14 @@ def test_settings_that_contradict_each_other_are_named(certificates: Certificate
         assert str(caught.value) == message
 
 
-async def test_sighup_reads_both_certificates_again(certificates: Certificates, tmp_path: Path) -> None:
+async def test_sighup_reloads_both_certificates(certificates: Certificates, tmp_path: Path) -> None:
     game, own = (make_certificates(tmp_path / name) for name in ("game", "own"))
     flags = [*game.flags, *(flag.replace("--tls", "--http-tls") for flag in own.flags)]
     with served(*flags, *HTTP, env=JSON_LOG) as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         assert url.startswith("https://127.0.0.1:")
         renewed = make_certificates(tmp_path / "own")
-        shutil.copy(own.key, game.key)  # which is not the key of the game port's certificate
+        shutil.copy(own.key, game.key)  # this key does not belong to the game port's certificate
         daemon.process.send_signal(signal.SIGHUP)
         assert said(daemon) == (
             "SIGHUP: the certificate stays as it was",
@@ -199,14 +199,14 @@ async def test_sighup_reads_both_certificates_again(certificates: Certificates, 
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_it_stops_though_a_handshake_never_ends(certificates: Certificates) -> None:
+def test_daemon_stops_although_a_handshake_never_ends(certificates: Certificates) -> None:
     with served(*certificates.flags, *HTTP) as daemon:
         port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)):
             assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_reconchess_s_programs_come_by_tls(certificates: Certificates) -> None:
+def test_programs_of_reconchess_can_use_tls(certificates: Certificates) -> None:
     with served(*certificates.flags, *HTTP) as daemon:
         url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         fields = [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")]

@@ -1,4 +1,4 @@
-"""What HTTP connections make the daemon hold is bounded, as sessions' bytes are, and counts together with these."""
+"""The memory of HTTP connections is bounded like that of sessions, and both count together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gmd.daemon import Daemon
 from tests.helpers import connected, running_daemon
 from tests.http.helpers import open_http, read_to_end
 
-#: The smallest memory there may be: connections may hold half of it.
+#: The smallest permitted memory, of which connections may hold half.
 MAX_MEMORY = 1 << 20
 LIMIT = MAX_MEMORY // 2
 BODY = 100_000
@@ -21,7 +21,7 @@ BODIES = 8
 
 GET = b"GET %s HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST %s HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n"
-#: A route that has a short way, and one that has none.
+#: A route that has a shortcut, and one that has none.
 ROUTES = [b"/api/games/1/move", b"/api/users/me"]
 
 REASON = (
@@ -31,7 +31,7 @@ REASON = (
 
 
 async def until_held(daemon: Daemon, size: int) -> None:
-    """Return once connections hold so much, or one has been cut off."""
+    """Return once connections hold this many bytes, or one has been cut off."""
     while daemon.memory.held < size and not daemon.memory.cut_off:
         await wait_all_tasks_blocked()
 
@@ -49,7 +49,7 @@ async def is_well(daemon: Daemon) -> bool:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-async def test_of_many_half_bodies_the_largest_are_cut_off_and_others_notice_nothing(route: bytes) -> None:
+async def test_largest_of_many_incomplete_bodies_are_cut_off_and_others_continue(route: bytes) -> None:
     async with running_daemon(http=True, http_port=0, max_memory=MAX_MEMORY) as daemon, AsyncExitStack() as stack:
         streams = [await stack.enter_async_context(await open_http(daemon)) for _ in range(BODIES)]
         for number, stream in enumerate(streams, 1):
@@ -84,7 +84,7 @@ async def test_frames_and_bodies_count_together() -> None:
         assert (await client.receive())["code"] == "bad_json"
 
 
-async def test_of_clients_that_leave_responses_unread_the_largest_are_cut_off() -> None:
+async def test_clients_with_the_most_unread_responses_are_cut_off() -> None:
     settings = {"http": True, "http_port": 0, "max_memory": MAX_MEMORY}
     async with running_daemon(**settings) as daemon, AsyncExitStack() as stack:
         streams = [await stack.enter_async_context(await open_http(daemon)) for _ in range(20)]
@@ -99,7 +99,7 @@ async def test_of_clients_that_leave_responses_unread_the_largest_are_cut_off() 
 
 
 async def ask_for_ever(stream: trio.SocketStream) -> None:
-    """Ask, and read nothing."""
+    """Send requests and read nothing."""
     try:
         while True:
             await stream.send_all(GET % b"/schema/openapi.json")
@@ -109,7 +109,7 @@ async def ask_for_ever(stream: trio.SocketStream) -> None:
 
 @pytest.mark.parametrize("how", ["closed", "lost", "too slow", "stopped"])
 @pytest.mark.parametrize("route", ROUTES)
-async def test_all_is_given_back_however_a_connection_ends(how: str, route: bytes, autojump_clock: MockClock) -> None:
+async def test_memory_is_freed_however_a_connection_ends(how: str, route: bytes, autojump_clock: MockClock) -> None:
     async with running_daemon(http=True, http_port=0, stop_timeout=1) as daemon:
         stream = await open_http(daemon)
         await stream.send_all(POST % (route, BODY) + b" " * (BODY - 10))
@@ -125,7 +125,7 @@ async def test_all_is_given_back_however_a_connection_ends(how: str, route: byte
     await stream.aclose()
 
 
-async def test_a_kept_connection_holds_nothing_between_requests() -> None:
+async def test_kept_connection_holds_nothing_between_requests() -> None:
     async with running_daemon(http=True, http_port=0) as daemon, await open_http(daemon) as stream:
         for route in ROUTES:
             await stream.send_all(POST % (route, BODY) + b" " * BODY)
@@ -133,7 +133,7 @@ async def test_a_kept_connection_holds_nothing_between_requests() -> None:
             await nothing_held(daemon)
 
 
-async def test_connections_of_a_trusted_proxy_have_no_share_of_one_address() -> None:
+async def test_connections_of_a_trusted_proxy_are_not_limited_to_one_address() -> None:
     settings = {"max_memory_per_address": 1 << 16, "trusted_proxies": "127.0.0.1"}
     async with running_daemon(http=True, http_port=0, **settings) as daemon, await open_http(daemon) as stream:
         await stream.send_all(POST % (ROUTES[0], BODY) + b" " * (BODY - 10))

@@ -1,4 +1,4 @@
-"""``/metrics``: what is counted, and that it is right."""
+"""``/metrics``: the metrics and their values."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ async def test_requests_are_counted_by_kind_and_code() -> None:
             ("bad_frame", "none"): 1,
         }
         assert found.value("gmd_requests_total", kind="ping", code="ok") == 0
-        # The bad frame is no request, and its latency is none.
+        # The bad frame is no request and has no latency.
         assert found.value("gmd_request_duration_seconds_count") == 8
         assert found.value("gmd_request_duration_seconds_bucket", le="+Inf") == 8
 
 
-async def test_a_request_whose_commit_fails_is_counted_once_as_what_its_client_was_told(tmp_path: Path) -> None:
+async def test_request_with_a_failed_commit_is_counted_once_with_the_code_of_its_reply(tmp_path: Path) -> None:
     async with http_daemon(data=str(tmp_path)) as (daemon, client), connected(daemon) as session:
         await session.new_game()
         with closing(sqlite3.connect(tmp_path / "games.sqlite")) as other:
@@ -69,7 +69,7 @@ async def test_a_request_whose_commit_fails_is_counted_once_as_what_its_client_w
 
 
 @pytest.mark.parametrize("in_memory", [True, False], ids=["in memory", "on disk"])
-async def test_live_games_are_those_not_over_also_after_a_restart(in_memory: bool, tmp_path: Path) -> None:
+async def test_live_games_exclude_finished_ones_even_after_a_restart(in_memory: bool, tmp_path: Path) -> None:
     data = ":memory:" if in_memory else str(tmp_path)
     async with http_daemon(data=data) as (daemon, client):
         async with connected(daemon) as session:
@@ -113,7 +113,7 @@ async def test_connections_and_sessions_are_counted() -> None:
         assert found.labelled("gmd_sessions_ended_total") == {("2", "bad_frame"): 1, ("2", "client_closed"): 1}
 
 
-async def test_bytes_are_counted_with_their_headers() -> None:
+async def test_bytes_are_counted_including_frame_headers() -> None:
     async with http_daemon() as (daemon, client), connected(daemon, hello=False) as session:
         await session.send_bytes(b'\0\0\0\x0f{"kind":"ping"}')
         assert await session.receive() == {"error": None}
@@ -122,7 +122,7 @@ async def test_bytes_are_counted_with_their_headers() -> None:
         assert found.value("gmd_sent_bytes_total") == 4 + len('{"error":null}')
 
 
-async def test_memory_is_counted_and_who_was_cut_off_for_it() -> None:
+async def test_memory_and_cut_off_connections_are_counted() -> None:
     async with http_daemon(max_memory=1 << 20) as (daemon, client), connected(daemon) as first:
         await first.new_game()
         async with connected(daemon) as second:
@@ -140,7 +140,7 @@ async def test_memory_is_counted_and_who_was_cut_off_for_it() -> None:
         assert found.value("gmd_sessions_ended_total", protocol="2", reason="too_many") == 1
 
 
-async def test_it_says_what_it_is_and_how_its_process_is() -> None:
+async def test_metrics_show_the_version_and_the_process() -> None:
     async with http_daemon() as (_, client):
         found = await scrape(client)
         assert [labels for labels in found.labelled("gmd_build_info") if __version__ in labels]
@@ -148,7 +148,7 @@ async def test_it_says_what_it_is_and_how_its_process_is() -> None:
         assert found.value("gmd_log_writable") == 1
 
 
-async def test_the_operators_sessions_are_counted_as_all_others(tmp_path: Path) -> None:
+async def test_sessions_of_the_operator_are_counted_like_others(tmp_path: Path) -> None:
     async with http_daemon(data=str(tmp_path)) as (daemon, client), connected(daemon):
         operator = Client(await trio.open_unix_socket(str(tmp_path / "operator.sock")))
         assert (await operator.ask("hello"))["error"] is None
@@ -160,7 +160,7 @@ async def test_the_operators_sessions_are_counted_as_all_others(tmp_path: Path) 
         await operator.aclose()
 
 
-async def test_the_event_loops_lag_is_watched() -> None:
+async def test_lag_of_the_event_loop_is_measured() -> None:
     async with http_daemon() as (_, client):
         while not (await scrape(client)).value("gmd_event_loop_lag_seconds_count"):
             pass
@@ -175,7 +175,7 @@ async def test_the_event_loops_lag_is_watched() -> None:
         ("*/*", "text/plain; version=0.0.4; charset=utf-8"),
     ],
 )
-async def test_the_format_is_what_the_scraper_accepts(accept: str, content_type: str) -> None:
+async def test_format_is_the_one_that_the_scraper_accepts(accept: str, content_type: str) -> None:
     async with http_daemon() as (_, client):
         response = await client.get("/metrics", headers={"accept": accept})
         assert response.status_code == 200
@@ -183,7 +183,7 @@ async def test_the_format_is_what_the_scraper_accepts(accept: str, content_type:
         assert response.text.endswith("# EOF\n") == content_type.startswith("application/openmetrics-text")
 
 
-async def test_two_daemons_in_a_process_count_for_themselves() -> None:
+async def test_two_daemons_in_one_process_count_separately() -> None:
     async with http_daemon() as (one, client), http_daemon() as (_, other_client):
         async with connected(one):
             pass

@@ -1,4 +1,4 @@
-"""The OpenAPI document tells the truth: about every route there is, and about every answer that anybody has found."""
+"""The OpenAPI document describes every route, and every answer that a fuzzer finds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.http.helpers import http_daemon
 from tests.http.rbc import rbc_table
 from tests.http.request_catalogue import routes_of
 
-#: Requests of the fuzzer's for each route.
+#: Requests of the fuzzer for each route.
 EXAMPLES = (3, 200, 20)
-#: The routes of the document itself, which it does not describe.
+#: Routes of the document itself, which it does not describe.
 OF_THE_DOCUMENT = {("GET", path) for path in ("/schema", "/schema/openapi.json", "/schema/{path}")}
-#: Games with small numbers, which the fuzzer finds.
+#: Games with small ids, which the fuzzer finds.
 GAMES = 12
 
 
-async def test_every_route_of_reconchess_s_manual_is_described() -> None:
+async def test_every_route_of_the_reconchess_manual_is_described() -> None:
     async with http_daemon() as (_, client):
         document = (await client.get("/schema")).json()
     operations = {
@@ -42,8 +42,8 @@ async def test_every_route_of_reconchess_s_manual_is_described() -> None:
         assert schema.keys() == {"$ref"}
 
 
-async def test_it_is_the_same_document_every_time() -> None:
-    """litestar would make examples up, at random."""
+async def test_document_is_the_same_every_time() -> None:
+    """By default litestar would invent random examples."""
     documents = []
     for _ in range(2):
         async with http_daemon() as (_, client):
@@ -53,7 +53,7 @@ async def test_it_is_the_same_document_every_time() -> None:
 
 
 @pytest.mark.proof
-async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_than_described(tmp_path: Path) -> None:
+async def test_fuzzer_finds_no_failure_and_no_undescribed_answer(tmp_path: Path) -> None:
     async with rbc_table(max_failures_per_minute=10**6, max_registrations_per_hour=10**6) as table:
         for number in range(GAMES):
             await table.new_game() if number % 2 else await table.ended_game()
@@ -66,7 +66,7 @@ async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_t
             check=False,
             capture_stdout=True,
             stderr=subprocess.STDOUT,
-            cwd=tmp_path,  # where it keeps what it has found
+            cwd=tmp_path,  # the fuzzer keeps its findings there
         )
         output = done.stdout.decode()
         assert done.returncode == 0, output
@@ -75,5 +75,5 @@ async def test_nothing_a_fuzzer_sends_is_a_fault_of_ours_or_answered_otherwise_t
         assert int(tested[1]) == len(routes_of(table.daemon) - OF_THE_DOCUMENT)
 
 
-#: What of every response is looked at.
+#: Checks that are made on every response.
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"

@@ -1,4 +1,4 @@
-"""Whose request it is: what a proxy says counts where it is a proxy of ours, and nothing else does."""
+"""The sender of a request: what a proxy says counts only if the proxy is trusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.http.helpers import http_daemon
         ("192.0.2.2", ("192.0.2.1", 4711), ["203.0.113.9"], "192.0.2.1:4711"),
         ("192.0.2.1", ("192.0.2.1", 4711), [], "192.0.2.1:0"),
         ("192.0.2.1", ("192.0.2.1", 4711), ["203.0.113.9"], "203.0.113.9:0"),
-        # What the client itself has written stands in front of what the proxy adds.
+        # Anything that the client itself wrote stands before what the proxy adds.
         ("192.0.2.1", ("192.0.2.1", 4711), ["10.9.8.7, 203.0.113.9"], "203.0.113.9:0"),
         ("192.0.2.1", ("192.0.2.1", 4711), ["10.9.8.7", "203.0.113.9"], "203.0.113.9:0"),
         ("192.0.2.1, 10.0.0.0/8", ("192.0.2.1", 4711), ["203.0.113.9, 10.1.1.1,10.2.2.2"], "203.0.113.9:0"),
@@ -36,21 +36,21 @@ from tests.http.helpers import http_daemon
         ("127.0.0.1", None, ["203.0.113.9"], ""),
     ],
 )
-def test_who_counts_as_the_sender(
+def test_sender_is_taken_from_trusted_proxies_only(
     trusted: str | None, client: tuple[str, int] | None, forwarded: list[str], peer: str
 ) -> None:
     assert Proxies.parse(trusted).peer(client, forwarded) == peer
 
 
 @pytest.mark.parametrize("setting", ["proxy.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1 10.0.0.2"])
-async def test_what_is_no_address_is_said_at_the_start(setting: str) -> None:
+async def test_invalid_address_is_reported_at_the_start(setting: str) -> None:
     with pytest.raises(ConfigError, match="trusted_proxies: "):
         async with http_daemon(trusted_proxies=setting):
             pass
 
 
 @pytest.mark.parametrize(("trusted", "last"), [("127.0.0.1", 200), (None, 503)])
-async def test_limits_count_by_who_sends_and_not_by_what_it_writes(trusted: str | None, last: int) -> None:
+async def test_limits_count_by_the_sender_and_ignore_untrusted_headers(trusted: str | None, last: int) -> None:
     async with http_daemon(trusted_proxies=trusted, max_registrations_per_hour=1) as (_, client):
         statuses = []
         for number in (1, 2):

@@ -1,4 +1,4 @@
-"""Plain requests: whatever is taken for one, h11 takes for a request too, and reads it so."""
+"""Plain requests: h11 reads every request that the shortcut accepts in the same way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.helpers_proof import proof_size
 HEAD = b"GET /api/games/7/color HTTP/1.1\r\nHost: here\r\n"
 POST = b"POST /api/games/7/sense HTTP/1.1\r\nHost: here\r\n"
 
-#: What a request is made of: mostly as HTTP libraries write it, with something odd here and there.
+#: The parts of a request: mostly as HTTP libraries write it, with an occasional oddity.
 good_starts = st.sampled_from([b"GET /api/games/7/color HTTP/1.1\r\n", b"POST /api/games/0042/sense HTTP/1.1\r\n"])
 odd_starts = st.sampled_from(
     [
@@ -67,7 +67,7 @@ requests = st.tuples(good_starts | good_starts | odd_starts, heads.map(b"".join)
 @example(POST + b"Content-Length: 3\r\nAuthorization: Basic eDp5 \r\n\r\nabcdef")
 @example(POST + b"Content-Length: 3\r\n\r\na")
 @example(HEAD + b"Content-Length: 3\r\n\r\nabc")
-def test_what_is_plain_is_what_h11_reads_of_it(data: bytes) -> None:
+def test_plain_request_is_read_as_by_h11(data: bytes) -> None:
     plain = read_plain(data)
     event("plain" if plain is not None else "left to h11")
     if plain is None:
@@ -92,7 +92,7 @@ def test_what_is_plain_is_what_h11_reads_of_it(data: bytes) -> None:
     assert connection.trailing_data[0] == data[plain.end :]
     connection.send(h11.Response(status_code=200, headers=[("content-length", "0")]))
     connection.send(h11.EndOfMessage())
-    connection.start_next_cycle()  # which raises where the connection is to be closed
+    connection.start_next_cycle()  # this raises if the connection must be closed
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_is_plain_is_what_h11_reads_of_it(data: bytes) -> None:
         HEAD.replace(b"/color", b"/color/") + b"\r\n",
     ],
 )
-def test_what_is_not_whole_or_unusual_is_not_plain(data: bytes) -> None:
+def test_incomplete_or_unusual_request_is_not_plain(data: bytes) -> None:
     assert read_plain(data) is None
 
 
@@ -126,7 +126,7 @@ def test_what_is_not_whole_or_unusual_is_not_plain(data: bytes) -> None:
         (POST + b"Content-Length: 14\r\n\r\n" + b'{"square": 28}', len(POST) + 22, 14),
     ],
 )
-def test_what_http_libraries_send_is_plain(data: bytes, start: int, length: int) -> None:
+def test_request_of_an_http_library_is_plain(data: bytes, start: int, length: int) -> None:
     plain = read_plain(data)
     assert plain is not None
     assert (plain.start, plain.end) == (start, start + length)

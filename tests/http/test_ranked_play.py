@@ -1,4 +1,4 @@
-"""reconchess's rc-connect, as it is on PyPI, plays ranked games, in processes of its own; and the leaderboard."""
+"""reconchess's rc-connect from PyPI plays ranked games in separate processes; and the leaderboard of these games."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
 from tests.serving import reserved_port, served
 from tests.tools import require_tool
 
-#: Whether games may take long, which the proofs at full size may.
+#: Whether games may take long, as in the full-size proofs.
 LONG = proof_size(0, 1, share=0) == 1
-#: What RandomBot's rating is said to be.
+#: Rating that is given to RandomBot.
 ANCHOR = 1000.0
 
 
 class Arena:
-    """A daemon that may be killed and comes back to where it was, and the bots that play there."""
+    """A daemon that may be killed and restarted with the same data, and the bots that play there."""
 
     def __init__(self, data: Path, port: int) -> None:
         """:param port: for HTTP."""
@@ -41,7 +41,7 @@ class Arena:
 
     @contextmanager
     def daemon(self) -> Iterator[None]:
-        """A daemon, which is killed at the end."""
+        """Run a daemon, which is killed at the end."""
         port = self.url.rpartition(":")[2]
         with served(*self._arguments, "--http", "--http-port", port, "--invitation-timeout", "30"):
             yield
@@ -52,7 +52,7 @@ class Arena:
 
     @contextmanager
     def rc_connect(self, name: str, at_once: int, env: dict[str, str] | None = None) -> Iterator[Bot]:
-        """A bot of reconchess's, which plays so many ranked games at a time."""
+        """Run a bot of reconchess, which plays so many ranked games at a time."""
         command = [sys.executable, "-u", str(BIN / "rc-connect"), module_of(name)]
         command += ["--server-url", self.url, "--username", name, "--password", PASSWORD]
         command += ["--ranked", "--keep-version", "--max-concurrent-games", str(at_once)]
@@ -67,7 +67,7 @@ class Arena:
                 yield Bot(process, said)
             finally:
                 if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)  # with the games that it plays
+                    os.killpg(process.pid, signal.SIGKILL)  # together with the processes of its games
 
     def leaderboard(self) -> dict[str, Any]:
         board: dict[str, Any] = httpx.get(f"{self.url}/api/leaderboard", timeout=30).json()
@@ -79,37 +79,37 @@ class Arena:
         return ran.out
 
     def games(self) -> list[dict[str, Any]]:
-        """All games of the log."""
+        """Return all games of the log."""
         return [json.loads(line) for line in self.gmd("export", "--format", "jsonl").splitlines()]
 
 
 def module_of(name: str) -> str:
-    """The module of the bot that plays under a name.
+    """Return the module of the bot that plays under a name.
 
-    Games of RandomBot last hundreds of turns. Outside the full proofs AttackerBot, whose games end soon, plays for it.
+    Games of RandomBot last hundreds of turns. Outside the full proofs AttackerBot, whose games end soon, replaces it.
     """
     return f"reconchess.bots.{name if LONG else name.replace('random', 'attacker')}_bot"
 
 
 class Bot:
-    """An rc-connect that runs.
+    """A running rc-connect.
 
-    :ivar said: the file that it writes to.
+    :ivar said: the file with its output.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], said: Path) -> None:
         self.process, self.said = process, said
 
     def await_said(self, what: str, times: int) -> None:
-        """Wait until it has said something so often."""
+        """Wait until its output contains a text this many times."""
         until(lambda: self.said.read_text().count(what) >= times, f"{what}, {times} times")
 
     def drain(self) -> None:
-        """Ctrl-C: only the one process is told, as a terminal's would tell the others, which do not listen."""
+        """Send Ctrl-C to this one process; a terminal would also signal the others, which ignore it."""
         self.process.send_signal(signal.SIGINT)
 
     def finish(self) -> str:
-        """Wait until it has played its games; what it said."""
+        """Wait until it has played its games, and return its output."""
         assert self.process.wait(PATIENCE_SECONDS) == 0, self.said.read_text()
         return self.said.read_text()
 
@@ -123,7 +123,7 @@ def until(done: Callable[[], bool], what: str) -> None:
 
 
 def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
-    """The leaderboard, which must be what the games of the log come to, by whatever way it is asked for."""
+    """Assert that the leaderboard agrees with the games of the log, however it is requested."""
     games = [game for game in arena.games() if game["result"] != "*"]
     until(lambda: bool(arena.leaderboard()["games"] == len(games)), "the ratings are of all games")
     board = arena.leaderboard()
@@ -150,7 +150,7 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
 
 
 @pytest.mark.proof
-def test_games_played_at_once_by_two_bots_outlive_the_daemon_and_make_the_leaderboard(tmp_path: Path) -> None:
+def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_path: Path) -> None:
     names, at_once = ("random", "attacker"), proof_size(3, 10, share=10)
     with ExitStack() as stack:
         arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
@@ -160,7 +160,7 @@ def test_games_played_at_once_by_two_bots_outlive_the_daemon_and_make_the_leader
             bots = [stack.enter_context(arena.rc_connect(name, at_once)) for name in names]
             for bot in bots:
                 bot.await_said("Playing game", at_once)
-        with arena.daemon():  # the other one was killed
+        with arena.daemon():  # the first daemon was killed
             for bot in bots:
                 bot.drain()
             for bot in bots:
@@ -174,7 +174,9 @@ def test_games_played_at_once_by_two_bots_outlive_the_daemon_and_make_the_leader
 
 
 def engine(folder: Path) -> Path:
-    """Stockfish. Outside the full proofs it does not think: TroutBot gives it half a second for each move."""
+    """Return Stockfish. Outside the full proofs it does not think, though TroutBot gives it half a second for each
+    move.
+    """
     stockfish = require_tool("stockfish")
     if LONG:
         return stockfish
@@ -185,7 +187,7 @@ def engine(folder: Path) -> Path:
 
 
 @pytest.mark.proof
-def test_three_bots_play_each_other_one_of_them_with_an_engine(tmp_path: Path) -> None:
+def test_three_bots_including_one_with_an_engine_play_each_other(tmp_path: Path) -> None:
     stockfish = engine(tmp_path)
     names = ("random", "attacker", "trout")
     with ExitStack() as stack:

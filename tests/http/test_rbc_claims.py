@@ -1,4 +1,4 @@
-"""Two programs of one player never both play a game, and a game made by hand is played by the player's own program."""
+"""Two programs of one player never both play a game; a game made by hand is played by the player's own program."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gmd.http.claims import MAX_CLAIMS, Claims
 from tests.http.helpers import http_daemon
 from tests.http.rbc import PATIENCE_SECONDS, Player, Table, answered, rbc_table
 
-#: Settings under which no connection ends because time passes.
+#: Settings under which no connection ends by a timeout.
 PATIENT = {"idle_timeout": 10_000, "frame_timeout": 10_000, "presence_timeout": 10_000}
 
 
 class Program:
-    """A program of a player's, on a connection of its own."""
+    """A program of a player, on its own connection."""
 
     def __init__(self, client: httpx.AsyncClient, player: Player) -> None:
         self._client = client
@@ -47,7 +47,7 @@ class Program:
 
 @asynccontextmanager
 async def program(table: Table, player: Player) -> AsyncIterator[Program]:
-    """A :class:`Program`."""
+    """Yield a :class:`Program`."""
     url = f"http://127.0.0.1:{table.daemon.http_port}"
     async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         yield Program(client, player)
@@ -55,18 +55,18 @@ async def program(table: Table, player: Player) -> AsyncIterator[Program]:
 
 @asynccontextmanager
 async def two_programs(**settings: float) -> AsyncIterator[tuple[Table, Program, Program, Program]]:
-    """A daemon, two programs of Black's, and White's, which invites."""
+    """Yield a daemon, two programs of Black, and a program of White, which invites."""
     async with (
         rbc_table(**PATIENT, **settings) as table,
         program(table, table.black) as one,
         program(table, table.black) as other,
         program(table, table.white) as white,
     ):
-        assert await one.listed() == await white.listed() == []  # and both are active
+        assert await one.listed() == await white.listed() == []  # now both players are active
         yield table, one, other, white
 
 
-async def test_an_accepted_invitation_is_listed_to_the_connection_that_accepted_it_alone() -> None:
+async def test_accepted_invitation_is_listed_only_to_the_connection_that_accepted_it() -> None:
     async with two_programs() as (table, one, other, white):
         game_id = await white.invite(table.black)
         assert await one.listed() == await other.listed() == [game_id]
@@ -85,7 +85,7 @@ async def test_an_accepted_invitation_is_listed_to_the_connection_that_accepted_
         assert answered(await one.accept(game_id)) == {"game_id": game_id}
 
 
-async def test_of_two_that_accept_at_the_same_time_one_gets_the_game() -> None:
+async def test_one_of_two_simultaneous_accepts_gets_the_game() -> None:
     async with two_programs() as (table, one, other, white):
         for _ in range(5):
             game_id = await white.invite(table.black)
@@ -101,10 +101,10 @@ async def test_of_two_that_accept_at_the_same_time_one_gets_the_game() -> None:
             answered(await table.black.post(game_id, "error_resign"))
 
 
-async def test_an_invitation_whose_program_is_gone_is_listed_to_others_again(autojump_clock: MockClock) -> None:
+async def test_invitation_of_a_lost_program_is_listed_to_others_again(autojump_clock: MockClock) -> None:
     async with two_programs(start_timeout=1_000) as (table, one, other, white):
         game_id = await white.invite(table.black)
-        answered(await one.accept(game_id))  # and the reply is lost, and its process with it
+        answered(await one.accept(game_id))  # the reply is lost, and the program with it
         await trio.sleep(59)
         assert await other.listed() == []
         await trio.sleep(2)
@@ -113,7 +113,7 @@ async def test_an_invitation_whose_program_is_gone_is_listed_to_others_again(aut
         assert (await one.accept(game_id)).status_code == 401
 
 
-async def test_a_program_that_has_asked_about_its_game_keeps_it(autojump_clock: MockClock) -> None:
+async def test_program_that_has_asked_about_its_game_keeps_it(autojump_clock: MockClock) -> None:
     async with two_programs(start_timeout=1_000) as (table, one, other, white):
         game_id = await white.invite(table.black)
         answered(await one.accept(game_id))
@@ -124,7 +124,7 @@ async def test_a_program_that_has_asked_about_its_game_keeps_it(autojump_clock: 
         assert (await other.accept(game_id)).status_code == 401
 
 
-async def test_a_program_has_half_of_the_time_to_be_ready_at_most(autojump_clock: MockClock) -> None:
+async def test_program_has_at_most_half_of_the_start_timeout_to_be_ready(autojump_clock: MockClock) -> None:
     async with two_programs(start_timeout=20) as (table, one, other, white):
         game_id = await white.invite(table.black)
         answered(await one.accept(game_id))
@@ -132,7 +132,7 @@ async def test_a_program_has_half_of_the_time_to_be_ready_at_most(autojump_clock
         assert await other.listed() == [game_id]
 
 
-async def test_a_refused_accept_claims_nothing() -> None:
+async def test_refused_accept_claims_nothing() -> None:
     async with two_programs() as (table, one, other, white):
         for game_id in (1, 99):
             assert (await one.accept(game_id)).status_code == 400
@@ -140,7 +140,7 @@ async def test_a_refused_accept_claims_nothing() -> None:
         assert answered(await other.accept(1)) == {"game_id": 1}
 
 
-async def test_a_game_that_is_played_over_tcp_is_not_accepted_over_http() -> None:
+async def test_game_played_over_tcp_cannot_be_accepted_over_http() -> None:
     async with two_programs() as (table, one, _, white):
         game_id = await white.invite(table.black)
         assert await one.listed() == [game_id]
@@ -149,7 +149,7 @@ async def test_a_game_that_is_played_over_tcp_is_not_accepted_over_http() -> Non
         assert (await one.accept(game_id)).status_code == 401
 
 
-async def test_a_game_made_by_hand_is_offered_to_the_player_s_own_program(autojump_clock: MockClock) -> None:
+async def test_game_made_by_hand_is_offered_to_the_program_of_its_player(autojump_clock: MockClock) -> None:
     async with two_programs() as (table, one, other, white):
         game_id = await one.invite(table.white)
         assert await white.listed() == [game_id]
@@ -169,7 +169,7 @@ async def test_a_game_made_by_hand_is_offered_to_the_player_s_own_program(autoju
         assert await other.listed() == []
 
 
-async def test_a_game_is_not_offered_to_a_player_who_plays_it(autojump_clock: MockClock) -> None:
+async def test_game_is_not_offered_to_a_player_who_plays_it(autojump_clock: MockClock) -> None:
     async with two_programs() as (table, one, other, _):
         game_id = await one.invite(table.white)
         await one.look(game_id)
@@ -179,7 +179,7 @@ async def test_a_game_is_not_offered_to_a_player_who_plays_it(autojump_clock: Mo
 
 
 @pytest.mark.parametrize("how", ["error_resign", "expired"])
-async def test_a_game_that_is_over_is_offered_to_nobody(autojump_clock: MockClock, how: str) -> None:
+async def test_finished_game_is_not_offered(autojump_clock: MockClock, how: str) -> None:
     async with two_programs(invitation_timeout=30) as (table, one, other, _):
         game_id = await one.invite(table.white)
         if how == "error_resign":
@@ -203,8 +203,8 @@ async def test_claims_are_bounded() -> None:
         pass
 
 
-async def test_a_revoked_player_s_claims_are_forgotten() -> None:
-    """Whoever had its key is not to keep games from the owner, who comes with another one."""
+async def test_claims_of_a_revoked_player_are_forgotten() -> None:
+    """A thief of the key must not keep games from the owner, who returns with a new key."""
     async with http_daemon() as (daemon, _):
         account, _ = await daemon.authenticator.registry.register("bot", None, None)
         assert daemon.http is not None

@@ -1,4 +1,4 @@
-"""Every route of reconchess's API answers with every status that its manual gives, and that ours do: see ``contract``.
+"""Every route of reconchess's API gives every status of its manual, and our routes give theirs: see ``contract``.
 
 A new route, or a new status of one, fails here until it has an example.
 """
@@ -27,13 +27,12 @@ from tests.http.helpers import http_daemon
 from tests.http.rbc import Table, as_move, rbc_table
 from tests.http.request_catalogue import Route, routes_of
 
-#: What may become of a request whatever its route, which is tested elsewhere: by ``test_connections``,
-#: ``test_errors`` and ``test_rbc_users``.
+#: Statuses that any route may give; ``test_connections``, ``test_errors`` and ``test_rbc_users`` test them.
 OF_ANY_ROUTE = {408, 413, 500, 503}
 
 
 def sending(route: Route, clause: str, status: int, body: object) -> Example:
-    """What a body comes to where all else is well."""
+    """Return the example of a request that differs from a successful one only in its body."""
 
     async def send(table: Table) -> httpx.Response:
         player, game_id = await prepared(table, route[1])
@@ -43,7 +42,7 @@ def sending(route: Route, clause: str, status: int, body: object) -> Example:
 
 
 def elsewhere(route: Route, clause: str, status: int, number: object) -> Example:
-    """What comes of an invitation that there is not."""
+    """Return the example of a request for an invitation that does not exist."""
 
     async def send(table: Table) -> httpx.Response:
         path = route[1].format(invitation_id=number)
@@ -53,15 +52,15 @@ def elsewhere(route: Route, clause: str, status: int, number: object) -> Example
 
 
 def game_route(what: str) -> Route:
-    """A route of games, by its last word."""
+    """Return a route of games by its last word."""
     (route,) = [route for route in MANUAL if route[1] == f"/api/games/{{game_id}}/{what}"]
     return route
 
 
 def in_a_game(what: str, clause: str, status: int, *before: str, body: object = None, by: str = "white") -> Example:
-    """What comes of a request behind others of White's.
+    """Return the example of a request that follows others by White.
 
-    :param before: these: ``sense``, ``move``, or the route's word of what takes no body.
+    :param before: these requests: ``sense``, ``move``, or the last word of a route without a body.
     """
     route = game_route(what)
 
@@ -101,7 +100,7 @@ def _examples() -> dict[Route, list[Example]]:
         examples[game_route(what)] += of_game
     for path, of_path in _OTHERS.items():
         examples["POST", path] += of_path
-    examples["GET", "/api/leaderboard"].append(Example("A page that cannot be.", 400, _asks_for_no_page))
+    examples["GET", "/api/leaderboard"].append(Example("An invalid page.", 400, _asks_for_no_page))
     return examples
 
 
@@ -196,18 +195,18 @@ _OTHERS: dict[str, list[Example]] = {
 }
 
 EXAMPLES = _examples()
-#: Where the operator alone registers, which takes another daemon.
+#: Status if only the operator may register, which needs another daemon.
 FORBIDDEN = (("POST", "/api/users"), 403)
 
 
 @pytest.mark.parametrize("route", EXAMPLES, ids=" ".join)
-async def test_it_answers_as_it_is_documented(route: Route) -> None:
+async def test_route_answers_as_documented(route: Route) -> None:
     async with rbc_table() as table:
         for example in EXAMPLES[route]:
             response = await example.send(table)
             assert response.status_code == example.status, (example.clause, response.text)
             assert response.headers["content-type"].startswith("application/json")
-            body = response.json()  # of every POST, too, which its client reads
+            body = response.json()  # every POST has JSON too, which reconchess's client reads
             if example.status == 200:
                 assert "error" not in body
             else:
@@ -215,7 +214,7 @@ async def test_it_answers_as_it_is_documented(route: Route) -> None:
             assert ("www-authenticate" in response.headers) == (example.status == 401)
 
 
-async def test_who_may_not_register_is_told_so() -> None:
+async def test_refused_registration_has_its_status() -> None:
     route, status = FORBIDDEN
     async with rbc_table(max_registrations_per_hour=0) as table:
         assert (await sender(route, BODIES[route[1]])(table, None, 0)).status_code == status
@@ -229,7 +228,7 @@ def test_every_clause_of_the_manual_has_an_example(route: Route) -> None:
             assert (200 if (route, clause) in NOT_KEPT else status, clause) in shown
 
 
-async def test_every_route_and_status_that_is_ours_has_an_example() -> None:
+async def test_every_own_route_and_status_has_an_example() -> None:
     shown = {(route, example.status) for route, examples in EXAMPLES.items() for example in examples} | {FORBIDDEN}
     async with http_daemon() as (daemon, client):
         assert {route for route in routes_of(daemon) if route[1].startswith("/api/")} == EXAMPLES.keys()
@@ -244,6 +243,6 @@ async def test_every_route_and_status_that_is_ours_has_an_example() -> None:
     assert {(route, status) for route, status in said if status not in OF_ANY_ROUTE} == shown
 
 
-def test_the_manual_has_twenty_eight_routes_and_its_client_uses_three_more() -> None:
+def test_manual_has_28_routes_and_its_client_uses_three_more() -> None:
     assert (len(MANUAL), len(LEFT_OUT)) == (28, 3)
     assert {route for route, _ in NOT_KEPT} < MANUAL.keys()

@@ -1,4 +1,4 @@
-"""Who is active, what a player has set, and who invites whom: each route's statuses, and what rc-connect needs."""
+"""Active players, their settings, and invitations: the statuses of each route, and what rc-connect needs."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from tests.http.rbc import Player, Table, answered, rbc_table
 
 
 async def get(table: Table, player: Player, path: str) -> Any:
-    """What a player is told."""
+    """Return the answer to a player's request."""
     return answered(await table.client.get(f"/api/{path}", auth=player.auth))
 
 
 async def post(table: Table, player: Player, path: str, body: object = None) -> httpx.Response:
-    """What comes of what a player posts."""
+    """Return the response to a player's post."""
     return await table.client.post(f"/api/{path}", json=body, auth=player.auth)
 
 
 async def invite(table: Table, player: Player, opponent: str, color: bool) -> int:
-    """The game of an invitation, which must not be refused."""
+    """Send an invitation, which must not be refused, and return the game."""
     response = await post(table, player, "invitations/", {"opponent": opponent, "color": color})
     game_id: int = answered(response)["game_id"]
     return game_id
 
 
-async def test_nobody_is_told_or_sets_anything_without_authorization() -> None:
+async def test_players_and_invitations_require_authorization() -> None:
     async with rbc_table() as table:
         for method, path in (
             ("GET", "users/"),
@@ -52,7 +52,7 @@ async def test_nobody_is_told_or_sets_anything_without_authorization() -> None:
             assert (response.status_code, response.json()["code"]) == (401, "unauthorized"), path
 
 
-async def test_who_has_asked_for_something_is_active_for_a_while(autojump_clock: MockClock) -> None:
+async def test_player_is_active_for_a_while_after_each_request(autojump_clock: MockClock) -> None:
     async with rbc_table(presence_timeout=60) as table:
         assert await get(table, table.white, "users/") == {"usernames": ["white-bot"]}
         await trio.sleep(40)
@@ -61,7 +61,7 @@ async def test_who_has_asked_for_something_is_active_for_a_while(autojump_clock:
         assert await get(table, table.other, "users/") == {"usernames": ["other-bot"]}
 
 
-async def test_a_player_sets_what_it_takes() -> None:
+async def test_player_changes_its_settings() -> None:
     async with rbc_table() as table:
         me = {"id": table.white.id, "username": "white-bot"}
         assert answered(await post(table, table.white, "users/me")) == {**me, "max_games": 4}
@@ -85,14 +85,14 @@ async def test_a_player_sets_what_it_takes() -> None:
         ("invitations/", [{}, {"opponent": "black-bot"}, {"opponent": 3, "color": True}, {"color": False}, None]),
     ],
 )
-async def test_what_says_nothing_is_refused(path: str, bodies: list[object]) -> None:
+async def test_meaningless_body_is_refused(path: str, bodies: list[object]) -> None:
     async with rbc_table() as table:
         for body in bodies:
             assert (await post(table, table.white, path, body)).status_code == 400, body
 
 
 @pytest.mark.parametrize("color", [True, False])
-async def test_an_invitation_is_listed_accepted_and_finished(color: bool) -> None:
+async def test_invitation_is_listed_accepted_and_finished(color: bool) -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "BLACK-BOT", color)
@@ -100,7 +100,7 @@ async def test_an_invitation_is_listed_accepted_and_finished(color: bool) -> Non
         assert (await table.black.get(game_id, "color")).status_code == 401
         for _ in range(2):
             assert await get(table, table.black, "invitations/") == {"invitations": [game_id]}
-            # The reply to the first may have been lost.
+            # The reply to the first request may have been lost.
             assert answered(await post(table, table.black, f"invitations/{game_id}")) == {"game_id": game_id}
         assert await get(table, table.white, "invitations/") == {"invitations": []}
         assert answered(await table.black.get(game_id, "color")) == {"color": not color}
@@ -114,7 +114,7 @@ async def test_an_invitation_is_listed_accepted_and_finished(color: bool) -> Non
         assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": color}
 
 
-async def test_to_accept_starts_no_clock_and_ready_does() -> None:
+async def test_ready_starts_the_clock_but_accepting_does_not() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
@@ -127,7 +127,7 @@ async def test_to_accept_starts_no_clock_and_ready_does() -> None:
         assert game.ticking
 
 
-async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
+async def test_missing_invitation_cannot_be_answered() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
@@ -149,7 +149,7 @@ async def test_an_invitation_that_is_not_there_cannot_be_answered() -> None:
         assert await get(table, table.black, "invitations/") == {"invitations": []}
 
 
-async def test_an_invitation_that_is_not_answered_in_time_is_none_any_more(autojump_clock: MockClock) -> None:
+async def test_expired_invitation_is_no_longer_listed(autojump_clock: MockClock) -> None:
     async with rbc_table(invitation_timeout=30, idle_timeout=10_000, frame_timeout=10_000) as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
@@ -163,7 +163,7 @@ async def test_an_invitation_that_is_not_answered_in_time_is_none_any_more(autoj
         assert answered(await table.white.get(game_id, "win_reason")) == {"win_reason": None}
 
 
-async def test_who_polls_is_active_for_as_long_as_it_does(autojump_clock: MockClock) -> None:
+async def test_polling_player_stays_active(autojump_clock: MockClock) -> None:
     async with rbc_table(presence_timeout=12, idle_timeout=10_000, frame_timeout=10_000) as table:
         for _ in range(10):  # as rc-connect does
             await get(table, table.black, "invitations/")
@@ -173,7 +173,7 @@ async def test_who_polls_is_active_for_as_long_as_it_does(autojump_clock: MockCl
         assert "black-bot" not in (await get(table, table.white, "users/"))["usernames"]
 
 
-async def test_nobody_is_invited_who_is_away_or_has_enough_games() -> None:
+async def test_absent_or_busy_player_cannot_be_invited() -> None:
     async with rbc_table() as table:
         body = {"opponent": "black-bot", "color": True}
         for opponent in ("black-bot", "nobody", "white-bot", ""):
@@ -185,7 +185,7 @@ async def test_nobody_is_invited_who_is_away_or_has_enough_games() -> None:
         assert (response.status_code, response.json()["code"]) == (400, "not_available")
 
 
-async def test_an_invitation_says_what_is_played() -> None:
+async def test_invitation_can_set_the_options_of_the_game() -> None:
     fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
     async with rbc_table() as table:
         await get(table, table.black, "users/")
@@ -220,14 +220,14 @@ async def test_an_invitation_says_what_is_played() -> None:
         ({"clock": {"initial": 0, "increment": 0}}, "clock.initial: "),
         ({"clock": {"minutes": 15}}, 'clock: {"minutes":15}: object contains unknown field `minutes`'),
         ({"fen": "nonsense"}, "fen: 'nonsense': "),
-        ({"fen": None}, "the body cannot be taken: Expected `str`, got `null` - at `$.fen`"),
-        ({"reversible_moves": 0}, "the body cannot be taken: Expected `int` >= 1 - at `$.reversible_moves`"),
-        ({"max_turns": 1.5}, "the body cannot be taken: Expected `int | null`, got `float` - at `$.max_turns`"),
-        ({"max_turn": 40}, "the body cannot be taken: Object contains unknown field `max_turn`"),
-        ({"variant": "chess960"}, "the body cannot be taken: Object contains unknown field `variant`"),
+        ({"fen": None}, "invalid body: Expected `str`, got `null` - at `$.fen`"),
+        ({"reversible_moves": 0}, "invalid body: Expected `int` >= 1 - at `$.reversible_moves`"),
+        ({"max_turns": 1.5}, "invalid body: Expected `int | null`, got `float` - at `$.max_turns`"),
+        ({"max_turn": 40}, "invalid body: Object contains unknown field `max_turn`"),
+        ({"variant": "chess960"}, "invalid body: Object contains unknown field `variant`"),
     ],
 )
-async def test_what_cannot_be_played_is_refused_by_its_field(given: dict[str, Any], sentence: str) -> None:
+async def test_invalid_option_is_refused_with_its_field(given: dict[str, Any], sentence: str) -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         response = await post(table, table.white, "invitations/", {"opponent": "black-bot", "color": True, **given})
@@ -236,7 +236,7 @@ async def test_what_cannot_be_played_is_refused_by_its_field(given: dict[str, An
         assert len(table.daemon.lobby.book.sent(table.white.id)) == 0
 
 
-async def test_too_many_invitations_are_to_come_later() -> None:
+async def test_too_many_invitations_are_refused_with_retry_after() -> None:
     async with rbc_table(max_invitations_per_minute=1) as table:
         await get(table, table.black, "users/")
         await invite(table, table.white, "black-bot", True)
@@ -255,17 +255,17 @@ async def test_too_many_invitations_are_to_come_later() -> None:
         ("max_invitations_received", 1),
     ],
 )
-async def test_each_limit_of_invitations_is_to_be_tried_again_later(setting: str, number: int) -> None:
+async def test_each_limit_of_invitations_is_refused_with_retry_after(setting: str, number: int) -> None:
     async with rbc_table(**{setting: number}) as table:
         await get(table, table.black, "users/")
         await invite(table, table.white, "black-bot", True)
         response = await post(table, table.white, "invitations/", {"opponent": "black-bot", "color": True})
-        told = response.json()
-        assert (response.status_code, told["code"], told["error"].partition(":")[0]) == (503, "too_many", setting)
-        assert int(response.headers["retry-after"]) == told["retry_after"] > 0
+        refusal = response.json()
+        assert (response.status_code, refusal["code"], refusal["error"].partition(":")[0]) == (503, "too_many", setting)
+        assert int(response.headers["retry-after"]) == refusal["retry_after"] > 0
 
 
-async def test_nobody_s_invitations_hide_another_s() -> None:
+async def test_invitations_of_one_player_do_not_hide_those_of_another() -> None:
     async with rbc_table(max_invitations=200) as table:
         for _ in range(120):
             await table.daemon.ask("new_game", variant="rbc", player_white=7, player_black=table.black.id)
@@ -275,7 +275,7 @@ async def test_nobody_s_invitations_hide_another_s() -> None:
         assert listed == [*range(1, 100), honest]
 
 
-async def test_a_game_called_off_is_a_draw_to_who_asks_about_it() -> None:
+async def test_cancelled_game_is_shown_as_a_draw() -> None:
     async with rbc_table() as table:
         await get(table, table.black, "users/")
         game_id = await invite(table, table.white, "black-bot", True)
@@ -287,7 +287,7 @@ async def test_a_game_called_off_is_a_draw_to_who_asks_about_it() -> None:
         assert answered(await table.white.get(game_id, "game_history"))["game_history"]["win_reason"] is None
 
 
-async def test_the_server_class_of_reconchess_s_scripts_gets_what_it_asks_for() -> None:
+async def test_server_class_of_the_reconchess_scripts_works() -> None:
     async with rbc_table() as table:
 
         def use() -> tuple[int, list[int]]:

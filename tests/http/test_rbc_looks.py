@@ -1,4 +1,4 @@
-"""Every route that looks at a game of blind chess, with every status that reconchess's manual gives it."""
+"""Every route that reads a game of blind chess, with every status of reconchess's manual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trio.testing import MockClock
 from tests.helpers import START_FEN
 from tests.http.rbc import ANYBODYS, ENDED, PLAYERS, Table, answered, rbc_table
 
-#: White takes on f7 with its queen, and then the king.
+#: White captures on f7 with its queen, and then captures the king.
 TAKEN = ("e2e4", "a7a6", "d1h5", "a6a5", "h5f7", "a5a4", "f7e8")
 
 
@@ -21,7 +21,7 @@ async def play(table: Table, game_id: int, *moves: str) -> None:
         await (table.black if ply % 2 else table.white).turn(game_id, uci)
 
 
-async def test_no_route_tells_anything_without_authorization() -> None:
+async def test_every_route_requires_authorization() -> None:
     async with rbc_table() as table:
         game_id = await table.ended_game()
         for what in (*PLAYERS, *ANYBODYS, *ENDED):
@@ -31,7 +31,7 @@ async def test_no_route_tells_anything_without_authorization() -> None:
             assert response.json()["code"] == "unauthorized"
 
 
-async def test_no_route_finds_a_game_that_is_not_there_or_not_blind() -> None:
+async def test_missing_or_visible_game_is_not_found() -> None:
     async with rbc_table() as table:
         chess_id = await table.new_game(variant="standard")
         for what in (*PLAYERS, *ANYBODYS, *ENDED):
@@ -42,7 +42,7 @@ async def test_no_route_finds_a_game_that_is_not_there_or_not_blind() -> None:
             assert (await table.client.get(f"/api/games/{no_number}/color", auth=table.white.auth)).status_code == 404
 
 
-async def test_who_has_no_seat_is_told_what_is_no_secret() -> None:
+async def test_player_without_a_seat_sees_only_public_facts() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for what in PLAYERS:
@@ -53,7 +53,7 @@ async def test_who_has_no_seat_is_told_what_is_no_secret() -> None:
         assert answered(await table.other.get(game_id, "game_status")) == {"is_my_turn": False, "is_over": False}
 
 
-async def test_who_is_invited_plays_when_it_has_joined() -> None:
+async def test_invited_player_can_read_its_game_after_joining() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(player_black=table.other.id)
         for what in PLAYERS:
@@ -65,7 +65,7 @@ async def test_who_is_invited_plays_when_it_has_joined() -> None:
         assert answered(await table.white.get(game_id, "is_my_turn")) == {"is_my_turn": True}
 
 
-async def test_what_a_player_is_told_at_the_start() -> None:
+async def test_players_read_the_start_of_the_game() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for player, is_white, other in ((table.white, True, "black-bot"), (table.black, False, "white-bot")):
@@ -85,14 +85,14 @@ async def test_what_a_player_is_told_at_the_start() -> None:
                 assert (response.status_code, response.json()["code"]) == (400, "not_available")
 
 
-async def test_an_opponent_without_a_name_is_told_by_its_number() -> None:
+async def test_opponent_without_a_name_is_shown_by_its_id() -> None:
     async with rbc_table() as table:
         for black, name in ((7, "7"), (None, "?")):
             game_id = await table.new_game(player_black=black)
             assert answered(await table.white.get(game_id, "opponent_name")) == {"opponent_name": name}
 
 
-async def test_who_holds_both_seats_is_asked_for_another_protocol() -> None:
+async def test_player_with_both_seats_is_refused() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(player_black=table.white.id)
         for what in (*PLAYERS, *ANYBODYS):
@@ -100,7 +100,7 @@ async def test_who_holds_both_seats_is_asked_for_another_protocol() -> None:
             assert (response.status_code, response.json()["code"]) == (400, "bad_request")
 
 
-async def test_a_capture_is_told_to_who_was_captured_from() -> None:
+async def test_capture_is_shown_to_the_player_who_lost_the_piece() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await play(table, game_id, *TAKEN[:5])
@@ -108,7 +108,7 @@ async def test_a_capture_is_told_to_who_was_captured_from() -> None:
         assert answered(await table.white.get(game_id, "opponent_move_results")) == {"opponent_move_results": None}
 
 
-async def test_what_everybody_registered_is_told_at_the_end() -> None:
+async def test_every_registered_player_can_read_the_end() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await play(table, game_id, *TAKEN)
@@ -135,7 +135,7 @@ async def test_what_everybody_registered_is_told_at_the_end() -> None:
         ({}, ["e2e4"], True, "RESIGN"),
     ],
 )
-async def test_other_ends_have_reconchess_names(
+async def test_other_endings_have_the_names_of_reconchess(
     options: dict[str, int], moves: list[str], winner: bool | None, reason: str
 ) -> None:
     async with rbc_table() as table:
@@ -148,7 +148,7 @@ async def test_other_ends_have_reconchess_names(
         assert answered(await table.other.get(game_id, "win_reason")) == {"win_reason": expected}
 
 
-async def test_who_is_overtaken_by_the_end_is_still_told_what_it_could_have_done() -> None:
+async def test_actions_stay_readable_after_a_sudden_end() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await play(table, game_id, "e2e4")
@@ -158,27 +158,27 @@ async def test_who_is_overtaken_by_the_end_is_still_told_what_it_could_have_done
         assert answered(await table.black.get(game_id, "sense_actions")) == {"sense_actions": list(chess.SQUARES)}
 
 
-async def test_a_game_without_clocks_leaves_more_time_than_anybody_needs() -> None:
+async def test_game_without_clocks_shows_ample_time() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(clock=None)
         assert answered(await table.white.get(game_id, "seconds_left")) == {"seconds_left": 10_000_000.0}
 
 
-async def test_to_look_starts_no_clock() -> None:
+async def test_reading_starts_no_clock() -> None:
     async with rbc_table(start_timeout=1000) as table:
         game_id = await table.new_game()
         for what in (*PLAYERS, "is_over", "is_my_turn", *ENDED):
             for player in (table.white, table.black):
                 await player.get(game_id, what)
         game = (await table.daemon.arbiter.live_game(game_id)).game
-        assert game.contacted == [True, False]  # Black has joined, and that counts
+        assert game.contacted == [True, False]  # Black has joined, and that is first contact
         for _ in range(2):
             assert answered(await table.white.post(game_id, "ready", {})) == {}
         assert game.contacted == [True, True]
 
 
-async def test_game_status_is_answered_at_once_where_nobody_asks_to_wait(autojump_clock: MockClock) -> None:
-    autojump_clock.autojump_threshold = 10.0  # real seconds: only an answer that is held lets time pass
+async def test_game_status_without_a_wait_is_answered_at_once(autojump_clock: MockClock) -> None:
+    autojump_clock.autojump_threshold = 10.0  # in real seconds: only a held answer lets time pass
     async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
         game_id = await table.new_game()
         begun = trio.current_time()
@@ -189,7 +189,7 @@ async def test_game_status_is_answered_at_once_where_nobody_asks_to_wait(autojum
 
 
 @pytest.mark.parametrize("wait", ["-1", "30.1", "long", "nan", ""])
-async def test_a_wait_that_is_no_wait_is_refused_by_its_name(wait: str) -> None:
+async def test_invalid_wait_is_refused_with_its_name(wait: str) -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         response = await table.black.get(game_id, f"game_status?wait={wait}")
@@ -197,18 +197,18 @@ async def test_a_wait_that_is_no_wait_is_refused_by_its_name(wait: str) -> None:
         assert response.json()["error"].startswith("wait: Expected `float`")
 
 
-async def test_a_held_status_is_told_as_soon_as_it_is_ones_turn() -> None:
+async def test_held_status_is_answered_when_the_turn_begins() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
-        told: list[object] = []
+        answers: list[object] = []
 
         async def ask() -> None:
-            told.append(answered(await table.black.get(game_id, "game_status?wait=30")))
+            answers.append(answered(await table.black.get(game_id, "game_status?wait=30")))
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ask)
             while table.daemon.arbiter.watchers.watched(game_id) is False:
                 await trio.lowlevel.checkpoint()
-            assert told == []
+            assert answers == []
             await table.white.turn(game_id, "e2e4")
-        assert told == [{"is_my_turn": True, "is_over": False}]
+        assert answers == [{"is_my_turn": True, "is_over": False}]

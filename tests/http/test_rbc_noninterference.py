@@ -1,4 +1,4 @@
-"""Nothing hidden shows over HTTP either: in two games that look the same to a player, every route answers the same."""
+"""HTTP reveals nothing hidden: in two games that look the same to a player, every route answers the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.twin_games import PASSING_PAWNS, draw_twins
 
 
 @pytest.mark.proof
-async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock: MockClock) -> None:
+async def test_games_that_look_the_same_are_answered_the_same(mock_clock: MockClock) -> None:
     pairs = proof_size(2, 1_000, share=5)
     different = compared = 0
     async with two_tables() as tables:
@@ -44,52 +44,52 @@ async def test_a_player_is_told_the_same_in_games_that_look_the_same(mock_clock:
             pair = pair_of(tables, twins, mock_clock, rng)
             try:
                 await play(pair, twins)
-            except* Distinguished as told:
-                told.add_note(f"in the games of seed {seed}")
+            except* Distinguished as distinguished:
+                distinguished.add_note(f"in the games of seed {seed}")
                 raise
             compared += pair.compared
-            assert pair.asked == routes_of(tables[0].daemon)  # a new route is to be asked, too
+            assert pair.asked == routes_of(tables[0].daemon)  # a new route must be used here too
     assert different > 0.6 * pairs
     print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} answers compared")
 
 
-# --- Each way to tell is found out ------------------------------------------------------------------------------------
+# --- Each leak is detected --------------------------------------------------------------------------------------------
 
 _listed, _room = Lobby.listed, Admission.room
 
 
 def hash_of(game: Game) -> int:
-    """Something about the true position of a game that is on, which nobody may learn."""
+    """Return a value that depends on the true position of a live game, which must stay hidden."""
     return 0 if game.over else position_of(game)
 
 
 def position_of(game: Game) -> int:
-    """The true position, as a number."""
+    """Return the true position as a number."""
     return crc32(game.recon.board.fen().encode()) if isinstance(game, RbcGame) else 0
 
 
 def games_at_hand(arbiter: Arbiter) -> list[Game]:
-    """All that anybody has asked for of late."""
+    """Return all games that were requested recently."""
     return [table.game for table in arbiter._cache._recent.values()]
 
 
 async def listed_by_position(lobby: Lobby, player: int, peer: str = "") -> list[Invitation]:
-    """A list of invitations in which games under way are."""
+    """Return a list of invitations that includes live games, depending on their true positions."""
     games = [game for game in games_at_hand(lobby._arbiter) if hash_of(game) % 4]
     return await _listed(lobby, player, peer) + [invitation_of(game) for game in games]
 
 
 async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-    """A refusal in other words."""
+    """Refuse with words that depend on the true position."""
     raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.live_game(game_id)).game)}")
 
 
 def room_by_position(admission: Admission, player: int) -> int:
-    """Who has enough games takes another."""
+    """Give room to a player who has none, depending on the true position."""
     return _room(admission, player) or any(hash_of(game) % 2 for game in games_at_hand(admission._arbiter))
 
 
-#: Those of the daemon's possible faults that a route would pass on.
+#: Those of the daemon's possible leaks that a route would pass on.
 OF_ROUTES: dict[str, Patch] = {
     **{
         name: LEAKS[name]
@@ -102,52 +102,48 @@ OF_ROUTES: dict[str, Patch] = {
 }
 
 
-#: So many that each shows.
+#: Enough pairs for each leak to show.
 PAIRS = 40
 
 
 @pytest.mark.parametrize("leak", OF_ROUTES)
-async def test_it_is_found_out_where_something_shows(
-    leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_each_leak_is_detected(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
     async with two_tables() as tables:
-        assert await is_told(tables, mock_clock)
+        assert await is_distinguished(tables, mock_clock)
 
 
-async def is_told(tables: tuple[Table, Table], clock: MockClock) -> bool:
-    """Whether some pair of games can be told apart."""
-    told = False
+async def is_distinguished(tables: tuple[Table, Table], clock: MockClock) -> bool:
+    """Return whether some pair of games can be distinguished."""
+    found = False
     for seed in range(PAIRS):
         rng = random.Random(seed)
         try:
             twins = draw_twins(rng, [PASSING_PAWNS], limited=False)
             await play(pair_of(tables, twins, clock, rng), twins)
         except* Distinguished:
-            told = True
-        if told:
+            found = True
+        if found:
             break
-    return told
+    return found
 
 
 class Noting(Pair):
-    """Notes which routes tell, and goes on.
+    """Pair that notes which routes differ, and continues.
 
-    :ivar told: those.
+    :ivar differing: these routes.
     """
 
     def __init__(self, twins: tuple[Twin, Twin], clock: MockClock, rng: random.Random) -> None:
         super().__init__(twins, clock, rng)
-        self.told: set[Route] = set()
+        self.differing: set[Route] = set()
 
     def compare(self, question: Question, one: object, other: object) -> None:
         if one != other:
-            self.told.add(question.route)
+            self.differing.add(question.route)
 
 
-async def test_it_is_found_out_on_whatever_route_it_shows(
-    mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     async with two_tables() as (table, _):
         routes = routes_of(table.daemon)
     monkeypatch.setattr(service, "make_app", with_the_truth_in_a_header)
@@ -157,11 +153,11 @@ async def test_it_is_found_out_on_whatever_route_it_shows(
     async with two_tables() as (one, other):
         pair = Noting((Twin(one, twins.observer), Twin(other, twins.observer)), mock_clock, rng)
         await play(pair, twins)
-    assert pair.told == pair.asked == routes
+    assert pair.differing == pair.asked == routes
 
 
 def with_the_truth_in_a_header(backend: Backend) -> ASGIFramework:
-    """The application, with a header in every response that tells true positions."""
+    """Return the application with a header in every response that depends on true positions."""
     app = cast(ASGIFramework, make_app(backend))
 
     async def leaking(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -176,7 +172,7 @@ def with_the_truth_in_a_header(backend: Backend) -> ASGIFramework:
 
 
 class ShortcutWithTheTruth(Shortcut):
-    """The short way, with the same header."""
+    """The shortcut with the same header."""
 
     def __init__(self, _: object, backend: Backend) -> None:
         super().__init__(make_app(backend), backend)

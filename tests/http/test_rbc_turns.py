@@ -1,5 +1,6 @@
-"""Every route that does something in a game of blind chess: its statuses by reconchess's manual, and what its client
-needs: that whatever it posts again is answered as before, and that no end of a game is an error to it.
+"""Every route that acts in a game of blind chess: its statuses by reconchess's manual, and what its client needs.
+
+A repeated post is answered as before, and no end of a game is an error to the client.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ POSTS: dict[str, Json] = {
 
 
 def code(response: httpx.Response) -> tuple[int, str]:
-    """A refusal's status and code."""
+    """Return a refusal's status and code."""
     body = response.json()
     assert isinstance(body["error"], str)
     return response.status_code, body["code"]
 
 
 async def end(table: Table, game_id: int, loser: str = "white") -> None:
-    """The operator ends a game."""
+    """End a game as the operator."""
     await table.daemon.ask_as_operator(
         "end_game", game_id=game_id, seat=loser, termination=f"resignation_{loser}", player=None
     )
 
 
 async def events(table: Table, game_id: int) -> int:
-    """How many events the log has of a game."""
+    """Return how many events of a game are in the log."""
     return len(await table.daemon.arbiter.log.load(game_id))
 
 
-async def test_nothing_is_done_without_authorization_a_seat_or_a_game() -> None:
+async def test_actions_require_authorization_a_seat_and_a_game() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         chess_id = await table.new_game(variant="standard")
@@ -75,17 +76,17 @@ async def test_both_colours_play_a_turn() -> None:
         result = await table.white.turn(game_id, "e4d5")
         assert result == {"move_result": [as_move("e4d5"), as_move("e4d5"), chess.D5]}
         assert await table.black.turn(game_id, None) == {"move_result": [None, None, None]}
-        result = await table.white.turn(game_id, "g2h3")  # there is nothing to take
+        result = await table.white.turn(game_id, "g2h3")  # there is nothing to capture
         assert result == {"move_result": [as_move("g2h3"), None, None]}
 
 
-async def test_a_pawn_that_asks_for_nothing_becomes_a_queen() -> None:
+async def test_pawn_becomes_a_queen_by_default() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
         assert (await table.white.turn(game_id, "a7a8"))["move_result"] == [as_move("a7a8"), as_move("a7a8q"), None]
 
 
-#: Bodies that say nothing that can be done.
+#: Bodies without a valid action.
 WRONG = {
     "sense": [
         b"",
@@ -113,7 +114,7 @@ WRONG = {
 }
 
 
-async def test_what_cannot_be_done_is_refused_and_changes_nothing() -> None:
+async def test_invalid_action_is_refused_and_changes_nothing() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await table.white.post(game_id, "ready")
@@ -130,7 +131,7 @@ async def test_what_cannot_be_done_is_refused_and_changes_nothing() -> None:
                 await table.white.sense(game_id, None)
 
 
-async def test_the_steps_of_a_turn_have_an_order() -> None:
+async def test_steps_of_a_turn_must_come_in_order() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for what in ("sense", "move", "end_turn", "resign"):
@@ -148,13 +149,13 @@ async def test_the_steps_of_a_turn_have_an_order() -> None:
         assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "not_your_turn")
         refused = await table.white.post(game_id, "resign")
         assert code(refused) == (400, "not_your_turn")
-        assert refused.json()["error"] == "it is not your turn: a player resigns on its own turn"
+        assert refused.json()["error"] == "it is not your turn: a player can resign only on its own turn"
 
 
-async def test_whatever_is_posted_again_is_answered_as_before_and_done_once() -> None:
+async def test_repeated_post_is_answered_as_before_and_done_once() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
-        for _ in range(2):  # the second time from what the log has of it
+        for _ in range(2):  # the second time it is answered from the log
             seen = await table.white.sense(game_id, chess.E7)
             count = await events(table, game_id)
             assert await table.white.sense(game_id, chess.E7) == seen
@@ -167,13 +168,13 @@ async def test_whatever_is_posted_again_is_answered_as_before_and_done_once() ->
                 assert answered(await table.white.post(game_id, "end_turn")) == {}
             assert await events(table, game_id) == count
             await table.black.turn(game_id, "a7a6")
-            # By now the opponent has moved, too: the turn before is still the latest of White's.
+            # The opponent has moved too, but White's latest turn is still the one before.
             assert await table.white.move(game_id, "e2e4") == result
             assert answered(await table.white.post(game_id, "end_turn")) == {}
             game_id = await table.new_game()
 
 
-async def test_a_move_made_twice_in_a_row_is_two_moves() -> None:
+async def test_same_move_in_two_turns_is_two_moves() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for ply in range(4):
@@ -182,7 +183,7 @@ async def test_a_move_made_twice_in_a_row_is_two_moves() -> None:
         assert (await table.daemon.arbiter.live_game(game_id)).game.now.ply == 4
 
 
-async def test_what_the_end_overtakes_is_answered_as_local_game_does() -> None:
+async def test_action_after_a_sudden_end_is_answered_as_by_local_game() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await table.white.turn(game_id, "e2e4", chess.E7)
@@ -195,11 +196,11 @@ async def test_what_the_end_overtakes_is_answered_as_local_game_does() -> None:
         assert answered(await table.white.post(game_id, "ready")) == {}
         assert answered(await table.white.post(game_id, "error_resign")) == {}
         assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
-        # What was asked for last, and may have had no answer, is answered as it was.
+        # The latest requests, whose replies may have been lost, are answered as before.
         assert (await table.white.move(game_id, "e2e4"))["move_result"][1] == as_move("e2e4")
 
 
-async def test_the_end_between_sense_and_move_leaves_the_sense_and_no_move() -> None:
+async def test_end_between_sense_and_move_keeps_the_sense_and_makes_no_move() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await table.white.turn(game_id, "e2e4")
@@ -207,12 +208,12 @@ async def test_the_end_between_sense_and_move_leaves_the_sense_and_no_move() -> 
         seen = await table.white.sense(game_id, chess.E5)
         await end(table, game_id)
         assert await table.white.sense(game_id, chess.E5) == seen
-        # The same move as in the turn before, but this is another turn.
+        # The same move as in the previous turn, but in another turn.
         assert await table.white.move(game_id, "e2e4") == {"move_result": [as_move("e2e4"), None, None]}
         assert answered(await table.white.post(game_id, "end_turn")) == {}
 
 
-async def test_the_move_that_takes_the_king_is_answered_again_after_the_end() -> None:
+async def test_king_capture_is_answered_again_after_the_end() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(fen="4k3/8/8/8/8/8/8/4RK2 w - - 0 1")
         result = {"move_result": [as_move("e1e8"), as_move("e1e8"), chess.E8]}
@@ -224,7 +225,7 @@ async def test_the_move_that_takes_the_king_is_answered_again_after_the_end() ->
         assert await table.black.sense(game_id, 0) == {"sense_result": []}
 
 
-async def test_resigning_again_is_no_error_and_resigning_an_ended_game_is() -> None:
+async def test_repeated_resignation_is_no_error_but_resigning_a_finished_game_is() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for _ in range(2):
@@ -233,21 +234,21 @@ async def test_resigning_again_is_no_error_and_resigning_an_ended_game_is() -> N
         assert answered(await table.black.get(game_id, "winner_color")) == {"winner_color": False}
 
 
-async def test_who_fails_loses_whoever_is_to_move() -> None:
+async def test_error_resign_loses_whoever_is_to_move() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         for player in (table.black, table.black, table.white):
             assert answered(await player.post(game_id, "error_resign")) == {}
         assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": True}
         assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "TIMEOUT"
-        assert await turns_seconds(table.black, game_id) == 0  # which is what reconchess's manual says
+        assert await turns_seconds(table.black, game_id) == 0  # as reconchess's manual says
         assert await turns_seconds(table.white, game_id) > 0
 
 
-async def test_who_fails_where_no_time_can_run_out_resigns() -> None:
+async def test_error_resign_without_a_running_clock_resigns() -> None:
     async with rbc_table() as table:
         untimed = await table.new_game(clock=None)
-        unanswered = await table.new_game(player_black=table.other.id)  # who is invited, and has not come
+        unanswered = await table.new_game(player_black=table.other.id)  # this player is invited, but has not come
         for game_id in (untimed, unanswered):
             for _ in range(2):
                 assert answered(await table.white.post(game_id, "error_resign")) == {}
@@ -255,7 +256,7 @@ async def test_who_fails_where_no_time_can_run_out_resigns() -> None:
             assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
 
 
-async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on_http() -> None:
+async def test_player_may_use_its_key_and_its_opponent_may_play_over_tcp() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         await table.white.turn(game_id, "e2e4")
@@ -269,7 +270,7 @@ async def test_a_key_is_as_good_as_a_password_and_a_bot_on_tcp_as_good_as_one_on
         assert (state["ply_index"], state["opponent_capture"]) == (3, "d5")
 
 
-async def test_a_game_over_http_is_the_same_game_in_the_log_and_to_everybody_as_one_over_tcp() -> None:
+async def test_game_over_http_equals_the_same_game_over_tcp() -> None:
     turns = [("e7", "e2e4"), (None, "d7d5"), ("d5", "e4d5"), ("a1", None), (None, "f1a6"), (None, "b7a6")]
     async with rbc_table() as table:
         over_http, over_tcp = [await table.new_game(clock=None) for _ in range(2)]
@@ -295,18 +296,18 @@ async def test_a_game_over_http_is_the_same_game_in_the_log_and_to_everybody_as_
 
 
 async def seen(table: Table, player: Player, game_id: int) -> Json:
-    """A game as a player sees it over TCP, but for its number."""
+    """Return a game as a player sees it over TCP, without its id."""
     reply = await table.daemon.ask("state", game_id=game_id, player=player.id, key=player.auth[1])
     return {**reply["state"], "game_id": None}
 
 
 async def turns_seconds(player: Player, game_id: int) -> float:
-    """What a player has left."""
+    """Return a player's remaining seconds."""
     left: float = answered(await player.get(game_id, "seconds_left"))["seconds_left"]
     return left
 
 
-async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump_clock: MockClock) -> None:
+async def test_clock_runs_from_ready_to_the_move_and_then_switches(autojump_clock: MockClock) -> None:
     async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
         game_id = await table.new_game(clock={"initial": 100, "increment": 5})
         await trio.sleep(40)
@@ -316,7 +317,7 @@ async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump
         await trio.sleep(2)
         await table.white.move(game_id, "e2e4")
         assert await turns_seconds(table.white, game_id) == pytest.approx(100, abs=0.5)
-        await trio.sleep(20)  # White's end_turn is late, which costs nobody but Black, whose turn it is
+        await trio.sleep(20)  # White's late end_turn costs only Black's time, because it is Black's turn
         await table.white.post(game_id, "end_turn")
         assert await turns_seconds(table.white, game_id) == pytest.approx(100, abs=0.5)
         assert await turns_seconds(table.black, game_id) == pytest.approx(80, abs=0.5)
@@ -326,7 +327,7 @@ async def test_a_clock_runs_from_ready_to_the_move_and_hands_over_there(autojump
         assert answered(await table.black.get(game_id, "seconds_left")) == {"seconds_left": 0.0}
 
 
-async def test_a_late_move_is_not_made_where_local_game_makes_it(autojump_clock: MockClock) -> None:
+async def test_late_move_is_not_made_although_local_game_makes_it(autojump_clock: MockClock) -> None:
     local = LocalGame(seconds_increment=5)
     local.start()
     local.seconds_left_by_color[chess.WHITE] = 0.0
@@ -348,7 +349,7 @@ async def test_a_late_move_is_not_made_where_local_game_makes_it(autojump_clock:
         assert history["taken_moves"] == {"true": [], "false": []}
 
 
-async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
+async def test_too_large_body_has_no_effect_and_ends_its_connection() -> None:
     async with rbc_table(max_message=4096) as table:
         game_id = await table.new_game()
         url = f"/api/games/{game_id}/sense"
@@ -358,7 +359,7 @@ async def test_a_body_without_end_does_nothing_but_end_its_connection() -> None:
         assert len(answered(response)["sense_result"]) == 6
 
 
-async def test_who_asks_for_the_status_and_goes_leaves_nothing_behind(autojump_clock: MockClock) -> None:
+async def test_abandoned_status_request_leaves_nothing_behind(autojump_clock: MockClock) -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         with trio.move_on_after(1):

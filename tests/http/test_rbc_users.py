@@ -1,4 +1,4 @@
-"""Registering over HTTP, and who is let in."""
+"""Registration and authentication over HTTP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.http.contract import BODIES, DOCUMENTED
 from tests.http.helpers import http_daemon
 from tests.http.rbc import answered, rbc_table
 
-#: What ``rc-register`` sends.
+#: The body that ``rc-register`` sends.
 REGISTRATION = {
     "username": "my-bot",
     "email": "me@example.org",
@@ -23,12 +23,12 @@ REGISTRATION = {
 }
 
 
-async def test_the_version_is_that_of_the_client_there_is() -> None:
+async def test_version_is_that_of_the_installed_client() -> None:
     async with http_daemon() as (_, client):
         assert answered(await client.get("/api/version")) == {"version": reconchess.__version__}
 
 
-async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> None:
+async def test_registered_player_plays_with_its_password_and_keeps_its_name() -> None:
     async with http_daemon() as (daemon, client):
         assert answered(await client.post("/api/users/", json=REGISTRATION)) == {"username": "my-bot"}
         account = daemon.authenticator.registry.named("my-bot")
@@ -41,7 +41,7 @@ async def test_who_registers_may_play_by_that_password_and_keeps_its_name() -> N
             assert (response.status_code, response.json()["code"]) == (409, "not_available")
 
 
-async def test_a_name_may_have_spaces_between_words() -> None:
+async def test_name_may_have_spaces_between_words() -> None:
     name = "My First Bot v1.2"
     assert len(name) < 64
     async with http_daemon() as (_, client):
@@ -54,7 +54,7 @@ async def test_a_name_may_have_spaces_between_words() -> None:
         assert answered(response) == {"usernames": [name]}
 
 
-async def test_a_registration_that_cannot_be_is_refused() -> None:
+async def test_invalid_registration_is_refused() -> None:
     async with http_daemon() as (daemon, client):
         for change in (
             {"username": ""},
@@ -80,7 +80,7 @@ async def test_a_registration_that_cannot_be_is_refused() -> None:
         assert len(daemon.authenticator.registry) == 0
 
 
-async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None:
+async def test_wrong_passwords_of_neighbours_do_not_lock_out_a_known_player() -> None:
     async with http_daemon(max_failures_per_minute=2) as (daemon, client):
         await client.post("/api/users/", json=REGISTRATION)
         for status in (401, 401, 503, 503):
@@ -89,7 +89,7 @@ async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None
         assert response.json()["code"] == "too_many"
         assert response.json()["error"] == (
             "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
-            "passwords have come from there, so this password was not compared"
+            "passwords have come from this address, so this password was not checked"
         )
         assert int(response.headers["retry-after"]) == response.json()["retry_after"] == 30
         async with httpx.AsyncClient(base_url=client.base_url, trust_env=False) as another:
@@ -98,23 +98,23 @@ async def test_neighbours_wrong_passwords_shut_out_nobody_who_is_known() -> None
         assert daemon.authenticator.passwords.verified == 3
 
 
-async def test_an_address_registers_so_many_in_a_day() -> None:
+async def test_address_is_limited_in_registrations_per_day() -> None:
     async with http_daemon(max_registrations_per_day=1) as (_, client):
         answered(await client.post("/api/users/", json=REGISTRATION))
         response = await client.post("/api/users/", json={**REGISTRATION, "username": "another-bot"})
-        told = response.json()
-        assert (response.status_code, told["code"]) == (503, "too_many")
-        assert told["error"] == "max_registrations_per_day: 1 from this address are used up; try again later"
-        assert int(response.headers["retry-after"]) == told["retry_after"] == 86_400
+        refusal = response.json()
+        assert (response.status_code, refusal["code"]) == (503, "too_many")
+        assert refusal["error"] == "max_registrations_per_day: 1 from this address are used up; try again later"
+        assert int(response.headers["retry-after"]) == refusal["retry_after"] == 86_400
 
 
-async def test_where_the_operator_registers_others_are_told_so() -> None:
+async def test_registration_reserved_for_the_operator_is_refused() -> None:
     async with http_daemon(max_registrations_per_hour=0) as (_, client):
         response = await client.post("/api/users/", json=REGISTRATION)
         assert (response.status_code, response.json()["code"]) == (403, "unauthorized")
 
 
-async def test_what_authorizes_nobody_is_401() -> None:
+async def test_invalid_authorization_is_401() -> None:
     headers = ["", "Basic", "Basic !!!!", f"Bearer {b64encode(b'white-bot:key').decode()}"]
     headers += [f"Basic {b64encode(pair).decode()}" for pair in (b"white-bot", b"\xff\xfe:\xfd", b":", b"")]
     async with rbc_table() as table:
@@ -124,7 +124,7 @@ async def test_what_authorizes_nobody_is_401() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-async def test_a_password_beyond_ascii_is_read_as_clients_write_it(encoding: str) -> None:
+async def test_non_ascii_password_is_accepted_in_both_encodings(encoding: str) -> None:
     password = "garçon à l'été"
     async with http_daemon() as (_, client):
         answered(await client.post("/api/users/", json={**REGISTRATION, "password": password}))
@@ -133,7 +133,7 @@ async def test_a_password_beyond_ascii_is_read_as_clients_write_it(encoding: str
         assert response.status_code == 404
 
 
-async def test_too_many_wrong_passwords_are_to_come_later_and_trouble_no_neighbour() -> None:
+async def test_too_many_wrong_passwords_are_refused_without_affecting_a_neighbour() -> None:
     async with rbc_table(max_failures_per_minute=2) as table:
         game_id = await table.new_game()
         statuses = [
@@ -144,7 +144,7 @@ async def test_too_many_wrong_passwords_are_to_come_later_and_trouble_no_neighbo
         assert answered(await table.white.get(game_id, "color")) == {"color": True}
 
 
-async def test_who_is_revoked_is_let_in_no_more() -> None:
+async def test_revoked_player_is_refused() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
         assert answered(await table.white.get(game_id, "color")) == {"color": True}
@@ -152,7 +152,7 @@ async def test_who_is_revoked_is_let_in_no_more() -> None:
         assert (await table.white.get(game_id, "color")).status_code == 401
 
 
-async def test_while_the_daemon_stops_everything_is_to_be_tried_again() -> None:
+async def test_stopping_daemon_answers_every_route_with_retry_after() -> None:
     stopping = trio.Event()
 
     async def serve(task_status: trio.TaskStatus[tuple[int, int, tuple[str, str]]]) -> None:
@@ -172,7 +172,7 @@ async def test_while_the_daemon_stops_everything_is_to_be_tried_again() -> None:
             stopping.set()
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
                 while (await http.get("/healthz")).status_code == 200:
-                    pass  # it has not been told yet
+                    pass  # the daemon does not know yet
                 for method, path in DOCUMENTED:
                     url, body = path.format(game_id=1, invitation_id=1), BODIES.get(path)
                     response = await http.request(method, url, auth=auth, json=body if method == "POST" else None)

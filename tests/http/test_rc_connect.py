@@ -1,5 +1,6 @@
-"""reconchess's own programs, as they are on PyPI, in processes of their own: rc-register, rc-connect, and
-rc-play-on-server, whose server class lists who is there and invites.
+"""reconchess's own programs from PyPI, in separate processes: rc-register, rc-connect and rc-play-on-server.
+
+The server class of rc-play-on-server lists active players and invites them.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ HTTP_PAGE = (Path(__file__).parents[2] / "docs/reference/reconchess-http.md").re
 PROGRAMS = (Path(__file__).parents[2] / "docs/how-to/reconchess-programs.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
-#: The bot of reconchess's whose games end soon.
+#: A bot of reconchess whose games end soon.
 ATTACKER = "attacker_bot"
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    """Where a daemon serves HTTP."""
+    """Yield the URL at which a daemon serves HTTP."""
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         yield daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
         assert daemon.stop(signal.SIGTERM) == 0
 
 
 def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
-    """A command of the manual's, for a player and a server of ours; it would ask for the password."""
+    """Return a command of the manual with our player and server, and with the password that it would ask for."""
     match = re.search(rf"^    {program} (.*)$", PROGRAMS, re.MULTILINE)
     assert match is not None
     words = shlex.split(match[1])
@@ -56,24 +57,24 @@ def as_the_readme_has_it(program: str, url: str, name: str) -> list[str]:
 
 
 def rc_register(url: str, name: str) -> str:
-    """What rc-register says."""
+    """Run rc-register and return its output."""
     command = as_the_readme_has_it("rc-register", url, name)
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout
 
 
 @contextmanager
 def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subprocess.Popen[str]]:
-    """An rc-connect that runs, with one of reconchess's bots: the manual's plays at random."""
+    """Run rc-connect with one of reconchess's bots; the manual's bot plays at random."""
     command = [part.replace("random_bot", bot) for part in as_the_readme_has_it("rc-connect", url, name)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
         finally:
-            process.kill()  # does nothing to a process that has ended
+            process.kill()  # this does nothing to a process that has ended
 
 
 class GivesUp(RandomBot):
-    """Plays at random for two turns and gives the game up in the third, for games at random last hundreds."""
+    """Bot that plays two turns at random and gives up in the third, because random games last hundreds of turns."""
 
     def __init__(self, server: RBCServer, game_id: int) -> None:
         self._server, self._game_id, self._turns = server, game_id, 0
@@ -86,7 +87,7 @@ class GivesUp(RandomBot):
         return random.choice(move_actions)
 
 
-def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
+def test_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
     for name in ("bot", "guest"):
         assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
     assert rc_register(url, "bot") == 'Unsuccessful... "bot" is already in use! Choose a different name.\n'
@@ -107,7 +108,7 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
             if f"Finished game {game_id}" in line:
                 break
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE_SECONDS)  # which waits for its games
+        output, _ = process.communicate(timeout=PATIENCE_SECONDS)  # rc-connect waits for its games
         assert "Received terminate signal" in output
         assert "rror" not in output
         assert process.returncode == 0
@@ -115,7 +116,7 @@ def test_a_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> N
 
 
 def read_until(process: subprocess.Popen[str], text: str) -> list[str]:
-    """The lines that a process writes, up to one that has a text."""
+    """Return the lines of a process up to one that contains a text."""
     assert process.stdout is not None
     lines: list[str] = []
     for line in process.stdout:
@@ -126,14 +127,14 @@ def read_until(process: subprocess.Popen[str], text: str) -> list[str]:
 
 
 def interrupted(process: subprocess.Popen[str]) -> str:
-    """What an rc-connect still says that is told to stop; it waits for its games."""
+    """Stop an rc-connect, which waits for its games, and return the rest of its output."""
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
     return output
 
 
-def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None:
+def test_one_of_two_rc_connects_of_one_account_plays_each_game(url: str) -> None:
     for name in ("My Bot", "guest"):
         rc_register(url, name)
     guest = RBCServer(url, ("guest", PASSWORD))
@@ -143,7 +144,7 @@ def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None
         for game_id in games:
             random.seed(game_id)
             _, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
-            assert reason is not WinReason.TIMEOUT  # which error_resign comes to
+            assert reason is not WinReason.TIMEOUT  # the reason that error_resign leads to
         for process, lines in zip((one, other), said, strict=True):
             assert process.poll() is None
             lines.append(interrupted(process))
@@ -155,7 +156,7 @@ def test_of_two_rc_connects_on_one_account_one_plays_each_game(url: str) -> None
         assert output.count(f"Finished game {game_id}") == 1
 
 
-def test_rc_connect_survives_that_its_invitation_was_accepted_by_another(url: str) -> None:
+def test_rc_connect_survives_an_invitation_accepted_by_another(url: str) -> None:
     for name in ("bot", "guest"):
         rc_register(url, name)
     bots = [RBCServer(url, ("bot", PASSWORD)) for _ in range(2)]
@@ -163,7 +164,7 @@ def test_rc_connect_survives_that_its_invitation_was_accepted_by_another(url: st
     game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("bot", True)
     assert [bot.get_invitations() for bot in bots] == [[game_id], [game_id]]
     assert bots[0].accept_invitation(game_id) == game_id
-    # What rc-connect runs for each invitation, in a process of its own.
+    # rc-connect runs this for each invitation in its own process.
     program = (
         "from reconchess.scripts.rc_connect import accept_invitation_and_play as play; "
         f"play({url!r}, ('bot', {PASSWORD!r}), {game_id}, None, None)"
@@ -176,7 +177,7 @@ def test_rc_connect_survives_that_its_invitation_was_accepted_by_another(url: st
     assert [bot.get_invitations() for bot in bots] == [[game_id], []]
 
 
-def test_two_rc_connects_meet_by_one_invitation_made_by_hand(url: str) -> None:
+def test_two_rc_connects_play_by_one_invitation_made_by_hand(url: str) -> None:
     for name in ("my-bot", "other-bot"):
         rc_register(url, name)
     with rc_connect(url, "my-bot", ATTACKER) as mine, rc_connect(url, "other-bot", ATTACKER) as other:
@@ -190,24 +191,24 @@ def test_two_rc_connects_meet_by_one_invitation_made_by_hand(url: str) -> None:
 
 
 def readme_invitation(url: str) -> dict[str, Any]:
-    """The request that the reference makes by curl."""
+    """Return the request that the reference makes by curl."""
     match = re.search(r"^ +curl -u (\S+):PASSWORD (\S+) \\\n +-d '(.*)'$", HTTP_PAGE, re.MULTILINE)
     assert match is not None
     assert match[2] == "http://127.0.0.1:7180/api/invitations/"
     return {"url": f"{url}/api/invitations/", "auth": (match[1], PASSWORD), "data": match[3]}
 
 
-def test_a_person_is_shown_who_is_there_and_invites_it(url: str, tmp_path: Path) -> None:
+def test_person_sees_active_players_and_invites_one(url: str, tmp_path: Path) -> None:
     for name in ("bot", "person"):
         rc_register(url, name)
     bot = RBCServer(url, ("bot", PASSWORD))
-    assert bot.get_invitations() == []  # and is there now
+    assert bot.get_invitations() == []  # this makes the bot active
     with rc_play_on_server(url, tmp_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(f"person\n{PASSWORD}\n")
         process.stdin.flush()
-        assert process.stdout.readline() == "Username: [0] bot\n"  # and nobody else: it leaves itself out
+        assert process.stdout.readline() == "Username: [0] bot\n"  # and nobody else, not even the person itself
         process.stdin.write("0\n")
         process.stdin.flush()
         while not (invitations := bot.get_invitations()):
@@ -224,15 +225,15 @@ def test_a_person_is_shown_who_is_there_and_invites_it(url: str, tmp_path: Path)
 
 @contextmanager
 def rc_play_on_server(url: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """An rc-play-on-server that runs in a folder, where it saves its game; its window is nowhere to be seen."""
+    """Run rc-play-on-server in a folder, where it saves its game, with an invisible window."""
     command = [sys.executable, "-u", str(BIN / "rc-play-on-server"), "--server-url", url, "--color", "black"]
     env = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYTHONWARNINGS": "ignore"}
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, cwd=folder, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True,
-        start_new_session=True,  # or it would ask for the password on the terminal, if there is one
+        start_new_session=True,  # otherwise it would ask for the password on the terminal, if there is one
     ) as process:  # fmt: skip
         try:
             yield process
         finally:
-            process.kill()  # does nothing to a process that has ended
+            process.kill()  # this does nothing to a process that has ended

@@ -1,4 +1,4 @@
-"""reconchess's own client, as it is on PyPI, plays here: its RemoteGame, its bots, its play_remote_game."""
+"""reconchess's own client from PyPI plays here: its RemoteGame, its bots, its play_remote_game."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, pl
 
 _T = TypeVar("_T")
 
-#: What play_remote_game returns.
+#: The return value of play_remote_game.
 End = tuple[Color | None, WinReason, GameHistory]
 
 
 async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
-    """Call what blocks, as reconchess does. A test that fails leaves it behind."""
+    """Call a blocking function, as reconchess does. A failing test leaves the call behind."""
     return await trio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
 
 
@@ -48,7 +48,7 @@ def url_of(daemon: Daemon) -> str:
 
 
 class RemoteSide:
-    """gmd's side of a game that is played side by side, by two of reconchess's RemoteGames: see :class:`Side`."""
+    """Side of gmd in a game played side by side, by two of reconchess's RemoteGames: see :class:`Side`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -92,7 +92,7 @@ class RemoteSide:
         await in_thread(self._game._post, "resign", {})
 
     async def result(self) -> tuple[Color | None, str] | None:
-        # As its client has it, which asks until it is its turn.
+        # Like its client, which asks until it is its turn.
         if not await in_thread(self._game.is_over):
             return None
         return await in_thread(self._game.get_winner_color), (await in_thread(self._game.get_win_reason)).name
@@ -104,7 +104,7 @@ class RemoteSide:
         return GameHistoryEncoder().encode(history)
 
 
-async def test_the_null_move_raises_as_in_local_game_and_passes_nothing() -> None:
+async def test_null_move_raises_as_in_local_game_and_does_not_pass() -> None:
     async with rbc_table() as table:
         local = LocalGame()
         remote = RemoteGame(url_of(table.daemon), await table.new_game(), table.white.auth)
@@ -115,19 +115,19 @@ async def test_the_null_move_raises_as_in_local_game_and_passes_nothing() -> Non
             await in_thread(remote.sense, None)
             with pytest.raises(ValueError, match="0000 was not in move_actions"):
                 local.move(Move.null())
-            with pytest.raises(ValueError, match="0000, the null move, is not among move_actions"):
+            with pytest.raises(ValueError, match="0000, the null move, is not in move_actions"):
                 await in_thread(remote.move, Move.null())
         assert tuple(await in_thread(remote.move, None)) == local.move(None) == (None, None, None)
 
 
 @pytest.mark.proof
-async def test_remote_game_behaves_as_local_game_does() -> None:
+async def test_remote_game_behaves_like_local_game() -> None:
     async with rbc_table() as table:
         for seed in range(proof_size(2, 300, share=6)):
             rng = random.Random(seed)
             start = Start(max_turns=15) if seed == 0 else drawn_start(rng)
             limits = {"reversible_moves": start.reversible_moves, "max_turns": start.max_turns}
-            if not ReconGame(start.fen, **limits).is_over():  # else nobody can join it
+            if not ReconGame(start.fen, **limits).is_over():  # otherwise nobody could join the game
                 await play_side_by_side(start, RandomPlayers(rng), RemoteSide(table))
 
 
@@ -146,8 +146,8 @@ async def test_two_bots_of_reconchess_play_a_game_and_agree_on_its_end() -> None
         assert not ends[0][2].is_empty()
 
 
-#: The routes that no program of reconchess's asks for: RemoteGame has its own ways to be over and to be on turn, and
-#: no way to resign; and whoever asks for anything is active.
+#: Routes that no program of reconchess uses: RemoteGame checks the end and the turn in other ways and cannot resign,
+#: and any request makes a player active.
 UNASKED = {
     ("GET", "/api/games/{game_id}/is_over"),
     ("POST", "/api/games/{game_id}/resign"),
@@ -155,7 +155,7 @@ UNASKED = {
 }
 
 
-async def test_all_routes_but_three_are_asked_for_by_reconchess_s_own_code(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reconchess_uses_all_routes_but_three(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[Route] = set()
     really_ask = requests.Session.request
 
@@ -176,7 +176,7 @@ async def test_all_routes_but_three_are_asked_for_by_reconchess_s_own_code(monke
 
 
 def use_everything(url: str, white: tuple[str, str], black: tuple[str, str]) -> None:
-    """All that reconchess's programs do, and a whole game."""
+    """Do everything that reconchess's programs do, and play a whole game."""
     sys.argv[1:], others = (
         [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")],
         sys.argv[1:],
@@ -186,7 +186,7 @@ def use_everything(url: str, white: tuple[str, str], black: tuple[str, str]) -> 
     sys.argv[1:] = others
     inviting, invited = RBCServer(url, white), RBCServer(url, black)
     check_package_version(invited)
-    ranked_mode(invited, keep_version=True)  # which has no version yet, and begins one
+    ranked_mode(invited, keep_version=True)  # the bot has no version yet and begins one
     unranked_mode(invited)
     invited.set_max_games(1)
     assert invited.get_active_users() == [black[0]]
@@ -204,7 +204,7 @@ def use_everything(url: str, white: tuple[str, str], black: tuple[str, str]) -> 
 
 
 class Giving(RandomBot):
-    """Gives the game up in its first turn."""
+    """Bot that gives the game up in its first turn."""
 
     def __init__(self, give_up: Callable[[], None]) -> None:
         self._give_up = give_up
@@ -219,7 +219,7 @@ class Giving(RandomBot):
 
 
 async def play_on_tcp(client: Client, game_id: int, **actor: Any) -> str:
-    """Play one seat at random, as a bot with nothing but a socket does; how the game ended."""
+    """Play one seat at random, as a bot with only a socket does; return the termination."""
     rng = random.Random(1)
     while True:
         reply = await client.ask("wait", game_id=game_id, actions=True, **actor)
@@ -233,7 +233,7 @@ async def play_on_tcp(client: Client, game_id: int, **actor: Any) -> str:
             await client.ask("move", game_id=game_id, move=rng.choice(reply["move_actions"]), **actor)
 
 
-async def test_a_bot_of_reconchess_plays_a_bot_on_tcp() -> None:
+async def test_bot_of_reconchess_plays_a_bot_on_tcp() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(max_turns=25)
         client = Client(await trio.open_tcp_stream("127.0.0.1", table.daemon.port))
@@ -258,13 +258,15 @@ async def test_a_bot_of_reconchess_plays_a_bot_on_tcp() -> None:
 
 
 class Knight(Player):
-    """Moves a knight out and back, and looks at its square; at some of its choices something happens to the server."""
+    """Player that moves a knight out and back and senses its square; some of its choices make something happen to
+    the server.
+    """
 
     def __init__(self, happen: Callable[[], None], *choices: int) -> None:
         self._happen = happen
         self._choices = choices
         self._chosen = 0
-        self.told: tuple[Color | None, WinReason, GameHistory] | None = None
+        self.result: tuple[Color | None, WinReason, GameHistory] | None = None
 
     def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
         out = Move.from_uci("g1f3" if color else "g8f6")
@@ -280,7 +282,7 @@ class Knight(Player):
         return self._moves[1]
 
     def handle_game_end(self, winner: Color | None, reason: WinReason, history: GameHistory) -> None:
-        self.told = winner, reason, history
+        self.result = winner, reason, history
 
     def _choose(self) -> None:
         self._chosen += 1
@@ -291,17 +293,15 @@ class Knight(Player):
 TURNS = 6
 
 
-def test_a_game_outlives_its_server_which_is_killed_again_and_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_game_survives_repeated_kills_of_its_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with reserved_port() as port, reserved_port() as http_port:
         arguments = ("--data", str(tmp_path), "--http", "--http-port", str(http_port), "--port", str(port))
         trio.run(play_through_kills, arguments, f"http://127.0.0.1:{http_port}")
-    capsys.readouterr()  # its client prints what it could not reach
+    capsys.readouterr()  # the client prints the addresses that it could not reach
 
 
 async def play_through_kills(arguments: Sequence[str], url: str) -> None:
-    """Two bots play while the server is killed, and begun again, when one of them has chosen."""
+    """Let two bots play while the server is killed and restarted whenever one of them has chosen."""
     (kill, killed), (over, overs) = trio.open_memory_channel[None](0), trio.open_memory_channel[GameHistory](0)
 
     async def play(player: Json, game_id: int, bot: Player) -> None:
@@ -323,13 +323,13 @@ async def play_through_kills(arguments: Sequence[str], url: str) -> None:
                 await killed.receive()
         with served(*arguments):
             histories = [await overs.receive() for _ in bots]
-    assert [bot.told for bot in bots] == [(None, WinReason.TURN_LIMIT, history) for history in histories]
+    assert [bot.result for bot in bots] == [(None, WinReason.TURN_LIMIT, history) for history in histories]
     taken = [str(histories[0].taken_move(turn)) for turn in histories[0].turns()]
     assert taken == ["g1f3", "g8f6", "f3g1", "f6g8"] * (TURNS // 2)
 
 
 async def begin(daemon: Served) -> tuple[list[Json], int]:
-    """Two players and a game of theirs."""
+    """Return two players and the id of a game between them."""
     client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
     await client.ask("hello")
     players = [await client.ask("register", name=name) for name in ("white-bot", "black-bot")]

@@ -1,4 +1,4 @@
-"""The short way to a game's routes: its responses are those of the long way, byte for byte, and so are its limits."""
+"""The shortcut to a game's routes gives the same responses and limits as the full application, byte for byte."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.http.helpers import open_http, read_to_end
 from tests.http.rbc import Table, as_move, rbc_table
 
 GAME = "/api/games/{game_id}/"
-#: The routes of a game, by their methods and the last parts of their paths.
+#: Routes of a game, by method and the last part of the path.
 ROUTES = {(method, path.removeprefix(GAME)) for method, path in DOCUMENTED if path.startswith(GAME)}
-#: What the long way says of a body that does not come.
+#: The refusal by the full application of a body that does not arrive.
 TOO_LATE = b'{"error":"the whole body did not arrive within 30 seconds","code":"bad_request"}'
-#: Anything JSON, and what is none.
+#: Bodies that are valid JSON, and some that are not.
 BODIES: tuple[bytes, ...] = (b"", b"{}", b"[", b"\xff", b'{"square": "e4"}', b'{"requested_move": 1}', b"[" * 2_000)
 
 
@@ -34,20 +34,20 @@ def basic(name: str, secret: str) -> bytes:
 
 
 def request(method: str, path: str, headers: bytes = b"", body: bytes | None = None) -> bytes:
-    """A request as reconchess's client writes it: a body is JSON, and nothing says so."""
+    """Return a request as reconchess's client writes it: the body is JSON, without a content type."""
     length = b"" if body is None else b"Content-Length: %d\r\n" % len(body)
     return f"{method} {path} HTTP/1.1\r\nHost: here\r\n".encode() + headers + length + b"\r\n" + (body or b"")
 
 
 class Asker:
-    """A connection on which everything is asked both ways."""
+    """A connection on which every request is sent both ways."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
         self._data = b""
 
     async def response(self) -> bytes:
-        """The next response, its date aside."""
+        """Return the next response without its date."""
         while b"\r\n\r\n" not in self._data:
             await self._more()
         head, _, rest = self._data.partition(b"\r\n\r\n")
@@ -60,9 +60,9 @@ class Asker:
         return b"\r\n".join([line for line in lines if not line.startswith(b"date:")]) + b"\r\n\r\n" + rest[:length]
 
     async def ask(self, method: str, path: str, headers: bytes = b"", body: bytes | None = None) -> bytes:
-        """What both ways answer: that they answer the same is seen to here."""
+        """Return the response, which must be the same both ways."""
         short = request(method, path, headers, body)
-        long = request(method, path, b"Accept:*/*\r\n" + headers, body)  # no library would write it so
+        long = request(method, path, b"Accept:*/*\r\n" + headers, body)  # no library would write the header in this way
         assert (read_plain(short) is None, read_plain(long)) == (False, None)
         responses = []
         for data in (short, long):
@@ -88,7 +88,7 @@ def status(response: bytes) -> int:
 
 
 async def ask_everything(asker: Asker, game_id: int, headers: bytes) -> set[tuple[int, str, str]]:
-    """Ask for every route of a game that does not end it; statuses by route."""
+    """Request every route of a game that does not end it; return the statuses by route."""
     found = set()
     for method, what in sorted(ROUTES):
         if what not in ("resign", "error_resign"):
@@ -98,7 +98,7 @@ async def ask_everything(asker: Asker, game_id: int, headers: bytes) -> set[tupl
     return found
 
 
-async def test_every_route_of_a_game_has_a_short_way() -> None:
+async def test_every_route_of_a_game_has_a_shortcut() -> None:
     async with rbc_table() as table:
         assert table.daemon.http is not None
         for method, what in ROUTES:
@@ -114,7 +114,7 @@ async def test_both_ways_answer_the_same_in_every_state_of_a_game(clock: Any, au
         game_id = await table.new_game(clock=clock)
         path = f"/api/games/{game_id}"
         found = set()
-        for first in ("e2e4", "d2d4"):  # before and after their first turns
+        for first in ("e2e4", "d2d4"):  # before and after the players' first turns
             for mover, other, square, uci in ((white, black, 12, first), (black, white, 52, None)):
                 found |= await ask_everything(both, game_id, other)
                 assert status(await both.ask("GET", f"{path}/game_status", mover)) == 200
@@ -131,7 +131,7 @@ async def test_both_ways_answer_the_same_in_every_state_of_a_game(clock: Any, au
         }
 
 
-async def test_both_ways_refuse_the_same() -> None:
+async def test_both_ways_refuse_the_same_requests() -> None:
     async with rbc_table() as table, asker(table) as both:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         chess_id = await table.new_game(variant="standard")
@@ -149,7 +149,7 @@ async def test_both_ways_refuse_the_same() -> None:
         assert response.endswith(f'{{"error":"game {game_id} is not over","code":"not_available"}}'.encode())
 
 
-async def test_both_ways_tell_the_log_of_a_fault_of_ours_and_the_client_nothing() -> None:
+async def test_both_ways_log_an_internal_failure_without_showing_it_to_the_client() -> None:
     async with rbc_table() as table, asker(table) as both:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         presence, table.daemon.lobby.presence = table.daemon.lobby.presence, None  # type: ignore[assignment]
@@ -164,7 +164,7 @@ async def test_both_ways_tell_the_log_of_a_fault_of_ours_and_the_client_nothing(
     assert short["route"] == "/api/games/{game_id}/color"
 
 
-async def test_both_ways_believe_a_proxy() -> None:
+async def test_both_ways_trust_a_proxy() -> None:
     async with rbc_table(trusted_proxies="127.0.0.1", max_failures_per_minute=1) as table, asker(table) as both:
         path = f"/api/games/{await table.new_game()}/color"
         wrong = basic(table.white.auth[0], "wrong")
@@ -177,7 +177,7 @@ async def test_both_ways_believe_a_proxy() -> None:
         assert status(await both.response()) == 401
 
 
-async def test_requests_in_a_row_are_answered_in_their_order_whichever_way_they_take() -> None:
+async def test_pipelined_requests_are_answered_in_order_whichever_way_they_take() -> None:
     async with rbc_table() as table, asker(table) as both:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         asked = [
@@ -196,7 +196,7 @@ async def test_requests_in_a_row_are_answered_in_their_order_whichever_way_they_
                 assert (status(response), response.partition(b"\r\n\r\n")[2]) == (200, expected)
 
 
-async def test_a_body_that_comes_late_is_waited_for_and_one_that_does_not_come_is_refused(
+async def test_late_body_is_waited_for_and_a_missing_one_refused(
     autojump_clock: MockClock,
 ) -> None:
     async with rbc_table(frame_timeout=30) as table:
@@ -217,7 +217,7 @@ async def test_a_body_that_comes_late_is_waited_for_and_one_that_does_not_come_i
             assert status(await read_to_end(stream)) == 400
 
 
-async def test_a_body_too_large_is_refused() -> None:
+async def test_too_large_body_is_refused() -> None:
     async with rbc_table(max_message=100) as table, await open_http(table.daemon) as stream:
         await stream.send_all(request("POST", "/api/games/1/sense", basic(*table.white.auth), b"x" * 101))
         response = await read_to_end(stream)
@@ -225,7 +225,7 @@ async def test_a_body_too_large_is_refused() -> None:
         assert response.endswith(b'{"error":"the body is larger than 100 bytes","code":"bad_request"}')
 
 
-async def test_a_connection_is_idle_between_plain_requests(autojump_clock: MockClock) -> None:
+async def test_connection_times_out_when_idle_after_plain_requests(autojump_clock: MockClock) -> None:
     async with rbc_table(frame_timeout=30) as table, asker(table) as both:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         for _ in range(3):
@@ -237,7 +237,7 @@ async def test_a_connection_is_idle_between_plain_requests(autojump_clock: MockC
         assert 4 < trio.current_time() - begun < 6
 
 
-async def test_at_the_end_a_plain_request_is_answered_and_its_connection_closed() -> None:
+async def test_stop_closes_idle_connections_and_incomplete_plain_requests() -> None:
     async with rbc_table() as table:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         idle, half = await open_http(table.daemon), await open_http(table.daemon)

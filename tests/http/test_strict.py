@@ -1,4 +1,6 @@
-"""HTTP read strictly: what two servers may read differently is refused with 400, and the connection closed."""
+"""HTTP is read strictly: anything that two servers may read differently is refused with 400, and the connection
+closed.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from tests.http.rbc import rbc_table
 from tests.http.test_shortcut import basic
 
 GET = b"GET /api/version HTTP/1.1\r\nHost: here\r\n"
-#: A head that has a short way, but for what is put into it.
+#: A head that the shortcut would accept without the inserted text.
 GAME = b"POST /api/games/1/sense HTTP/1.1\r\nHost: here\r\n"
 CHUNKED = GET.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
-#: What would be a second request to whoever reads the first otherwise.
+#: A second request to a server that reads the first one differently.
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 
-LINES = b"the head: end each line with CR LF, and continue none on the next"
-LENGTHS = b"content-length and transfer-encoding: send one of them, and once"
-NUMBER = b"content-length: send one whole number, in digits alone"
-CHUNKS = b"the header of a chunk: begin it with its size in hexadecimal digits, end it with CR LF"
-NONE = b"what came is no HTTP request; this port speaks HTTP/1.1"
+LINES = b"request head: end each line with CR LF, and do not continue lines"
+LENGTHS = b"content-length and transfer-encoding: send exactly one of them"
+NUMBER = b"content-length: send one whole number, with digits only"
+CHUNKS = b"chunk header: begin it with the size in hexadecimal digits and end it with CR LF"
+NONE = b"this is not an HTTP request; this port speaks HTTP/1.1"
 
-#: The known ways to smuggle a request, by the sections of RFC 9112; and what is said of each.
+#: The known ways to smuggle a request, by section of RFC 9112, and the refusal of each.
 SMUGGLING = {
     "2.2 a bare line feed ends the request line": (b"GET / HTTP/1.1\nHost: here\r\n\r\n", LINES),
     "2.2 a bare line feed ends a header": (GET + b"A: b\nContent-Length: 39\r\n\r\n" + SMUGGLED, LINES),
@@ -96,7 +98,7 @@ SMUGGLING = {
 
 
 @pytest.mark.parametrize("name", SMUGGLING)
-async def test_what_may_be_read_otherwise_is_refused_and_nothing_behind_it_is_answered(name: str) -> None:
+async def test_ambiguous_request_is_refused_and_nothing_after_it_is_answered(name: str) -> None:
     data, sentence = SMUGGLING[name]
     async with rbc_table() as table, await open_http(table.daemon) as stream:
         white = basic(*table.white.auth)
@@ -113,7 +115,7 @@ async def test_what_may_be_read_otherwise_is_refused_and_nothing_behind_it_is_an
 @pytest.mark.parametrize(
     "coding", [b"identity", b"chunked, identity", b"gzip, chunked", b"xchunked", b"chunked;q=1", b'"chunked"', b""]
 )
-async def test_codings_other_than_chunked_are_not_implemented(coding: bytes) -> None:
+async def test_codings_other_than_chunked_are_refused_as_not_implemented(coding: bytes) -> None:
     async with rbc_table() as table, await open_http(table.daemon) as stream:
         await stream.send_all(GET + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + SMUGGLED)
         response = await read_to_end(stream)
@@ -124,7 +126,7 @@ async def test_codings_other_than_chunked_are_not_implemented(coding: bytes) -> 
 @pytest.mark.parametrize(
     "number", ["1_0", "+1", "%2B1", "%201", "1%20", "-1", "%D9%A1", "%EF%BC%91", "1.0", "1e0", "0x1"]
 )
-async def test_a_game_s_number_is_digits_alone(number: str) -> None:
+async def test_number_in_a_path_must_consist_of_digits(number: str) -> None:
     async with rbc_table() as table:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         assert game_id == 1
@@ -141,7 +143,7 @@ async def test_a_game_s_number_is_digits_alone(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["1_0", "%2B1", "%201", "1%20", "%D9%A1", "0x1", "", "nan", "inf"])
-async def test_a_number_in_a_query_is_digits_alone(number: str) -> None:
+async def test_number_in_a_query_must_consist_of_digits(number: str) -> None:
     async with rbc_table() as table:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         for path in (f"leaderboard/?limit={number}", f"games/{game_id}/game_status?wait={number}"):
@@ -151,7 +153,7 @@ async def test_a_number_in_a_query_is_digits_alone(number: str) -> None:
                 assert (await read_to_end(stream)).startswith(b"HTTP/1.1 400 "), path
 
 
-#: Pieces of heads, mostly right, with something odd here and there.
+#: Pieces of heads, mostly correct, with an occasional oddity.
 lines = st.sampled_from(
     [
         *(b"Host: here", b"Content-Length: 3", b"content-length: 3", b"Content-Length: 4", b"Content-Length: 3, 3"),
@@ -173,7 +175,7 @@ heads = st.tuples(starts, st.lists(st.tuples(lines, line_ends).map(b"".join), ma
 
 
 def read(connection: h11.Connection, pieces: list[bytes]) -> tuple[object, bytes] | None:
-    """The first request's head and body; None where it is refused or not whole."""
+    """Return the head and body of the first request, or None if it is refused or incomplete."""
     head, body = None, b""
     try:
         for piece in pieces:
@@ -196,12 +198,10 @@ def read(connection: h11.Connection, pieces: list[bytes]) -> tuple[object, bytes
 @settings(max_examples=proof_size(500, 50_000))
 @given(st.tuples(heads, bodies).map(b"".join), st.integers(1, 200))
 @example(GAME + b"Content-Length: 3\r\n\r\nabc", 7)
-def test_a_strict_reader_reads_what_h11_does_or_nothing_and_the_short_way_reads_the_same(
-    data: bytes, size: int
-) -> None:
+def test_strict_reader_and_shortcut_read_as_h11_does_or_refuse(data: bytes, size: int) -> None:
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     strict = read(StrictConnection(10_000), [data])
-    assert read(StrictConnection(10_000), pieces) == strict  # however it is cut
+    assert read(StrictConnection(10_000), pieces) == strict  # wherever the data is cut
     lenient = read(h11.Connection(h11.SERVER, 10_000), [data])
     event("refused" if strict is None else "taken")
     if strict is not None:

@@ -1,4 +1,4 @@
-"""Why a game ended, in reconchess's words, whatever ended it."""
+"""The reason for a game's end, in reconchess's words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gm_recon import WinReason, pgn_reading
 from gmd.games.win_reasons import reason_of
 from gmd.http.reconchess import WinReasonName, win_reason
 
-#: The ends of games of reconnaissance blind chess.
+#: Causes that end games of reconnaissance blind chess.
 REASONS = {
     Cause.KING_CAPTURE: "KING_CAPTURE",
     Cause.TIMEOUT: "TIMEOUT",
@@ -24,21 +24,21 @@ REASONS = {
 
 
 @pytest.mark.parametrize("ending", TERMINATIONS, ids=str)
-def test_every_ending_has_reconchess_s_reason_or_none(ending: Ending) -> None:
+def test_every_ending_has_the_reason_of_reconchess_or_none(ending: Ending) -> None:
     reason = win_reason(ending)
     assert (reason and reason.value) == REASONS.get(ending.cause)
 
 
-def test_a_game_that_is_on_has_no_reason() -> None:
+def test_live_game_has_no_reason() -> None:
     assert win_reason(None) is None
 
 
-def test_reasons_are_reconchess_s_and_each_ends_some_game() -> None:
+def test_reasons_are_those_of_reconchess_and_each_is_used() -> None:
     assert set(REASONS.values()) == set(get_args(WinReasonName)) == {each.name for each in reconchess.WinReason}
     assert {reason for cause in Cause if (reason := reason_of(cause)) is not None} == set(WinReason)
 
 
-def test_reader_of_pgn_knows_the_reason_of_every_termination() -> None:
+def test_pgn_reader_knows_the_reason_of_every_termination() -> None:
     ends = {Cause(cause) for cause in REASONS}
     words = {word: win_reason(ending) for ending, word in TERMINATIONS.items() if ending.cause in ends}
     assert {word: reason.name for word, reason in pgn_reading.REASONS.items()} == {

@@ -1,6 +1,6 @@
-"""Two games that look the same to a player, played over HTTP: what it asks in both must be answered the same.
+"""Two games that look the same to a player, played over HTTP: every request must get the same answer in both.
 
-It asks of its game whatever can be asked of one, and beside it, between all turns, what :mod:`.request_catalogue` has.
+The player sends every request that a game allows and, between the turns, those of :mod:`.request_catalogue`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
 
 GETS = (*PLAYERS, "is_over", "is_my_turn", *ENDED)
 
-#: The game's status, held for longer than :meth:`Pair.pass_time` ever passes in an opponent's turn.
+#: Status of the game, held for longer than :meth:`Pair.pass_time` ever passes in an opponent's turn.
 HELD_STATUS = "game_status?wait=5"
 
-#: Of an answer, what says when it was made.
+#: Headers that contain the time of the answer.
 TIMES = ("date",)
 
-#: How many of the questions that have nothing to do with the game are asked between two turns; all are at the end.
+#: Number of requests outside the game that are sent between two turns; at the end all are sent.
 ASKED_BETWEEN = 3
 
 
@@ -42,13 +42,13 @@ class Twin:
         self.game_id = 0
 
     async def begin(self, twins: Twins) -> None:
-        """A new game, in which both are there."""
+        """Create a game in which both players have made contact."""
         self.game_id = await self.table.new_game(fen=twins.fen, **twins.options)
         for player in (self.observer, self.opponent):
             answered(await player.post(self.game_id, "ready", {}))
 
     async def invited(self) -> int:
-        """The game that the opponent invites the observer to."""
+        """Let the opponent invite the observer, and return the game."""
         body = {"opponent": self.observer.auth[0], "color": False}
         sent = await self.table.client.post("/api/invitations/", json=body, auth=self.opponent.auth)
         game_id: int = answered(sent)["game_id"]
@@ -56,10 +56,10 @@ class Twin:
 
 
 class Pair:
-    """Both, asked the same.
+    """Both games, which get the same requests.
 
-    :ivar compared: how many answers there have been.
-    :ivar asked: the routes that were.
+    :ivar compared: the number of answers so far.
+    :ivar asked: the routes used so far.
     """
 
     def __init__(self, twins: tuple[Twin, Twin], clock: MockClock, rng: random.Random) -> None:
@@ -70,17 +70,17 @@ class Pair:
         self.asked: set[Route] = set()
 
     async def ask(self, method: str, what: str, body: Json | None = None, *, stranger: bool = False) -> None:
-        """Ask of the game in both.
+        """Send a request about the game in both.
 
-        :raises Distinguished: the answers are different.
+        :raises Distinguished: the answers differ.
         """
         who: Who = "stranger" if stranger else "observer"
         await self.put(Question(method, f"/api/games/{{game_id}}/{what}", body, who))
 
     async def put(self, question: Question) -> None:
-        """Ask both.
+        """Send a request in both.
 
-        :raises Distinguished: the answers are different.
+        :raises Distinguished: the answers differ.
         """
         answers = [shown(await send(twin, question)) for twin in self.twins]
         self.asked.add(question.route)
@@ -92,7 +92,7 @@ class Pair:
             raise Distinguished(f"{question}\n{one}\n{other}")
 
     async def invite(self) -> None:
-        """Invitations both ways, and one of them from its beginning to its end; the observer gives up both games."""
+        """Send invitations both ways, and follow one of them to its end; the observer gives up both games."""
         mine, theirs = "/api/invitations", "/api/invitations/{invitation_id}"
         games = [twin.game_id for twin in self.twins]
         await self.put(Question("POST", mine, {"opponent": self.twins[0].opponent.auth[0], "color": True}))
@@ -104,19 +104,19 @@ class Pair:
             await self.put(Question("GET", mine))
         await self.ask("POST", "error_resign", {})
         for twin, game_id in zip(self.twins, games, strict=True):
-            answered(await twin.observer.post(twin.game_id - 1, "error_resign"))  # which nobody has joined
+            answered(await twin.observer.post(twin.game_id - 1, "error_resign"))  # nobody has joined this game
             twin.game_id = game_id
 
     async def look_outside(self, *, at_everything: bool) -> None:
-        """At what is not the game."""
+        """Send requests outside the game."""
         quick = [question for question in OUTSIDE if not question.slow]
         for question in OUTSIDE if at_everything else self.rng.sample(quick, ASKED_BETWEEN):
             await self.put(question)
 
     async def look(self, *, status: bool) -> None:
-        """Everything that changes nothing, or is refused.
+        """Send every request that changes nothing or is refused.
 
-        :param status: ask for the game's status, too, both at once and held, which it is off one's turn.
+        :param status: also request the game's status, at once and held, as it is off turn.
         """
         await self.look_outside(at_everything=False)
         for what in (*GETS, "game_status", *([HELD_STATUS] if status else [])):
@@ -129,7 +129,7 @@ class Pair:
             await self.ask("POST", what, body, stranger=True)
 
     async def take_turn(self, turn: OwnTurn) -> None:
-        """The observer's turn, everything posted twice."""
+        """Play the observer's turn, posting everything twice."""
         await self.look(status=True)
         await self.ask("POST", "move", {"requested_move": as_move(turn.forbidden.uci())})
         await self.ask("POST", "end_turn", {})
@@ -146,32 +146,32 @@ class Pair:
         await self.ask("POST", "resign", {})
 
     async def watch_turn(self, turn: OthersTurn) -> None:
-        """The opponent's turn, while the observer waits for the game's status."""
+        """Play the opponent's turn, while the observer waits for the game's status."""
         async with trio.open_nursery() as nursery:
-            told: list[list[object]] = [[], []]
-            for twin, answers in zip(self.twins, told, strict=True):
+            statuses: list[list[object]] = [[], []]
+            for twin, answers in zip(self.twins, statuses, strict=True):
                 nursery.start_soon(self._wait, twin, answers)
-            await self._until_watched(told)
+            await self._until_watched(statuses)
             for twin, action in zip(self.twins, turn.actions, strict=True):
                 await self._others_sense(twin, action)
                 await self.look(status=False)
                 await self.ask("POST", "sense", {"square": 12})
                 await self.ask("POST", "move", {"requested_move": as_move("e2e5")})
-                if told != [[], []]:
-                    raise Distinguished(f"the observer's status came when its opponent had sensed: {told}")
+                if statuses != [[], []]:
+                    raise Distinguished(f"the observer's status came when its opponent had sensed: {statuses}")
             self.pass_time()
             for twin, action in zip(self.twins, turn.actions, strict=True):
                 body = {"requested_move": _uci(action.move)}
                 answered(await twin.opponent.post(twin.game_id, "move", body))
                 answered(await twin.opponent.post(twin.game_id, "end_turn", {}))
-        self.compare(Question("GET", f"/api/games/{{game_id}}/{HELD_STATUS}"), *told)
+        self.compare(Question("GET", f"/api/games/{{game_id}}/{HELD_STATUS}"), *statuses)
 
     async def _wait(self, twin: Twin, answers: list[object]) -> None:
         answers.append(shown(await twin.observer.get(twin.game_id, HELD_STATUS)))
 
-    async def _until_watched(self, told: list[list[object]]) -> None:
-        """Return once both wait, or have been told something though nothing has happened."""
-        for twin, answers in zip(self.twins, told, strict=True):
+    async def _until_watched(self, statuses: list[list[object]]) -> None:
+        """Return once both wait, or have been answered although nothing has happened."""
+        for twin, answers in zip(self.twins, statuses, strict=True):
             while not answers and not twin.table.daemon.arbiter.watchers.watched(twin.game_id):
                 await trio.lowlevel.checkpoint()
 
@@ -180,7 +180,7 @@ class Pair:
         await wait_all_tasks_blocked()
 
     def pass_time(self) -> None:
-        """Less than the status of a game is held for."""
+        """Let less time pass than a game's status is held for."""
         self.clock.jump(self.rng.choice([0.0, 0.25, 1.0]))
 
 
@@ -189,7 +189,7 @@ def _uci(move: chess.Move | None) -> Json | None:
 
 
 async def send(twin: Twin, question: Question) -> httpx.Response:
-    """One request; as reconchess's client does, the body is JSON and nothing says so."""
+    """Send one request; as from reconchess's client, the body is JSON without a content type."""
     table, auths = twin.table, {"observer": twin.observer.auth, "stranger": twin.table.other.auth}
     auths["impostor"] = (twin.opponent.auth[0], "not its key")
     content = b"" if question.body is None else json.dumps(question.body).encode()
@@ -198,14 +198,14 @@ async def send(twin: Twin, question: Question) -> httpx.Response:
 
 
 def shown(response: httpx.Response) -> object:
-    """All of an answer that whoever gets it can see."""
+    """Return everything in an answer that its recipient can see."""
     headers = [(name, value) for name, value in response.headers.raw if name.decode() not in TIMES]
     return response.status_code, headers, response.content
 
 
 @asynccontextmanager
 async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
-    """Two daemons that have done the same, which is next to nothing; whoever has no part in the game wants none."""
+    """Yield two daemons with the same short history; the player without a part in the game takes no games."""
     often = 10**9
     patience = {
         "max_failures_per_minute": often,
@@ -227,9 +227,9 @@ async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
 
 
 async def play(pair: Pair, twins: Twins) -> None:
-    """Play a pair of games, the observer asking all it can.
+    """Play a pair of games in which the observer sends every request that it can.
 
-    :raises Distinguished: some answers were different.
+    :raises Distinguished: some answers differed.
     """
     for twin in pair.twins:
         await twin.begin(twins)

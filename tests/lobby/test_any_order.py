@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, invitations are where a model says: with restarts in between."""
+"""Invitations match a model after any sequence of actions, with restarts in between."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, House, house
 
 PLAYERS = (ALICE, BOB, CAROL)
-#: Seconds that an invitation has, and no sum of sleeps; clocks, and the time to be heard from, are far longer.
+#: Seconds until an invitation expires, which no sum of sleeps equals; clocks and the start timeout are far longer.
 LIFE = 95.0
 LONG = 1_000_000.0
 PLAYED = terms(clock=ClockOption(initial=LONG))
@@ -32,7 +32,7 @@ PLAYED = terms(clock=ClockOption(initial=LONG))
 
 @dataclass
 class Modelled:
-    """An invitation, as the model has it."""
+    """An invitation in the model."""
 
     seats: tuple[int, int]
     invited: frozenset[int]
@@ -42,7 +42,7 @@ class Modelled:
     contacted: set[int] = field(default_factory=set)
 
     def accept(self, player: int) -> str | None:
-        """The code of the refusal, if it is one."""
+        """Return the code of the refusal, or None."""
         if player not in self.invited:
             return "not_available"
         if player in self.seated:
@@ -84,14 +84,14 @@ class Modelled:
 
 
 class Both:
-    """The lobby and the model, side by side."""
+    """The lobby and the model, which get the same actions."""
 
     def __init__(self) -> None:
         self.log = MemoryLog()
         self.modelled: dict[int, Modelled] = {}
 
     async def play(self, actions: list[tuple[Any, ...]]) -> None:
-        """Let all happen; a restart begins another daemon on the same log."""
+        """Execute all actions; a restart starts another daemon on the same log."""
         left = list(actions)
         while left:
             async with house(self.log, invitation_timeout=LIFE, start_timeout=LONG, max_invitations=100) as there:
@@ -114,7 +114,7 @@ class Both:
             if what != "resign" or player in self.modelled[game_id].seated:
                 self.expire()
                 expected = getattr(self.modelled[game_id], what)(player)
-                assert await self.told(there, what, game_id, player) == expected
+                assert await self.code_of(there, what, game_id, player) == expected
 
     async def make(self, there: House, what: str, white: int, black: int) -> None:
         lobby = there.daemon.lobby
@@ -126,7 +126,7 @@ class Both:
         invited = frozenset({white, black} - seated)
         self.modelled[live.game.id] = Modelled((white, black), invited, trio.current_time(), seated=seated)
 
-    async def told(self, there: House, what: str, game_id: int, player: int) -> str | None:
+    async def code_of(self, there: House, what: str, game_id: int, player: int) -> str | None:
         lobby, now = there.daemon.lobby, trio.current_time()
         try:
             if what == "resign":
@@ -161,7 +161,7 @@ class Both:
             listed = [game_id for game_id, each in mine.items() if each.listed_for(player)]
             assert [each.game_id for each in await lobby.listed(player)] == listed
             assert lobby.room(player) == 100 - len(on)
-        for game_id in self.modelled:  # the log has nothing that the rules would not have made of it
+        for game_id in self.modelled:  # the log contains only what the rules allow
             replay(game_id, await self.log.load(game_id))
 
 
@@ -180,5 +180,5 @@ actions = st.one_of(
 @pytest.mark.proof
 @settings(max_examples=proof_size(60, 3_000))
 @given(st.lists(actions, min_size=1, max_size=25))
-def test_invitations_are_where_the_model_says_whatever_happens_in_whatever_order(acted: list[tuple[Any, ...]]) -> None:
+def test_invitations_match_the_model_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Both().play, acted, clock=MockClock(autojump_threshold=0))

@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, the books of all limits have what is there; also after restarts."""
+"""The books of all limits match the games after any sequence of actions, even after restarts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, House, house
 
 PLAYERS = (ALICE, BOB, CAROL)
-#: Small enough to be met: an inviter has three out, an inbox four, an address five games and four invitations.
+#: Small enough to be reached: 3 unanswered invitations of a player, 4 in an inbox, 5 games and 4 invitations of an
+#: address.
 LIMITS = {
     "max_invitations": 3,
     "max_invitations_received": 4,
@@ -33,11 +34,11 @@ LIMITS = {
 
 
 class Ledger:
-    """Plays a sequence of actions, and after each compares every book with the games that the log has."""
+    """Executes a sequence of actions, and after each compares every book with the games in the log."""
 
     def __init__(self) -> None:
         self.log = MemoryLog()
-        #: From where the games were made that were made since the last start.
+        #: The address from which each game since the last start was made.
         self.sources: dict[int, str] = {}
         self.refused: Counter[str] = Counter()
 
@@ -73,7 +74,7 @@ class Ledger:
             self.sources[reply["game_id"]] = peer
 
     async def answer(self, there: House, kind: str, number: int, player: int) -> None:
-        newest = self.log.next_game_id()  # which nothing takes
+        newest = self.log.next_game_id()  # the id stays unused
         fields = {"termination": "resignation_white"} if kind == "end_game" else {}
         await From(there.daemon, HERE, player).ask(kind, game_id=max(1, newest - number), **fields)
 
@@ -133,5 +134,5 @@ actions = st.one_of(
 @pytest.mark.proof
 @settings(max_examples=proof_size(60, 3_000))
 @given(st.lists(actions, min_size=1, max_size=25))
-def test_the_books_have_what_is_there_whatever_happens_in_whatever_order(acted: list[tuple[Any, ...]]) -> None:
+def test_books_match_the_games_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Ledger().play, acted, clock=MockClock(autojump_threshold=0))

@@ -1,4 +1,4 @@
-"""The lobby as other rooms call it, without a message."""
+"""The lobby as other packages call it, without a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gmd.lobby.offer import Offer, terms
 from tests.lobbying import ALICE, BOB, CAROL, house
 
 
-async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:
+async def test_invitation_is_a_game_with_the_inviter_seated() -> None:
     async with house() as (daemon, *_):
         lobby = daemon.lobby
         live = await lobby.invite(ALICE, "Bob", chess.BLACK)
@@ -29,7 +29,7 @@ async def test_an_invitation_is_a_game_that_the_inviter_has_a_seat_in() -> None:
         assert [each.game_id for each in await lobby.listed(BOB)] == [game.id]
 
 
-async def test_it_is_listed_until_its_player_is_ready_and_accepted_again_meanwhile() -> None:
+async def test_invitation_is_listed_until_its_player_is_ready() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
         game_id = (await lobby.invite(ALICE, BOB, chess.WHITE)).game.id
@@ -45,7 +45,7 @@ async def test_it_is_listed_until_its_player_is_ready_and_accepted_again_meanwhi
         assert not live.game.over
 
 
-async def test_what_is_finished_was_accepted() -> None:
+async def test_only_an_accepted_invitation_can_be_finished() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
         live = await lobby.invite(ALICE, BOB, chess.WHITE)
@@ -58,7 +58,7 @@ async def test_what_is_finished_was_accepted() -> None:
         assert await lobby.listed(BOB) == []
 
 
-async def test_a_matchmaker_s_offer_invites_both() -> None:
+async def test_offer_of_the_matchmaker_invites_both_players() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
         live = await lobby.offer(Offer(ALICE, BOB, ranked=True))
@@ -72,7 +72,7 @@ async def test_a_matchmaker_s_offer_invites_both() -> None:
         assert live.game.begun
 
 
-async def test_nobody_is_invited_to_more_games_than_it_takes() -> None:
+async def test_player_is_not_invited_beyond_its_limit_of_games() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
         await daemon.authenticator.registry.set_max_games(BOB, 2)
@@ -89,7 +89,7 @@ async def test_nobody_is_invited_to_more_games_than_it_takes() -> None:
         assert lobby.room(BOB) == 2
 
 
-async def test_a_player_has_only_so_many_invitations_out() -> None:
+async def test_player_has_a_limit_of_unanswered_invitations() -> None:
     async with house(max_invitations=2) as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
         live = await lobby.invite(ALICE, BOB)
@@ -100,7 +100,7 @@ async def test_a_player_has_only_so_many_invitations_out() -> None:
         await lobby.invite(ALICE, CAROL)
 
 
-async def test_an_invitation_lapses(autojump_clock: MockClock) -> None:
+async def test_invitation_expires(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=300.0) as (daemon, *_):
         lobby = daemon.lobby
         live = await lobby.invite(ALICE, BOB, terms=terms(variant="standard"))
@@ -114,11 +114,11 @@ async def test_an_invitation_lapses(autojump_clock: MockClock) -> None:
             await lobby.accept(live.game.id, BOB, trio.current_time())
 
 
-async def test_one_cannot_invite_oneself() -> None:
+async def test_player_cannot_invite_itself() -> None:
     async with house() as (daemon, *_):
         with pytest.raises(BadRequest):
             await daemon.lobby.invite(ALICE, "alice")
 
 
-def test_an_invitation_stands_as_called_off_by_each_cause_that_calls_one_off() -> None:
+def test_every_cause_that_cancels_an_invitation_has_its_status() -> None:
     assert {cause: Ending(cause).termination for cause in CALLED_OFF} == CALLED_OFF_STATUS

@@ -1,4 +1,4 @@
-"""The order in which invitations are listed: nobody's come all before another's."""
+"""The order in which invitations are listed is fair: one owner's invitations never all precede another's."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from gmd.lobby.fair_order import FairOrder, Place
 
 OWNERS = st.sampled_from("abcd")
-#: An owner whose game comes in, or the number of the game that goes.
+#: An owner whose game arrives, or the number of the game that leaves.
 changes = st.lists(st.one_of(OWNERS, st.integers(0, 40)), max_size=60)
 
 
 def changed(changes: list[str | int]) -> tuple[FairOrder, dict[int, str]]:
-    """An order after these changes, and whose each game in it is."""
+    """Return an order after these changes, and the owner of each game in it."""
     order, owners, ids = FairOrder(), {}, count(1)
     for change in changes:
         if isinstance(change, str):
@@ -31,7 +31,7 @@ def changed(changes: list[str | int]) -> tuple[FairOrder, dict[int, str]]:
 
 
 @given(changes)
-def test_whatever_comes_and_goes_the_order_has_each_game_once(changes: list[str | int]) -> None:
+def test_order_contains_each_game_once_after_any_changes(changes: list[str | int]) -> None:
     order, owners = changed(changes)
     assert sorted(order) == sorted(owners)
     assert len(order) == len(owners)
@@ -43,7 +43,7 @@ def test_whatever_comes_and_goes_the_order_has_each_game_once(changes: list[str 
 
 
 @given(changes)
-def test_whoever_has_nothing_there_comes_behind_at_most_one_of_each_other(changes: list[str | int]) -> None:
+def test_newcomer_is_preceded_by_at_most_one_game_of_each_owner(changes: list[str | int]) -> None:
     order, owners = changed(changes)
     order.put(1_000, "newcomer")
     before = Counter(owners[game_id] for game_id in list(order)[: list(order).index(1_000)])
@@ -51,7 +51,7 @@ def test_whoever_has_nothing_there_comes_behind_at_most_one_of_each_other(change
 
 
 @given(st.lists(OWNERS, max_size=60))
-def test_of_those_who_only_send_each_gets_its_next_before_any_other_gets_two_more(sent: list[str]) -> None:
+def test_each_owner_gets_its_next_game_before_another_gets_two_more(sent: list[str]) -> None:
     order, owners = changed(list(sent))
     seen: Counter[str] = Counter()
     left = Counter(sent)
@@ -65,7 +65,7 @@ def test_of_those_who_only_send_each_gets_its_next_before_any_other_gets_two_mor
 
 
 @given(changes, st.integers(1, 7))
-def test_pages_are_the_order_cut_in_pieces(changes: list[str | int], size: int) -> None:
+def test_pages_are_consecutive_parts_of_the_order(changes: list[str | int], size: int) -> None:
     order, _ = changed(changes)
     found: list[int] = []
     after: Place | None = None
@@ -79,7 +79,7 @@ def test_pages_are_the_order_cut_in_pieces(changes: list[str | int], size: int) 
 
 
 @given(changes, st.integers(1, 7), st.integers(0, 40))
-def test_a_page_goes_on_where_the_last_ended_though_its_games_are_gone(
+def test_page_continues_after_the_last_even_if_its_games_are_gone(
     changes: list[str | int], size: int, gone: int
 ) -> None:
     order, _ = changed(changes)

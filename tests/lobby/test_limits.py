@@ -1,4 +1,6 @@
-"""One limit for every way to invite: for each inviter, each invited, each address; and nobody can bury another."""
+"""The limits of invitations by inviter, by invited player and by address hold for every way to invite; no sender
+crowds out another.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,19 @@ from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, house, refused
 
 
 def kept(*seats: int) -> Json:
-    """The fields of a new_game between two, or between an open id and one."""
+    """Return the fields of a new_game between two players, or between an open id and one player."""
     white, black = seats if len(seats) == 2 else (7, *seats)
     return {"player_white": white, "player_black": black, "brief": True}
 
 
 async def listed(who: From, **fields: int) -> list[int]:
-    """A page of the games that somebody is invited to."""
+    """Return a page of the games to which a player is invited."""
     reply = await who.ask("invitations", **fields)
     return [row["game_id"] for row in reply["received"]]
 
 
 async def crowd(daemon: MemoryDaemon, number: int, peer: str = HERE) -> list[From]:
-    """So many registered players at one address."""
+    """Register this many players at one address."""
     made = [await daemon.authenticator.registry.register(f"junk-{n}", None, None) for n in range(number)]
     return [From(daemon, peer, account.player) for account, _ in made]
 
@@ -39,7 +41,7 @@ async def crowd(daemon: MemoryDaemon, number: int, peer: str = HERE) -> list[Fro
 
 
 @pytest.mark.parametrize("made_by", ["challenge", "new_game", "game_from_pgn", "new_game for two others"])
-async def test_an_inviter_has_so_many_out_in_whatever_way(made_by: str) -> None:
+async def test_limit_of_unanswered_invitations_holds_for_every_way_to_invite(made_by: str) -> None:
     async with house(max_invitations=2) as (daemon, *_):
         alice, carol = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL)
         ways: dict[str, tuple[str, Json]] = {
@@ -53,13 +55,13 @@ async def test_an_inviter_has_so_many_out_in_whatever_way(made_by: str) -> None:
         for kind, fields in ways.values():
             assert refused(await alice.ask(kind, **fields)) == ("too_many", "max_invitations")
         assert refused(await alice.ask("seek")) == ("too_many", "max_invitations")
-        assert (await alice.ask("new_game", **kept(1, 2)))["error"] is None  # nobody registered is in it
+        assert (await alice.ask("new_game", **kept(1, 2)))["error"] is None  # no registered player is in it
         assert (await carol.ask("challenge", opponent="bob"))["error"] is None
         assert (await From(daemon, THERE, BOB).ask("decline", game_id=made[0]))["error"] is None
         assert (await alice.ask("new_game", **kept(ALICE, BOB)))["error"] is None
 
 
-async def test_those_asked_for_at_once_are_counted_one_after_the_other() -> None:
+async def test_concurrent_invitations_are_counted_one_after_the_other() -> None:
     async with house(max_invitations=3) as (daemon, *_):
         alice, replies = From(daemon, HERE, ALICE), []
 
@@ -72,10 +74,10 @@ async def test_those_asked_for_at_once_are_counted_one_after_the_other() -> None
         assert sum(reply["error"] is None for reply in replies) == daemon.lobby.book.out(ALICE) == 3
 
 
-# --- For each invited, and fair -------------------------------------------------------------------------------------
+# --- For each invited player, and fair ------------------------------------------------------------------------------
 
 
-async def test_whoever_sends_less_displaces_the_newest_of_whoever_sends_most() -> None:
+async def test_sender_of_fewer_invitations_displaces_the_newest_of_the_most_active() -> None:
     async with house(max_invitations_received=4, max_invitations=10) as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(4)]
@@ -84,13 +86,13 @@ async def test_whoever_sends_less_displaces_the_newest_of_whoever_sends_most() -
         assert await listed(bob) == [*junk[:2], *honest]
         for game_id in junk[2:]:
             assert (await daemon.arbiter.live_game(game_id)).game.now.ending == Ending(Cause.EXPIRED)
-        for each in (alice, carol):  # who have sent as much as each other
+        for each in (alice, carol):  # both have now sent equally many
             reply = await each.ask("new_game", **kept(ALICE if each is alice else CAROL, BOB))
             assert refused(reply) == ("too_many", "max_invitations_received")
         assert await listed(bob) == [*junk[:2], *honest]
 
 
-async def test_many_players_of_one_address_are_displaced_by_one_of_another() -> None:
+async def test_many_players_of_one_address_are_displaced_by_a_player_of_another() -> None:
     async with house(max_invitations_received=5) as (daemon, *_):
         junk = await crowd(daemon, 5)
         sent = [(await each.ask("new_game", **kept(BOB)))["game_id"] for each in junk]
@@ -100,7 +102,7 @@ async def test_many_players_of_one_address_are_displaced_by_one_of_another() -> 
         assert refused(await there.ask("new_game", **kept(ALICE, BOB))) == ("too_many", "max_invitations_received")
 
 
-async def test_open_ids_are_one_inviter() -> None:
+async def test_open_ids_count_as_one_inviter() -> None:
     async with house(max_invitations_received=3) as (daemon, *_):
         for number in range(3):
             given = {"player_white": number + 1, "player_black": BOB, "brief": True}
@@ -110,7 +112,7 @@ async def test_open_ids_are_one_inviter() -> None:
         assert await listed(From(daemon, HERE, BOB)) == [1, 2, 4]
 
 
-async def test_challenges_that_fill_all_of_a_player_s_games_make_way_for_another_inviter() -> None:
+async def test_challenges_that_fill_all_places_of_a_player_make_way_for_another_inviter() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         junk = [(await alice.ask("challenge", opponent="bob"))["game_id"] for _ in range(4)]
@@ -121,7 +123,7 @@ async def test_challenges_that_fill_all_of_a_player_s_games_make_way_for_another
         assert daemon.lobby.room(BOB) == 0
 
 
-async def test_games_that_are_on_make_way_for_nobody() -> None:
+async def test_games_in_progress_are_not_cancelled_for_a_new_challenge() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         for _ in range(4):
@@ -131,7 +133,7 @@ async def test_games_that_are_on_make_way_for_nobody() -> None:
         assert daemon.lobby.book.in_hand(BOB) == 4
 
 
-async def test_a_seek_meets_one_whose_games_are_all_somebody_s_challenges() -> None:
+async def test_seek_can_match_a_player_whose_places_are_full_of_challenges() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         assert (await bob.ask("seek"))["game_id"] is None
@@ -140,7 +142,7 @@ async def test_a_seek_meets_one_whose_games_are_all_somebody_s_challenges() -> N
         assert await listed(bob) == [*junk[:3], met]
 
 
-async def test_one_whose_games_are_all_somebody_s_challenges_may_seek() -> None:
+async def test_player_whose_places_are_full_of_challenges_may_seek() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         assert (await carol.ask("seek"))["game_id"] is None
@@ -151,7 +153,7 @@ async def test_one_whose_games_are_all_somebody_s_challenges_may_seek() -> None:
         assert await listed(carol) == [met["game_id"]]
 
 
-async def test_the_operator_pairs_one_whose_games_are_all_somebody_s_challenges() -> None:
+async def test_operator_can_pair_a_player_whose_places_are_full_of_challenges() -> None:
     async with house() as (daemon, alice, *_):
         for _ in range(4):
             assert (await alice.ask("challenge", opponent="bob"))["error"] is None
@@ -162,14 +164,14 @@ async def test_the_operator_pairs_one_whose_games_are_all_somebody_s_challenges(
         assert lobby.room(BOB) == 1
 
 
-async def test_the_server_s_own_invitations_make_way_for_nobody() -> None:
+async def test_invitations_by_the_server_are_not_cancelled_for_a_challenge() -> None:
     async with house() as (daemon, *_):
         for _ in range(4):
             await daemon.lobby.offer(Offer(ALICE, BOB))
         assert (await From(daemon, HERE, CAROL).ask("challenge", opponent="bob"))["code"] == "not_available"
 
 
-async def test_seats_kept_by_new_game_shut_nobody_out_of_challenges() -> None:
+async def test_seats_reserved_by_new_game_do_not_block_challenges() -> None:
     async with house() as (daemon, *_):
         for _ in range(10):
             assert (await From(daemon, HERE).ask("new_game", **kept(BOB)))["error"] is None
@@ -180,7 +182,7 @@ async def test_seats_kept_by_new_game_shut_nobody_out_of_challenges() -> None:
 # --- The listing ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_page_shows_one_of_each_inviter_before_a_second_of_any_and_the_oldest_first() -> None:
+async def test_page_shows_one_invitation_of_each_inviter_first_and_the_oldest_first() -> None:
     async with house(max_invitations=50) as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
         for _ in range(5):
@@ -202,37 +204,37 @@ async def test_a_page_shows_one_of_each_inviter_before_a_second_of_any_and_the_o
         assert "received_after" not in await bob.ask("invitations")
 
 
-async def told(client: Client, *excepted: int) -> int:
-    """What a wait for anything tells of."""
+async def shown_game(client: Client, *excepted: int) -> int:
+    """Return the game that a wait for any game shows."""
     reply = await client.ask("wait", any=True, timeout=0, brief=True, **{"except": excepted})
     game_id: int = reply["game_id"]
     return game_id
 
 
-async def test_wait_tells_of_one_invitation_of_each_inviter_before_a_second_of_any() -> None:
+async def test_wait_shows_one_invitation_of_each_inviter_first() -> None:
     async with house() as (daemon, _, session, _):
         bob = From(daemon, THERE, BOB)
         alice, carol = From(daemon, HERE, ALICE), From(daemon, THERE, CAROL)
         junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(3)]
         honest = (await carol.ask("new_game", **kept(CAROL, BOB)))["game_id"]
         for game_id in (junk[0], honest, *junk[1:]):
-            assert [await told(session), await told(session)] == [game_id] * 2
+            assert [await shown_game(session), await shown_game(session)] == [game_id] * 2
             assert (await bob.ask("decline", game_id=game_id))["error"] is None
 
 
-async def test_wait_tells_of_a_game_and_an_invitation_by_turns() -> None:
+async def test_wait_alternates_between_a_game_and_an_invitation() -> None:
     async with house() as (daemon, _, session, _):
         bob, alice = From(daemon, THERE, BOB), From(daemon, HERE, ALICE)
         junk = [(await alice.ask("new_game", **kept(ALICE, BOB)))["game_id"] for _ in range(3)]
         mine = [(await bob.ask("new_game", **kept(BOB, 7)))["game_id"] for _ in range(2)]
-        assert [await told(session) for _ in range(4)] == [mine[0], junk[0], mine[0], junk[0]]
-        assert await told(session, mine[0]) == mine[1]
-        assert await told(session, junk[0]) == junk[1]
-        assert [await told(session, *junk) for _ in range(2)] == [mine[0]] * 2
-        assert [await told(session, *mine) for _ in range(2)] == [junk[0]] * 2
+        assert [await shown_game(session) for _ in range(4)] == [mine[0], junk[0], mine[0], junk[0]]
+        assert await shown_game(session, mine[0]) == mine[1]
+        assert await shown_game(session, junk[0]) == junk[1]
+        assert [await shown_game(session, *junk) for _ in range(2)] == [mine[0]] * 2
+        assert [await shown_game(session, *mine) for _ in range(2)] == [junk[0]] * 2
 
 
-async def test_what_was_sent_is_paged_alike() -> None:
+async def test_sent_invitations_are_paged_in_the_same_way() -> None:
     async with house(max_invitations=50) as (daemon, *_):
         alice = From(daemon, HERE, ALICE)
         for opponent in (BOB, BOB, BOB, CAROL):
@@ -245,28 +247,28 @@ async def test_what_was_sent_is_paged_alike() -> None:
 
 
 @pytest.mark.parametrize("after", ["", "1", "1.2.3", "-1.2", "a.b", "1.2\n", "\u0661.1", 1])
-async def test_what_is_no_place_in_a_listing_is_refused(after: object) -> None:
+async def test_invalid_place_in_a_listing_is_refused(after: object) -> None:
     async with house() as (_, _alice, bob, _carol):
         for field in ("received_after", "sent_after"):
             reply = await bob.ask("invitations", **{field: after})
             assert (reply["code"], reply["error"].partition(":")[0]) == ("bad_request", field)
 
 
-async def test_reconchess_s_client_is_told_of_one_of_each_inviter_before_a_second_of_any() -> None:
+async def test_reconchess_client_sees_one_invitation_of_each_inviter_first() -> None:
     async with house(max_invitations=200, max_invitations_received=500) as (daemon, *_):
         alice, carol = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL)
         for _ in range(120):
             await alice.ask("new_game", **kept(ALICE, BOB), variant="rbc")
         honest = (await carol.ask("new_game", **kept(CAROL, BOB), variant="rbc"))["game_id"]
         await carol.ask("new_game", **kept(CAROL, BOB))
-        told = [each.game_id for each in await daemon.lobby.listed(BOB)]
-        assert told == [*range(1, 100), honest]
+        shown_game = [each.game_id for each in await daemon.lobby.listed(BOB)]
+        assert shown_game == [*range(1, 100), honest]
 
 
 # --- For each address -----------------------------------------------------------------------------------------------
 
 
-async def test_an_address_has_so_many_that_wait_and_sends_so_many_in_a_minute() -> None:
+async def test_address_is_limited_in_unanswered_invitations_and_in_invitations_per_minute() -> None:
     async with house(max_invitations_from_address=3) as (daemon, *_):
         alice, carol, nobody = From(daemon, HERE, ALICE), From(daemon, HERE, CAROL), From(daemon, HERE)
         for who, fields in ((alice, kept(ALICE, BOB)), (carol, kept(CAROL, BOB)), (nobody, kept(BOB))):
@@ -290,7 +292,7 @@ async def test_an_address_has_so_many_that_wait_and_sends_so_many_in_a_minute() 
             assert refused(await who.ask(kind, **fields)) == ("too_many", "max_invitations_per_minute")
 
 
-async def test_the_operator_meets_none_of_them() -> None:
+async def test_limits_do_not_apply_to_the_operator() -> None:
     limits = ("max_invitations", "max_invitations_received", "max_invitations_from_address", "max_games_per_hour")
     async with house(**dict.fromkeys(limits, 1)) as (daemon, *_):
         operator = From(daemon, HERE, operator=True)
@@ -299,11 +301,13 @@ async def test_the_operator_meets_none_of_them() -> None:
             assert (await operator.ask("pair", white="alice", black="bob"))["error"] is None
 
 
-# --- All of them lapse ----------------------------------------------------------------------------------------------
+# --- Expiry ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("asked_by", [ALICE, CAROL, None])
-async def test_a_game_of_new_game_lapses_when_nobody_comes(asked_by: int | None, autojump_clock: MockClock) -> None:
+async def test_game_of_new_game_expires_if_the_invited_player_does_not_come(
+    asked_by: int | None, autojump_clock: MockClock
+) -> None:
     async with house(kept_seat_timeout=1_000.0) as (daemon, *_):
         made = await From(daemon, HERE, asked_by).ask("new_game", **kept(ALICE, BOB))
         await trio.sleep(999)
@@ -315,7 +319,7 @@ async def test_a_game_of_new_game_lapses_when_nobody_comes(asked_by: int | None,
         assert len(daemon.lobby.quotas.pending) == len(daemon.lobby.quotas.games) == 0
 
 
-async def test_a_game_that_has_begun_and_one_between_open_ids_lapse_never(autojump_clock: MockClock) -> None:
+async def test_game_that_has_begun_or_has_only_open_ids_never_expires(autojump_clock: MockClock) -> None:
     async with house(kept_seat_timeout=10.0) as (daemon, *_):
         await From(daemon, HERE, ALICE).ask("new_game", **kept(ALICE, BOB))
         await From(daemon, HERE, BOB).ask("accept", game_id=1)
@@ -326,7 +330,7 @@ async def test_a_game_that_has_begun_and_one_between_open_ids_lapse_never(autoju
             assert not (await daemon.arbiter.live_game(game_id)).game.over
 
 
-async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump_clock: MockClock) -> None:
+async def test_invitations_of_older_logs_expire_too_and_the_log_stays_valid(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     async with house(log) as (daemon, *_):
         for white in (7, ALICE):
@@ -348,7 +352,7 @@ async def test_those_of_older_logs_lapse_too_and_the_log_can_be_checked(autojump
 # --- Over sockets ---------------------------------------------------------------------------------------------------
 
 
-async def test_a_socket_of_either_version_meets_the_limits() -> None:
+async def test_limits_hold_for_sessions_of_both_versions() -> None:
     async with running_daemon(max_invitations_from_address=2) as daemon:
         bob, _ = await daemon.authenticator.registry.register("bob", None, None)
         session = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))

@@ -1,4 +1,4 @@
-"""Two who answer at once, and what is asked for while something is not yet kept."""
+"""Concurrent answers, and requests while something is not yet durable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
         yield store
 
 
-async def test_both_accept_at_once_in_two_sessions_each_and_it_is_one_game() -> None:
+async def test_concurrent_accepts_in_two_sessions_each_begin_one_game() -> None:
     async with house() as (daemon, alice, bob, _carol):
         await daemon.lobby.offer(Offer(ALICE, BOB, terms=CHESS))
         others = [await enter(daemon, name) for name in ("alice", "bob")]
@@ -37,7 +37,7 @@ async def test_both_accept_at_once_in_two_sessions_each_and_it_is_one_game() -> 
         assert (live.game.begun, live.seq) == (True, 3)
 
 
-async def test_of_an_answer_and_the_withdrawal_the_first_counts_for_both() -> None:
+async def test_first_of_an_answer_and_a_withdrawal_counts() -> None:
     async with house() as (daemon, alice, bob, _carol):
         for game_id, first, second in ((1, bob, alice), (2, alice, bob)):
             await alice.ask("challenge", opponent="bob", color="white", variant="rbc", brief=True)
@@ -52,9 +52,9 @@ async def test_of_an_answer_and_the_withdrawal_the_first_counts_for_both() -> No
         assert ends == [None, Ending(Cause.WITHDRAWN)]
 
 
-async def test_who_accepts_in_the_moment_of_the_end_is_in_time_or_is_not(autojump_clock: MockClock) -> None:
+async def test_accept_at_the_deadline_is_either_in_time_or_refused(autojump_clock: MockClock) -> None:
     outcomes = {None: None, "game_over": Ending(Cause.EXPIRED)}
-    for _ in range(20):  # trio wakes those whose times have come in any order
+    for _ in range(20):  # trio wakes tasks with the same deadline in any order
         async with house(invitation_timeout=10.0) as (daemon, _alice, bob, _carol):
             live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
             await trio.sleep(10)
@@ -63,7 +63,7 @@ async def test_who_accepts_in_the_moment_of_the_end_is_in_time_or_is_not(autojum
             assert outcomes[code] == live.game.now.ending
 
 
-async def test_a_refused_join_gives_no_more_time(autojump_clock: MockClock) -> None:
+async def test_refused_join_does_not_extend_the_deadline(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=10.0) as (daemon, _alice, _bob, carol):
         live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
         await trio.sleep(9)
@@ -73,7 +73,7 @@ async def test_a_refused_join_gives_no_more_time(autojump_clock: MockClock) -> N
         assert live.game.now.ending == Ending(Cause.EXPIRED)
 
 
-async def test_limits_count_what_is_not_kept_yet_and_lists_do_not_show_it(store: FaultyStore) -> None:
+async def test_limits_count_pending_invitations_that_lists_do_not_show_yet(store: FaultyStore) -> None:
     async with durable_daemon(store, max_invitations=1) as daemon:
         await housed(daemon)
         lobby, refused = daemon.lobby, []
@@ -97,7 +97,7 @@ async def test_limits_count_what_is_not_kept_yet_and_lists_do_not_show_it(store:
         assert len(lobby.book.received(CAROL)) == 1
 
 
-async def test_an_invitation_that_cannot_be_kept_is_none(store: FaultyStore) -> None:
+async def test_invitation_that_cannot_be_written_does_not_exist(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         _, alice, bob, _ = await housed(daemon)
         await alice.ask("seek", variant="rbc", color="white")
@@ -112,7 +112,7 @@ async def test_an_invitation_that_cannot_be_kept_is_none(store: FaultyStore) -> 
         assert (found["error"], found["seat"]) == (None, "black")
 
 
-async def test_who_is_revoked_while_invited_declines_though_its_game_was_not_in_memory() -> None:
+async def test_revocation_cancels_an_invitation_whose_game_was_not_in_memory() -> None:
     async with memory_daemon(idle_games=0.01) as daemon:
         await housed(daemon)
         await daemon.lobby.invite(ALICE, BOB)
@@ -124,13 +124,13 @@ async def test_who_is_revoked_while_invited_declines_though_its_game_was_not_in_
         assert daemon.lobby.book.received(BOB) == []
 
 
-async def test_an_invitation_that_was_on_its_way_when_its_player_was_revoked_is_called_off(store: FaultyStore) -> None:
+async def test_revocation_cancels_an_invitation_that_was_not_yet_durable(store: FaultyStore) -> None:
     async with durable_daemon(store) as daemon:
         _, alice, _, carol = await housed(daemon)
         async with trio.open_nursery() as nursery:
             with store.held():
                 await carol.send({"kind": "new_game", "player_white": CAROL, "player_black": CAROL})
-                await wait_all_tasks_blocked()  # this is being written; what follows waits for it
+                await wait_all_tasks_blocked()  # this request is being written, and the next ones wait for it
                 await alice.send({"kind": "challenge", "opponent": "bob", "brief": True})
                 await wait_all_tasks_blocked()
                 nursery.start_soon(daemon.authenticator.registry.revoke, BOB)

@@ -1,4 +1,4 @@
-"""Invitations, games in hand and settings of a daemon that was stopped or killed."""
+"""Invitations, games in progress and settings after a daemon was stopped or killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.serving import served
 CHESS = terms(variant="standard")
 
 
-async def test_a_pending_invitation_has_all_its_time_again_though_nobody_looks_at_it(autojump_clock: MockClock) -> None:
+async def test_pending_invitation_gets_its_full_time_again_after_a_restart(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     async with house(log, invitation_timeout=100.0) as (daemon, *_):
         await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
@@ -37,7 +37,7 @@ async def test_a_pending_invitation_has_all_its_time_again_though_nobody_looks_a
         assert daemon.lobby.book.out(ALICE) == daemon.lobby.book.in_hand(BOB) == 0
 
 
-async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path: Path) -> None:
+async def test_invitations_games_and_settings_survive_a_restart(tmp_path: Path) -> None:
     async with durable_house(tmp_path) as (daemon, *_):
         lobby, registry = daemon.lobby, daemon.authenticator.registry
         for _ in range(2):
@@ -69,10 +69,10 @@ async def test_what_was_invited_accepted_and_set_is_so_after_a_restart(tmp_path:
         assert (await lobby.accept(pending, BOB, trio.current_time())).game.begun
 
 
-async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: Path) -> None:
+async def test_invitation_of_a_player_revoked_at_the_end_is_cancelled_after_the_restart(tmp_path: Path) -> None:
     async with durable_house(tmp_path) as (daemon, *_):
         await daemon.lobby.invite(ALICE, BOB)
-        with store_in(tmp_path) as store:  # as if it had ended before it could call the game off
+        with store_in(tmp_path) as store:  # as if the daemon had ended before it could cancel the game
             async with running_log(store) as log:
                 bob = structs.replace(daemon.authenticator.registry.named("bob"), key=None)
                 await SqlPlayers(log).change(bob)
@@ -85,7 +85,7 @@ async def test_who_was_revoked_as_the_daemon_ended_is_invited_no_more(tmp_path: 
             assert (await daemon.arbiter.live_game(1)).game.now.ending == Ending(Cause.DECLINED)
 
 
-async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> None:
+async def test_invitations_survive_a_kill(tmp_path: Path) -> None:
     keys: dict[str, str] = {}
 
     async def enter(port: int, name: str) -> Client:
@@ -122,7 +122,7 @@ async def test_a_killed_daemon_s_invitations_are_there_again(tmp_path: Path) -> 
             await client.aclose()
 
 
-async def test_a_deep_list_is_there_again_and_bounded_in_each_page() -> None:
+async def test_long_list_survives_a_restart_and_its_pages_are_bounded() -> None:
     log = MemoryLog()
     async with house(log, max_invitations_received=1_000, max_invitations=1_000) as (daemon, *_):
         for _ in range(600):
@@ -137,7 +137,7 @@ async def test_a_deep_list_is_there_again_and_bounded_in_each_page() -> None:
         assert (len(book.inbox(BOB)), book.inbox(BOB).count(ANYBODY), book.out(ALICE)) == (602, 600, 2)
 
 
-async def test_what_a_log_has_beyond_the_limit_is_called_off_but_for_the_first_of_each_inviter() -> None:
+async def test_invitations_beyond_a_lowered_limit_are_cancelled_except_the_first_of_each_inviter() -> None:
     log = MemoryLog()
     async with house(log, max_invitations_received=1_000) as (daemon, *_):
         for _ in range(60):
@@ -153,14 +153,14 @@ async def test_what_a_log_has_beyond_the_limit_is_called_off_but_for_the_first_o
         assert (await carol.ask("new_game", player_white=CAROL, player_black=BOB, brief=True))["error"] is None
 
 
-async def test_a_revocation_answers_before_a_deep_list_is_called_off_and_then_that_is_gone(tmp_path: Path) -> None:
+async def test_revocation_is_answered_before_a_long_list_is_cancelled(tmp_path: Path) -> None:
     async with durable_house(tmp_path) as (daemon, *_):
         for _ in range(150):
             await From(daemon, HERE).ask("new_game", player_white=7, player_black=BOB, brief=True)
         bob = daemon.lobby.book.inbox(BOB)
         waiting = list(bob.shown)
         await From(daemon, HERE, operator=True).ask("revoke", name="bob")
-        assert len(bob) > len(waiting) - 20  # a few at a time, beside what others ask
+        assert len(bob) > len(waiting) - 20  # a few at a time, between other requests
         with trio.fail_after(60):
             while len(bob):
                 await trio.lowlevel.checkpoint()

@@ -1,8 +1,9 @@
-"""A scheduler for operations of one daemon: each stops where others may overtake it, and every order is tried.
+"""Scheduler for operations of one daemon: each operation stops wherever others may overtake it, and every order is
+tried.
 
-An operation stops before it begins, before each write of the players' store, and before it learns what became of a
-password. One stop is let go at a time, and the next one only when everything that follows from it has happened. So the
-order of the choices is the whole order of events, and it can be repeated.
+An operation stops before it begins, before each write of the players' store, and before it learns the result of a
+password comparison. The scheduler releases one operation at a time, and the next one only when everything that follows
+from it has happened. The sequence of choices therefore determines the whole order of events, and can be repeated.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from gmd.players.store import PlayerStore
 
 
 class Stops:
-    """Where operations stop until they are let go.
+    """The points where operations wait to be released.
 
-    :ivar holding: whether anything stops at all.
+    :ivar holding: whether operations stop at all.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class Stops:
         self._idle = trio.Event()
 
     async def stop(self) -> None:
-        """Wait to be let go."""
+        """Wait to be released."""
         if self.holding:
             event = trio.Event()
             self._waiting.append(event)
@@ -41,7 +42,7 @@ class Stops:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """What is done inside is done by a thread, which is waited for before the next choice."""
+        """Mark work by a thread, which must end before the next choice."""
         self._busy += 1
         try:
             yield
@@ -52,20 +53,20 @@ class Stops:
                 self._idle = trio.Event()
 
     async def settled(self) -> int:
-        """Wait until nothing happens any more; return how many wait to be let go."""
+        """Wait until nothing happens any more; return how many operations wait to be released."""
         while True:
             await wait_all_tasks_blocked()
             if not self._busy:
                 return len(self._waiting)
             await self._idle.wait()
 
-    def let_go(self, choice: int) -> None:
-        """Let one go on, by the order in which they stopped."""
+    def release(self, choice: int) -> None:
+        """Release one operation, counted in the order in which they stopped."""
         self._waiting.pop(choice).set()
 
 
 class StoppedStore:
-    """A store of players whose changes stop before they are written."""
+    """Store of players that stops before each change is written."""
 
     def __init__(self, store: PlayerStore, stops: Stops) -> None:
         self._store = store
@@ -89,7 +90,7 @@ class StoppedStore:
 
 
 class StoppedPasswords(Passwords):
-    """Passwords that cost next to nothing, and stop when they have been hashed or compared."""
+    """Passwords with a cheap hash, which stop after each hash and comparison."""
 
     def __init__(self, stops: Stops) -> None:
         super().__init__(passes=1, memory_kib=64)
@@ -109,18 +110,18 @@ class StoppedPasswords(Passwords):
 
 
 class Choice(NamedTuple):
-    """Which of those that waited was let go."""
+    """The operation that was released, and the number of those that waited."""
 
     taken: int
     of: int
 
 
-#: A run of the same operations in another order: what was chosen, given what to choose first.
+#: Function that runs the same operations in another order, given the first choices, and returns all choices.
 Run = Callable[[Sequence[int]], Awaitable[list[Choice]]]
 
 
 async def every_order(run: Run) -> AsyncIterator[list[Choice]]:
-    """Run the operations in every order there is."""
+    """Run the operations in every possible order."""
     first: list[int] = []
     while True:
         choices = await run(first)
@@ -135,10 +136,10 @@ async def every_order(run: Run) -> AsyncIterator[list[Choice]]:
 
 @asynccontextmanager
 async def scheduled(stops: Stops, first: Sequence[int], made: list[Choice]) -> AsyncIterator[trio.Nursery]:
-    """Let the operations that the block starts happen in one order: as ``first`` says, then always the oldest stop.
+    """Release the operations that the block starts in one order: as ``first`` says, then always the oldest.
 
-    :param first: which of those that wait to let go, one number for each choice, whatever how many wait.
-    :param made: what was chosen.
+    :param first: which waiting operation to release, one number for each choice, modulo the number that wait.
+    :param made: the choices made.
     """
     stops.holding = True
     async with trio.open_nursery() as nursery:
@@ -146,5 +147,5 @@ async def scheduled(stops: Stops, first: Sequence[int], made: list[Choice]) -> A
         while waiting := await stops.settled():
             taken = first[len(made)] % waiting if len(made) < len(first) else 0
             made.append(Choice(taken, waiting))
-            stops.let_go(taken)
+            stops.release(taken)
         stops.holding = False

@@ -1,4 +1,4 @@
-"""A revoked player's password: it opens nothing any more, not even for who gave it just before."""
+"""The password of a revoked player is never accepted again, not even if it was sent just before the revocation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSWORD = "correct horse"
 
 
 class Patient(Passwords):
-    """Passwords that cost next to nothing, and are compared when they may be."""
+    """Passwords with a cheap hash, which are compared only when permitted."""
 
     def __init__(self) -> None:
         super().__init__(passes=1, memory_kib=64)
@@ -32,8 +32,8 @@ class Patient(Passwords):
 
 
 @asynccontextmanager
-async def gate_with_a_player() -> AsyncIterator[tuple[Authenticator, Patient, int]]:
-    """A gate, its passwords, and a player with a password."""
+async def authenticator_with_a_player() -> AsyncIterator[tuple[Authenticator, Patient, int]]:
+    """Yield an authenticator, its passwords, and a player with a password."""
     passwords = Patient()
     authenticator = Authenticator(Registry(MemoryPlayers(), 10), 1_000, 1_000, passwords)
     try:
@@ -44,8 +44,8 @@ async def gate_with_a_player() -> AsyncIterator[tuple[Authenticator, Patient, in
         authenticator.close()
 
 
-async def test_a_password_is_gone_with_the_key_and_does_not_come_back_with_another() -> None:
-    async with gate_with_a_player() as (authenticator, passwords, player):
+async def test_revocation_removes_the_password_for_good() -> None:
+    async with authenticator_with_a_player() as (authenticator, passwords, player):
         passwords.may_compare.set()
         assert (await authenticator.admit_with_password("bot", PASSWORD, "")).player == player
         await authenticator.registry.revoke(player)
@@ -55,8 +55,8 @@ async def test_a_password_is_gone_with_the_key_and_does_not_come_back_with_anoth
 
 
 @pytest.mark.parametrize("has_new_key", [False, True])
-async def test_who_is_revoked_while_its_password_is_compared_is_refused(has_new_key: bool) -> None:
-    async with gate_with_a_player() as (authenticator, passwords, player), trio.open_nursery() as nursery:
+async def test_player_revoked_during_the_password_comparison_is_refused(has_new_key: bool) -> None:
+    async with authenticator_with_a_player() as (authenticator, passwords, player), trio.open_nursery() as nursery:
         refused = []
 
         async def try_it() -> None:

@@ -1,4 +1,4 @@
-"""Names and secrets that come with every request are verified once, and no longer than they are true."""
+"""Names and secrets that come with every request are verified once, and cached no longer than they are valid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEIGHBOUR = "192.0.2.1:999"
 
 @asynccontextmanager
 async def players(max_failures: int = 3) -> AsyncIterator[tuple[Authenticator, Account, str]]:
-    """A gate with one player, and that player's key."""
+    """Yield an authenticator with one player, and that player's key."""
     registry = Registry(MemoryPlayers(), 10)
     with closing(Authenticator(registry, max_failures, 10, Passwords(passes=1, memory_kib=64))) as authenticator:
         account, key = await registry.register("Bot", await authenticator.passwords.hash(PASSWORD), None)
@@ -36,13 +36,13 @@ async def players(max_failures: int = 3) -> AsyncIterator[tuple[Authenticator, A
 
 
 async def refused(credentials: Credentials, name: str, secret: str) -> str:
-    """Why a pair is refused."""
+    """Return the refusal of a name and a secret."""
     with pytest.raises(Unauthorized) as refusal:
         await credentials.admit(name, secret, PEER)
     return str(refusal.value)
 
 
-async def test_a_password_is_verified_once_whatever_the_case_of_the_name() -> None:
+async def test_password_is_verified_once_whatever_the_case_of_the_name() -> None:
     async with players() as (authenticator, account, _):
         credentials = Credentials(authenticator)
         for name in ("Bot", "bot", "BOT"):
@@ -50,7 +50,7 @@ async def test_a_password_is_verified_once_whatever_the_case_of_the_name() -> No
         assert authenticator.passwords.verified == 1
 
 
-async def test_many_who_come_at_once_with_the_same_pair_cost_one_verification_and_no_attempt() -> None:
+async def test_concurrent_requests_with_the_same_pair_cost_one_verification_and_no_attempt() -> None:
     async with players(max_failures=1) as (authenticator, account, _):
         credentials = Credentials(authenticator)
         admitted: list[Account] = []
@@ -65,18 +65,18 @@ async def test_many_who_come_at_once_with_the_same_pair_cost_one_verification_an
         assert authenticator.passwords.verified == 1
 
 
-async def test_a_key_is_a_secret_too_and_costs_no_verification() -> None:
+async def test_key_is_accepted_as_secret_without_a_verification() -> None:
     async with players() as (authenticator, account, key):
         assert await Credentials(authenticator).admit("Bot", key, PEER) == account
         assert authenticator.passwords.verified == 0
 
 
-async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered() -> None:
+async def test_wrong_secrets_get_the_same_refusal_and_are_not_cached() -> None:
     async with players(max_failures=30) as (authenticator, _, key):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         wrong = ["", "Correct horse", PASSWORD + " ", key[:-1]]
-        words = "authorization: wrong password for '{}'; check both; without a password, a player sends its key"
+        words = "authorization: wrong password for '{}'; check both; a player without a password sends its key"
         assert [await refused(credentials, "Bot", secret) for secret in wrong] == [words.format("Bot")] * len(wrong)
         assert await refused(credentials, "Nobody", PASSWORD) == words.format("Nobody")
         assert await refused(credentials, f"Bot\0{PASSWORD}", "") != ""
@@ -84,7 +84,9 @@ async def test_what_is_wrong_is_refused_in_the_same_words_and_is_not_remembered(
 
 
 async def use_up(credentials: Credentials, name: str, secret: str = "wrong") -> int:
-    """Try a wrong pair from the address of :data:`PEER` until that is refused; how often it was looked at."""
+    """Try a wrong pair from the address of :data:`PEER` until it is no longer compared; return the number of
+    comparisons.
+    """
     for looked_at in count():
         try:
             await credentials.admit(name, secret, NEIGHBOUR)
@@ -95,7 +97,7 @@ async def use_up(credentials: Credentials, name: str, secret: str = "wrong") -> 
     raise AssertionError
 
 
-async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None:
+async def test_wrong_attempts_are_limited_but_known_players_are_accepted() -> None:
     async with players(max_failures=2) as (authenticator, account, key):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
@@ -105,16 +107,16 @@ async def test_wrong_attempts_are_few_and_shut_out_nobody_who_is_known() -> None
             assert await credentials.admit("Bot", key, peer) == account
 
 
-async def test_a_player_whose_password_is_verified_anew_is_not_shut_out() -> None:
+async def test_known_player_whose_password_is_verified_again_is_accepted() -> None:
     async with players(max_failures=2) as (authenticator, account, _):
-        credentials = Credentials(authenticator, seconds=0)  # nothing is remembered
+        credentials = Credentials(authenticator, seconds=0)  # nothing is cached
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Somebody") == 2
-        for _ in range(2 * OWN_PER_MINUTE):  # which right passwords do not use up
+        for _ in range(2 * OWN_PER_MINUTE):  # right passwords do not use these up
             assert await credentials.admit("Bot", PASSWORD, "192.0.2.1:4712") == account
 
 
-async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why() -> None:
+async def test_unknown_player_at_an_exhausted_address_is_refused_with_the_reason() -> None:
     async with players(max_failures=2) as (authenticator, _, _key):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, "192.0.2.2:1")
@@ -124,20 +126,20 @@ async def test_a_player_who_is_not_known_at_an_address_is_refused_and_told_why()
                 await credentials.admit("Bot", secret, PEER)
             assert str(refusal.value) == (
                 "max_failures_per_minute: 2 from this address are used up; try again later: too many wrong keys and "
-                "passwords have come from there, so this password was not compared"
+                "passwords have come from this address, so this password was not checked"
             )
             assert refusal.value.retry_after == 30.0
 
 
-async def test_no_password_is_guessed_faster_because_it_is_remembered_or_known() -> None:
+async def test_caching_and_known_players_do_not_allow_more_guesses() -> None:
     async with players(max_failures=2) as (authenticator, account, _):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, PEER)
         assert await use_up(credentials, "Bot") == 2 + OWN_PER_MINUTE
         for peer in (NEIGHBOUR, "192.0.2.1:4713"):
-            with pytest.raises(TooMany):  # though the pair is remembered
+            with pytest.raises(TooMany):  # although the pair is cached
                 await credentials.admit("Bot", PASSWORD, peer)
-        # The connection that has shown it is let in, as long as it shows nothing else.
+        # The connection that has shown the pair is accepted, as long as it shows nothing else.
         assert await credentials.admit("Bot", PASSWORD, PEER) == account
         with pytest.raises(TooMany):
             await credentials.admit("Bot", "wrong", PEER)
@@ -145,7 +147,7 @@ async def test_no_password_is_guessed_faster_because_it_is_remembered_or_known()
             await credentials.admit("Bot", PASSWORD, PEER)
 
 
-async def test_a_connection_that_was_let_in_stays_so_when_its_password_is_verified_anew() -> None:
+async def test_accepted_connection_stays_accepted_when_its_password_is_verified_again() -> None:
     async with players(max_failures=2) as (authenticator, account, _):
         credentials = Credentials(authenticator, seconds=0)
         await credentials.admit("Bot", PASSWORD, PEER)
@@ -155,11 +157,11 @@ async def test_a_connection_that_was_let_in_stays_so_when_its_password_is_verifi
         await authenticator.registry.revoke(account.player)
         with pytest.raises(Unauthorized):
             await credentials.admit("Bot", PASSWORD, PEER)
-        with pytest.raises(TooMany):  # that is no right pair any more
+        with pytest.raises(TooMany):  # this pair is no longer right
             await credentials.admit("Bot", PASSWORD, PEER)
 
 
-async def test_what_a_proxy_forwards_is_no_connection() -> None:
+async def test_forwarded_request_does_not_count_as_a_connection() -> None:
     async with players(max_failures=2) as (authenticator, _, _key):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
@@ -168,10 +170,10 @@ async def test_what_a_proxy_forwards_is_no_connection() -> None:
             await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
 
 
-async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:
+async def test_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:
     async with players() as (authenticator, _, key):
         credentials = Credentials(authenticator, seconds=600)
-        await credentials.admit("Bot", key, PEER)  # a password would take a thread, which this clock does not wait for
+        await credentials.admit("Bot", key, PEER)  # a password would need a thread, for which this clock does not wait
         assert len(credentials) == 1
         await trio.sleep(599)
         assert credentials._remembered(credentials._digest("Bot", key), "Bot") is not None
@@ -180,7 +182,7 @@ async def test_a_password_is_verified_again_after_a_while(autojump_clock: MockCl
         assert len(credentials) == 0
 
 
-async def test_a_new_key_or_a_revocation_is_effective_at_once() -> None:
+async def test_new_key_or_revocation_takes_effect_at_once() -> None:
     async with players() as (authenticator, account, key):
         credentials = Credentials(authenticator)
         await credentials.admit("Bot", key, PEER)
@@ -191,14 +193,14 @@ async def test_a_new_key_or_a_revocation_is_effective_at_once() -> None:
         assert (await credentials.admit("Bot", PASSWORD, PEER)).player == account.player
         assert (
             authenticator.passwords.verified == 3
-        )  # the first time, the old key that might have been one, and once more
+        )  # first, then the old key that might have been a password, then once more
         await authenticator.registry.revoke(account.player)
         for secret in (key, new_key, PASSWORD):
             with pytest.raises((Unauthorized, TooMany)):
                 await credentials.admit("Bot", secret, PEER)
 
 
-async def test_only_so_many_are_remembered() -> None:
+async def test_size_of_the_cache_is_limited() -> None:
     async with players() as (authenticator, _, key):
         credentials = Credentials(authenticator, size=1)
         await credentials.admit("Bot", PASSWORD, PEER)

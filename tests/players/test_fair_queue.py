@@ -1,4 +1,4 @@
-"""The queue for passwords: one address cannot fill it, and known clients are first."""
+"""The queue for passwords: no address can fill it, and known clients come first."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OWN = "max_waiting_passwords_per_address: {} from this address wait to be compar
 class Crowd:
     """Clients of one queue, whose turns take a second each by the test's clock.
 
-    :ivar served: who had a turn, in the order in which they had it.
-    :ivar refused: who was refused, and why.
+    :ivar served: the clients that had a turn, in order.
+    :ivar refused: the clients that were refused, with the reason.
     """
 
     def __init__(self, queue: FairQueue) -> None:
@@ -42,7 +42,7 @@ class Crowd:
 
 
 async def crowded(queue: FairQueue, clients: Sequence[QueuedClient]) -> Crowd:
-    """Let them ask one after the other, before the first has had its turn, which is not shown."""
+    """Let the clients queue one after the other before the first turn, which is not recorded, has ended."""
     crowd = Crowd(queue)
     async with trio.open_nursery() as nursery:
         for client in clients:
@@ -64,32 +64,32 @@ def one_at_a_time(max_waiting: int = 100, max_of_one: int = 100) -> FairQueue:
     return FairQueue("max_waiting_passwords", 1, max_waiting, max_of_one)
 
 
-async def test_addresses_have_their_turns_in_rounds(autojump_clock: MockClock) -> None:
+async def test_addresses_take_turns_in_rounds(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(), unknown("-", *"aaaabbc"))
     assert [client.source for client in crowd.served] == list("abcabaa")
     assert crowd.refused == []
 
 
-async def test_known_clients_are_first_and_do_not_keep_the_others_out(autojump_clock: MockClock) -> None:
+async def test_known_clients_come_first_without_blocking_others(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(), [*unknown("-", "x", "y"), *known(*"abcdefgh")])
     assert KNOWN_IN_A_ROW == 3
     assert "".join(client.source for client in crowd.served) == "abcxdefygh"
 
 
-async def test_no_address_has_more_places_than_it_may(autojump_clock: MockClock) -> None:
+async def test_address_cannot_exceed_its_share_of_places(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_of_one=2), [*unknown("-", "a", "a", "a"), *known("a"), *unknown("b")])
     assert "".join(client.source for client in crowd.served) == "aba"
     assert crowd.refused == [(*unknown("a"), OWN.format(2)), (*known("a"), OWN.format(2))]
     assert crowd.retry_after == {RETRY_AFTER}
 
 
-async def test_a_newcomer_takes_the_place_of_whoever_has_the_most(autojump_clock: MockClock) -> None:
+async def test_newcomer_replaces_a_client_of_the_address_with_the_most_places(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=4), unknown("-", *"aaaabcad"))
     assert "".join(client.source for client in crowd.served) == "abcd"
     assert crowd.refused == [(client, FULL.format(4)) for client in unknown(*"aaaa")]
 
 
-async def test_where_every_address_has_one_place_a_stranger_is_refused_and_a_known_client_is_not(
+async def test_known_client_but_no_stranger_gets_a_place_if_every_address_has_one(
     autojump_clock: MockClock,
 ) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=3), [*unknown("-", *"abcd"), *known("e")])
@@ -97,17 +97,17 @@ async def test_where_every_address_has_one_place_a_stranger_is_refused_and_a_kno
     assert crowd.refused == [(*unknown("d"), FULL.format(3)), (*unknown("a"), FULL.format(3))]
 
 
-async def test_this_process_and_the_operator_are_refused_by_nobody(autojump_clock: MockClock) -> None:
+async def test_own_process_and_operator_are_never_refused(autojump_clock: MockClock) -> None:
     crowd = await crowded(one_at_a_time(max_waiting=2, max_of_one=1), [*unknown("-", "a", "b"), *[OURSELVES] * 4])
     assert crowd.refused == []
     assert Counter(client.source for client in crowd.served) == {"": 4, "a": 1, "b": 1}
 
 
-async def test_a_hundred_addresses_that_fill_the_queue_do_not_shut_out_another(autojump_clock: MockClock) -> None:
+async def test_hundred_addresses_that_fill_the_queue_do_not_block_another(autojump_clock: MockClock) -> None:
     attackers = [f"attacker-{number}" for number in range(100)] * 20
     crowd = await crowded(one_at_a_time(max_waiting=1_024, max_of_one=64), unknown("-", *attackers, "honest"))
     sources = [client.source for client in crowd.served]
-    assert sources.index("honest") <= 100  # it waits for one of each, at most
+    assert sources.index("honest") <= 100  # at most one of each address comes before it
     assert "honest" not in {client.source for client, _ in crowd.refused}
 
 
@@ -115,7 +115,7 @@ asked = st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=4
 
 
 @given(asked, st.integers(1, 3), st.integers(1, 8), st.integers(1, 4), st.sets(st.integers(0, 39)))
-def test_everybody_is_served_refused_or_gone_and_every_turn_is_given_back(
+def test_every_client_is_served_refused_or_gone_and_every_turn_is_returned(
     clients: list[tuple[str, bool]], at_a_time: int, max_waiting: int, max_of_one: int, leaving: set[int]
 ) -> None:
     async def run() -> None:
@@ -140,7 +140,7 @@ def test_everybody_is_served_refused_or_gone_and_every_turn_is_given_back(
 
 
 @given(asked, st.integers(2, 8))
-def test_an_address_is_refused_only_where_no_other_has_two_places_more(
+def test_address_is_refused_only_if_no_other_has_two_places_more(
     clients: list[tuple[str, bool]], max_waiting: int
 ) -> None:
     async def run() -> None:
@@ -161,7 +161,7 @@ def test_an_address_is_refused_only_where_no_other_has_two_places_more(
     trio.run(run, clock=MockClock())
 
 
-async def test_who_goes_as_its_turn_comes_passes_it_on() -> None:
+async def test_client_cancelled_as_its_turn_begins_passes_it_on() -> None:
     queue = one_at_a_time()
     crowd = Crowd(queue)
     async with trio.open_nursery() as nursery:
@@ -171,6 +171,6 @@ async def test_who_goes_as_its_turn_comes_passes_it_on() -> None:
                 await wait_all_tasks_blocked()
                 nursery.start_soon(crowd.ask, QueuedClient("b", known=False))
                 await wait_all_tasks_blocked()
-                leaving.cancel()  # and the turn ends before anybody has noticed
+                leaving.cancel()  # the turn ends before the cancellation is noticed
     assert crowd.served == [QueuedClient("b", known=False)]
     assert queue._running == 0

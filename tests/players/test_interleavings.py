@@ -1,4 +1,4 @@
-"""Whatever overtakes what: a revoked player issues nothing, and of two who rekey with one key one succeeds."""
+"""In any interleaving, a revoked player gets no key, and only one of several rekeys with one key succeeds."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from tests.helpers_proof import proof_size
 from tests.players.interleaving import Choice, StoppedPasswords, StoppedStore, Stops, every_order, scheduled
 
 PASSWORD, OTHER_PASSWORD = "correct horse", "another horse"
-#: The token that the player was registered under.
+#: The token of the player's registration.
 TOKEN = "register"
-#: Where requests over HTTP come from: two places, whose passwords do not wait for each other.
+#: Peers of requests over HTTP: two addresses, whose passwords do not wait for each other.
 PEER, OTHER_PEER = "192.0.2.1:4711", "192.0.2.2:4711"
 
 
@@ -40,7 +40,7 @@ class House(NamedTuple):
     """A daemon whose players' store and passwords stop.
 
     :ivar operators: serves the operator's connections.
-    :ivar numbers: for the names of players.
+    :ivar numbers: numbers for the names of players.
     """
 
     daemon: MemoryDaemon
@@ -50,7 +50,7 @@ class House(NamedTuple):
     numbers: Iterator[int]
 
     def operator(self) -> Client:
-        """A connection of the operator's."""
+        """Return a connection of the operator."""
         ours, theirs = trio.testing.memory_stream_pair()
         self.nursery.start_soon(self.operators.handle, theirs)
         return Client(ours)
@@ -91,7 +91,7 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
 
 
 class Done(NamedTuple):
-    """A reply, in the order in which they came."""
+    """A reply; replies are listed in the order in which they came."""
 
     operation: str
     reply: Json
@@ -103,10 +103,10 @@ class Done(NamedTuple):
 
 @dataclass
 class Scene:
-    """One player, and what happens to it.
+    """One player and the operations on it.
 
-    :ivar key: its first key; none while it is to be registered.
-    :ivar session: a session that its password has opened, in which one asks at a time.
+    :ivar key: its first key; empty while it is not registered.
+    :ivar session: a session begun with its password, which one operation uses at a time.
     :ivar done: every reply so far.
     """
 
@@ -126,7 +126,7 @@ class Scene:
         return client
 
     async def settle_in(self) -> None:
-        """Register the player; its key has not been used."""
+        """Register the player without using its key."""
         client = await self.client()
         reply = await client.ask("register", name=self.name, token=TOKEN, password=PASSWORD)
         self.player, self.key = reply["player"], reply["key"]
@@ -134,7 +134,7 @@ class Scene:
         await self.session.ask("hello", name=self.name, password=PASSWORD)
 
     def shown_keys(self) -> set[str]:
-        """Every key that anybody was shown."""
+        """Return every key that any reply showed."""
         shown = {done.reply["key"] for done in self.done if done.reply.get("key")}
         return shown | ({self.key} if self.key else set())
 
@@ -143,12 +143,12 @@ class Scene:
             await client.aclose()
 
 
-#: Something that somebody does, given a connection of its own.
+#: An operation on a scene, with its own connection.
 Operation = Callable[[Scene, Client], Awaitable[Json]]
 
 
 def asks(kind: str, **fields: Any) -> Operation:
-    """A request with the first key."""
+    """Return a request with the first key."""
 
     async def ask(scene: Scene, client: Client) -> Json:
         return await client.ask(kind, player=scene.player, key=scene.key, **fields)
@@ -176,7 +176,7 @@ def operates(kind: str, **fields: Any) -> Operation:
 
 
 def with_password(kind: str, **fields: Any) -> Operation:
-    """A session begun with the password, and a request in it."""
+    """Return a session begun with the password, and a request in it."""
 
     async def ask(scene: Scene, client: Client) -> Json:
         reply = await client.ask("hello", name=scene.name, password=PASSWORD)
@@ -186,7 +186,7 @@ def with_password(kind: str, **fields: Any) -> Operation:
 
 
 async def new_game(scene: Scene, client: Client) -> Json:
-    """A game, with a token: the log is asked whether there is one already."""
+    """Create a game with a token, for which the log is searched first."""
     seats = {"player_white": scene.player, "player_black": 2}
     return await client.ask("new_game", player=scene.player, key=scene.key, token=scene.name, brief=True, **seats)
 
@@ -198,7 +198,7 @@ async def rekey_in_session(scene: Scene, _: Client) -> Json:
 
 
 async def closing_as_refusal(asked: Awaitable[Json]) -> Json:
-    """A reply; or, where a session was ended with its player, a refusal."""
+    """Return a reply, or a refusal if the session was ended together with its player."""
     try:
         return await asked
     except (EOFError, trio.BrokenResourceError):
@@ -206,7 +206,7 @@ async def closing_as_refusal(asked: Awaitable[Json]) -> Json:
 
 
 async def by_http(scene: Scene, _: Client) -> Json:
-    """A setting, as HTTP's way in sends it: name and password with each request."""
+    """Change a setting as HTTP does, with name and password in the request."""
     services = scene.house.daemon.services
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, PEER)
@@ -218,7 +218,7 @@ async def by_http(scene: Scene, _: Client) -> Json:
 
 
 async def version_by_http(scene: Scene, _: Client) -> Json:
-    """Another version of the bot, as HTTP's route counts it."""
+    """Begin another version of the bot as HTTP's route does."""
     services, authenticator = scene.house.daemon.services, scene.house.daemon.authenticator
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
@@ -229,7 +229,7 @@ async def version_by_http(scene: Scene, _: Client) -> Json:
     return {"error": None}
 
 
-#: What may happen to a player who is there.
+#: Operations on an existing player.
 OPERATIONS: dict[str, Operation] = {
     "register again": registers(TOKEN, PASSWORD),
     "register with another password": registers(TOKEN, OTHER_PASSWORD),
@@ -247,11 +247,11 @@ OPERATIONS: dict[str, Operation] = {
     "revoke": operates("revoke"),
     "operator's rekey": operates("rekey", token="operator"),
 }
-#: Those who show the first key, or the session that began under it, and ask for another one.
+#: Operations that ask for another key with the first key, or in the session that began under it.
 WITH_FIRST_KEY = ("rekey a", "rekey b", "rekey", "rekey in a session")
 OPERATORS = ("revoke", "operator's rekey")
 
-#: What may happen to a name that nobody has.
+#: Operations on a name that is not registered.
 BEGINNINGS: dict[str, Operation] = {
     "register": registers(TOKEN, PASSWORD),
     "register, the same": registers(TOKEN, PASSWORD),
@@ -261,7 +261,7 @@ BEGINNINGS: dict[str, Operation] = {
     "settings with password": with_password("settings", max_games=8),
     "revoke": operates("revoke"),
 }
-#: Those of them that show the same token, with their passwords.
+#: Those of them with the same token, and their passwords.
 PASSWORDS = {
     "register": PASSWORD,
     "register, the same": PASSWORD,
@@ -271,7 +271,7 @@ PASSWORDS = {
 
 
 async def play(scene: Scene, operations: Sequence[tuple[str, Operation]], first: Sequence[int]) -> list[Choice]:
-    """Let operations happen at once, in one order."""
+    """Run operations at once, in one order."""
     made: list[Choice] = []
     stops = scene.house.stops
     clients = [await scene.client() for _ in operations]
@@ -294,7 +294,7 @@ async def accepted(scene: Scene, kind: str, **fields: Any) -> bool:
 
 
 async def check_keys(scene: Scene, own_password: str | None = PASSWORD) -> None:
-    """The key last issued opens, unless the player was revoked since; and no other, nor any password then."""
+    """Assert that only the last key is valid, or none after a revocation, when no password is valid either."""
     changes = [done for done in scene.done if done.ok and (done.reply.get("key") or done.operation == "revoke")]
     last = changes[-1] if changes else None
     revoked = any(done.operation == "revoke" and done.ok for done in changes)
@@ -311,7 +311,7 @@ async def check_keys(scene: Scene, own_password: str | None = PASSWORD) -> None:
 
 
 def check_replies(scene: Scene) -> None:
-    """Behind a revocation all but the operator is refused; and a key that was used is shown to nobody."""
+    """Assert that after a revocation only the operator is accepted, and that a used key is never shown."""
     revoked = used = False
     for name, reply in scene.done:
         if revoked and name not in OPERATORS:
@@ -332,7 +332,9 @@ def check_replies(scene: Scene) -> None:
 
 
 def check_rekeys(scene: Scene, names: Sequence[str]) -> None:
-    """Of those who rekey with one key one succeeds: no more, and no fewer where nobody else changes the key."""
+    """Assert that of several rekeys with one key at most one succeeds, and exactly one if nothing else changes the
+    key.
+    """
     keys = {done.reply["key"] for done in scene.done if done.operation in WITH_FIRST_KEY and done.ok}
     assert len(keys) <= 1
     others = {*OPERATORS, "rekey with password"}
@@ -341,7 +343,9 @@ def check_rekeys(scene: Scene, names: Sequence[str]) -> None:
 
 
 async def check_beginning(scene: Scene) -> None:
-    """Of those who register a name one has made the player, and the others are told so or are the same."""
+    """Assert that of several registrations of a name one created the player; the others were refused or are the
+    same.
+    """
     registered = [done for done in scene.done if done.ok and done.operation.startswith("register")]
     tokens = {TOKEN if done.operation in PASSWORDS else "other" for done in registered}
     passwords = {PASSWORDS.get(done.operation, PASSWORD) for done in registered}
@@ -352,8 +356,8 @@ async def check_beginning(scene: Scene) -> None:
 
 
 async def check_store(scene: Scene) -> None:
-    """What is kept is what the daemon goes by."""
-    await scene.house.stops.settled()  # the check of the keys has used one
+    """Assert that the store agrees with the daemon."""
+    await scene.house.stops.settled()  # the check of the keys has used a key
     registry = scene.house.daemon.authenticator.registry
     again = Registry(registry._store, 10**6)
     await again.start()
@@ -361,7 +365,7 @@ async def check_store(scene: Scene) -> None:
 
 
 async def faults_in(scene: Scene, names: Sequence[str]) -> str | None:
-    """What is not as it must be; None where all is."""
+    """Return what is wrong, or None."""
     try:
         if scene.key:
             check_replies(scene)
@@ -377,19 +381,19 @@ async def faults_in(scene: Scene, names: Sequence[str]) -> str | None:
 
 @dataclass
 class Tried:
-    """How many orders were tried, and what went wrong in the first bad one of each set of operations."""
+    """The number of orders tried, and the first fault of each set of operations."""
 
     orders: int = 0
     faults: dict[tuple[str, ...], str] = field(default_factory=dict)
 
 
 def new_scene(there: House) -> Scene:
-    """A scene with a name that nobody has had in that house."""
+    """Return a scene with a name that is unused in this house."""
     return Scene(there, f"bot-{next(there.numbers)}", Credentials(there.daemon.authenticator))
 
 
 async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, beginning: bool = False) -> None:
-    """Let some operations happen to a player in every order."""
+    """Run some operations on a player in every order."""
     operations = BEGINNINGS if beginning else OPERATIONS
     scene: Scene
 
@@ -409,17 +413,17 @@ async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, b
 
 
 @pytest.mark.proof
-async def test_all_at_once_leave_the_account_as_one_after_the_other_would() -> None:
+async def test_concurrent_operations_leave_the_account_as_sequential_ones_would() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
-        accounts = [name for name in OPERATIONS if name != "new game"]  # that is written by another thread
+        accounts = [name for name in OPERATIONS if name != "new game"]  # another thread writes that
         for names in combinations_with_replacement(accounts, proof_size(2, 3, 2)):
             await try_every_order(there, names, tried)
     assert tried.faults == {}
     assert tried.orders > 600
 
 
-async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
+async def test_lost_key_cannot_create_a_game() -> None:
     tried = Tried()
     async with house(in_memory) as there:
         for other in OPERATIONS:
@@ -429,7 +433,7 @@ async def test_nobody_who_has_lost_the_key_makes_a_game() -> None:
 
 
 @pytest.mark.proof
-async def test_of_those_who_register_a_name_at_once_one_makes_the_player() -> None:
+async def test_one_of_several_concurrent_registrations_of_a_name_creates_the_player() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
         for others in combinations(list(BEGINNINGS)[1:], proof_size(1, 2)):
@@ -439,7 +443,7 @@ async def test_of_those_who_register_a_name_at_once_one_makes_the_player() -> No
 
 
 async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | None:
-    """What goes wrong where some operations happen in an order."""
+    """Return what goes wrong when some operations run in an order."""
     async with house(in_memory) as there:
         scene = new_scene(there)
         await scene.settle_in()
@@ -454,7 +458,7 @@ async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | No
     st.lists(st.sampled_from(list(OPERATIONS)), min_size=3, max_size=6),
     st.lists(st.integers(0, 5), max_size=30),
 )
-def test_many_at_once_in_any_order_leave_the_account_as_one_after_the_other_would(
+def test_many_concurrent_operations_leave_the_account_as_sequential_ones_would(
     names: list[str], first: list[int]
 ) -> None:
     assert trio.run(play_one_order, names, first) is None

@@ -1,4 +1,6 @@
-"""Many wrong passwords at once keep nobody out who has the right one: on TCP, over HTTP, and by the gate itself."""
+"""A client with the right password is accepted despite many simultaneous wrong passwords: over TCP, over HTTP, and in
+the authenticator.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ from tests.helpers import Client, running_daemon
 from tests.http.helpers import http_daemon
 
 PASSWORD = "correct horse"
-#: Addresses that send wrong passwords, how many each sends at once, and how many players send right ones.
+#: Number of addresses with wrong passwords, of simultaneous attempts from each, and of players with right ones.
 ATTACKERS, AT_ONCE, HONEST = 100, 3, 26
-#: Longest that the whole may take on a busy machine.
+#: Timeout in seconds of the whole test on a busy machine.
 PATIENCE_SECONDS = 120
 
 
 class Patient(Passwords):
-    """Passwords that cost next to nothing, and are hashed and compared when they may be."""
+    """Passwords with a cheap hash, which are hashed and compared only when permitted."""
 
     def __init__(self, max_waiting: int = 1_024, max_waiting_of_one: int = 64) -> None:
         super().__init__(1, 64, max_waiting, max_waiting_of_one)
@@ -54,13 +56,13 @@ class Patient(Passwords):
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what is sure to be."""
+    """Wait for a condition that is certain to come true."""
     while not condition():
         await trio.lowlevel.checkpoint()
 
 
 async def honest_players(daemon: Daemon) -> Patient:
-    """Give a daemon patient passwords, and players who are known nowhere."""
+    """Give a daemon patient passwords, and players who are not known at any address."""
     daemon.authenticator.passwords.close()
     patient = daemon.authenticator.passwords = Patient()
     for number in range(HONEST):
@@ -68,12 +70,12 @@ async def honest_players(daemon: Daemon) -> Patient:
     return patient
 
 
-#: Sends one login: address, name, password; whether it was let in, or the code of the refusal.
+#: Function that sends one login with address, name and password, and returns "let in" or the code of the refusal.
 Login = Callable[[str, str, str], Awaitable[str]]
 
 
 async def crowd(patient: Patient, login: Login) -> None:
-    """Let wrong and right passwords come while none is compared; then let them be compared."""
+    """Send wrong and right passwords while none is compared; then permit the comparisons."""
     try:
         await _crowd(patient, login)
     finally:
@@ -102,7 +104,7 @@ async def _crowd(patient: Patient, login: Login) -> None:
     assert list(answers.values()).count("let in") == HONEST
 
 
-async def test_a_hundred_addresses_with_wrong_passwords_keep_nobody_out() -> None:
+async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong_ones_over_tcp() -> None:
     async with running_daemon() as daemon:
         patient = await honest_players(daemon)
 
@@ -115,7 +117,7 @@ async def test_a_hundred_addresses_with_wrong_passwords_keep_nobody_out() -> Non
         await crowd(patient, login)
 
 
-async def test_nor_do_they_over_http() -> None:
+async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong_ones_over_http() -> None:
     async with http_daemon(trusted_proxies="127.0.0.1") as (daemon, client):
         patient = await honest_players(daemon)
         transport = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None))
@@ -138,13 +140,13 @@ class House(NamedTuple):
 
 
 FULL = "max_waiting_passwords: 1 wait to be compared; try again later"
-#: The address that the refused ones come from, and others.
+#: The address of the refused attempts, and other addresses.
 MINE, OTHERS = "192.0.2.1:4711", [f"198.51.100.{number}:1" for number in range(AT_A_TIME + 1)]
 
 
 @asynccontextmanager
 async def full_house() -> AsyncIterator[House]:
-    """A gate whose queue is full, with a player; one attempt may fail from each address."""
+    """Yield an authenticator with a full queue and a player; one attempt may fail from each address."""
     patient = Patient(max_waiting=1)
     authenticator = Authenticator(Registry(MemoryPlayers(), 10), 1, 10, patient)
 
@@ -166,7 +168,7 @@ async def full_house() -> AsyncIterator[House]:
         authenticator.close()
 
 
-async def by_gate(house: House, password: str) -> object:
+async def by_authenticator(house: House, password: str) -> object:
     return await house.authenticator.admit_with_password("bot", password, MINE)
 
 
@@ -182,8 +184,10 @@ async def by_registering_again(house: House, password: str) -> object:
     return account
 
 
-@pytest.mark.parametrize("way", [by_gate, by_credentials, by_registering_again])
-async def test_what_was_not_compared_uses_up_no_attempt(way: Callable[[House, str], Awaitable[object]]) -> None:
+@pytest.mark.parametrize("way", [by_authenticator, by_credentials, by_registering_again])
+async def test_password_that_was_not_compared_uses_up_no_attempt(
+    way: Callable[[House, str], Awaitable[object]],
+) -> None:
     async with full_house() as house:
         for _ in range(3):
             with pytest.raises(TooMany) as refusal:
@@ -198,9 +202,9 @@ async def test_what_was_not_compared_uses_up_no_attempt(way: Callable[[House, st
         assert str(refusal.value).startswith("max_failures_per_minute: 1 from this address are used up")
 
 
-async def test_a_connection_that_was_let_in_stays_so_though_the_queue_is_full() -> None:
+async def test_accepted_connection_stays_accepted_although_the_queue_is_full() -> None:
     async with full_house() as house:
-        credentials = Credentials(house.authenticator, seconds=0)  # nothing is remembered
+        credentials = Credentials(house.authenticator, seconds=0)  # nothing is cached
         house.patient.may_compare.set()
         await until(lambda: house.patient.waiting == 0)
         await credentials.admit("bot", PASSWORD, MINE)
@@ -211,12 +215,12 @@ async def test_a_connection_that_was_let_in_stays_so_though_the_queue_is_full() 
             for number in range(len(OTHERS)):
                 nursery.start_soon(refused, house.authenticator, "other", f"203.0.113.{number}:1")
             await until(lambda: house.patient.waiting == 1)
-            house.authenticator.guesses.forget("bot")  # a known client would have a place
+            house.authenticator.guesses.forget("bot")  # a known client would get a place
             with pytest.raises(TooMany) as refusal:
                 await credentials.admit("bot", PASSWORD, MINE)
             assert str(refusal.value) == FULL
             house.patient.may_compare.set()
-        # Its address has used up its attempts, and it has shown no wrong password.
+        # Its address has used up its attempts, but the connection itself sent no wrong password.
         assert (await credentials.admit("bot", PASSWORD, MINE)).name == "bot"
 
 
@@ -225,7 +229,7 @@ async def refused(authenticator: Authenticator, name: str, peer: str) -> None:
         await authenticator.admit_with_password(name, "wrong", peer)
 
 
-async def test_a_player_is_known_where_it_showed_its_key_or_its_password() -> None:
+async def test_player_is_known_at_an_address_after_its_key_or_password_was_accepted() -> None:
     patient = Patient()
     patient.may_compare.set()
     authenticator = Authenticator(Registry(MemoryPlayers(), 10), 10, 10, patient)
@@ -252,7 +256,7 @@ async def test_a_player_is_known_where_it_showed_its_key_or_its_password() -> No
     authenticator.close()
 
 
-async def test_many_players_of_one_address_make_no_others_unknown() -> None:
+async def test_many_players_of_one_address_do_not_make_others_unknown() -> None:
     guesses = Guesses(RateLimiter("max_failures_per_minute", 1, 60))
     guesses.know("bot", MINE)
     for number in range(MAX_KNOWN + 10):

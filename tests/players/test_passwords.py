@@ -1,4 +1,4 @@
-"""Passwords: whose they are, and that who has none costs the same work."""
+"""Passwords are verified, and a player without one costs the same work."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gmd.players.passwords import Passwords
 
 @pytest.fixture
 def passwords() -> Iterator[Passwords]:
-    """Passwords that cost next to nothing."""
+    """Yield passwords with a cheap hash."""
     with closing(Passwords(passes=1, memory_kib=64)) as cheap:
         yield cheap
 
 
-async def test_a_password_is_known_again_and_another_is_not(passwords: Passwords) -> None:
+async def test_right_password_is_verified_and_another_is_not(passwords: Passwords) -> None:
     stored = await passwords.hash("correct horse \N{BLACK CHESS KNIGHT}")
     assert await passwords.verify(stored, "correct horse \N{BLACK CHESS KNIGHT}")
     assert not await passwords.verify(stored, "correct horse")
@@ -26,13 +26,13 @@ async def test_a_password_is_known_again_and_another_is_not(passwords: Passwords
     assert await passwords.hash("same") != await passwords.hash("same")
 
 
-async def test_who_has_no_password_is_verified_all_the_same(passwords: Passwords) -> None:
+async def test_player_without_a_password_costs_a_verification_too(passwords: Passwords) -> None:
     assert not await passwords.verify(None, "anything")
     assert passwords.verified == 1
 
 
-async def test_the_stand_in_costs_what_a_true_hash_costs() -> None:
+async def test_stand_in_hash_costs_as_much_as_a_real_one() -> None:
     with closing(Passwords()) as passwords:
         true = extract_parameters(await passwords.hash("password"))
-        assert extract_parameters(passwords._nobodys) == true
+        assert extract_parameters(passwords._decoy) == true
     assert (true.type.name, true.memory_cost, true.time_cost, true.parallelism) == ("ID", 65_536, 3, 4)

@@ -1,4 +1,4 @@
-"""Who is here."""
+"""Presence of players."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def here(daemon: MemoryDaemon) -> list[str]:
     return [account.name for account in daemon.authenticator.presence.here()]
 
 
-async def test_a_player_is_here_from_its_hello_to_the_end_of_its_last_session() -> None:
+async def test_player_is_present_from_its_hello_to_the_end_of_its_last_session() -> None:
     async with house() as (daemon, alice, bob, _carol):
         assert here(daemon) == ["alice", "bob", "carol"]
         second = await enter(daemon, "alice")
@@ -26,7 +26,7 @@ async def test_a_player_is_here_from_its_hello_to_the_end_of_its_last_session() 
         assert here(daemon) == ["carol"]
 
 
-async def test_a_request_without_a_session_counts_for_a_while(autojump_clock: MockClock) -> None:
+async def test_request_without_a_session_counts_for_a_while(autojump_clock: MockClock) -> None:
     async with house(presence_timeout=60.0) as (daemon, alice, *others):
         made = await alice.ask("register", name="dave")
         for client in (alice, *others):
@@ -45,7 +45,7 @@ async def test_a_request_without_a_session_counts_for_a_while(autojump_clock: Mo
         assert not daemon.authenticator.presence.is_here(made["player"])
 
 
-async def test_who_only_knows_an_old_key_is_not_here() -> None:
+async def test_player_with_an_old_key_is_not_present() -> None:
     async with house() as (daemon, alice, bob, _carol):
         presence, registry = daemon.authenticator.presence, daemon.authenticator.registry
         presence.seen(ALICE)
@@ -58,7 +58,7 @@ async def test_who_only_knows_an_old_key_is_not_here() -> None:
         assert here(daemon) == ["alice"]
 
 
-async def test_whoever_fails_to_prove_it_is_not_here() -> None:
+async def test_player_with_a_wrong_key_is_not_present() -> None:
     async with house() as (daemon, *clients):
         for client in clients:
             await client.aclose()

@@ -1,4 +1,4 @@
-"""Registered players and their keys: names, ids, and requests that are repeated because a reply was lost."""
+"""Registered players and their keys: names, ids, and requests repeated after a lost reply."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.helpers import running_log, store_in
 
 
 class House:
-    """A registry and its gate, on a store that outlives them."""
+    """A registry and its authenticator, on a store that outlives them."""
 
     def __init__(self) -> None:
         self.store = MemoryPlayers()
 
     async def open(self) -> Authenticator:
-        """As after a start of the daemon."""
+        """Return an authenticator as after a start of the daemon."""
         registry = Registry(self.store, 1_000)
         await registry.start()
         return Authenticator(registry, 1_000, 1_000)
@@ -42,7 +42,7 @@ async def registered(authenticator: Authenticator, name: str = "bot", token: str
 
 
 def admits(authenticator: Authenticator, player: int, key: str | None) -> bool:
-    """Whether a key lets one act as a player."""
+    """Return whether a key allows acting as a player."""
     try:
         authenticator.admit(player, key, None, "")
     except Unauthorized:
@@ -50,7 +50,7 @@ def admits(authenticator: Authenticator, player: int, key: str | None) -> bool:
     return True
 
 
-async def test_ids_are_given_in_turn_and_keys_open_for_their_player_alone() -> None:
+async def test_ids_are_consecutive_and_each_key_is_valid_for_its_player_only() -> None:
     authenticator = await House().open()
     made = [await registered(authenticator, f"bot-{number}") for number in range(3)]
     assert [player for player, _ in made] == [FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2]
@@ -59,7 +59,7 @@ async def test_ids_are_given_in_turn_and_keys_open_for_their_player_alone() -> N
         assert [admits(authenticator, other, key) for other, _ in made] == [other == player for other, _ in made]
 
 
-async def test_a_name_is_taken_whatever_its_case() -> None:
+async def test_name_is_taken_regardless_of_case() -> None:
     authenticator = await House().open()
     await registered(authenticator, "Deep.Blue")
     with pytest.raises(NotAvailable) as caught:
@@ -68,12 +68,12 @@ async def test_a_name_is_taken_whatever_its_case() -> None:
     assert authenticator.registry.named("DEEP.BLUE") == authenticator.registry.get(FIRST_PLAYER)
 
 
-async def test_a_repeated_registration_gives_the_same_player_and_key_until_the_key_is_used() -> None:
+async def test_repeated_registration_returns_the_same_player_and_key_until_the_key_is_used() -> None:
     house = House()
     authenticator = await house.open()
     player, key = await registered(authenticator, token="t")
     assert await registered(authenticator, token="t") == (player, key)
-    authenticator = await house.open()  # also behind a restart
+    authenticator = await house.open()  # also after a restart
     assert await registered(authenticator, "BOT", token="t") == (player, key)
     for token in (None, "other"):
         with pytest.raises(NotAvailable):
@@ -84,7 +84,7 @@ async def test_a_repeated_registration_gives_the_same_player_and_key_until_the_k
     assert admits(authenticator, player, key)
 
 
-async def test_that_a_key_was_used_is_known_behind_a_restart() -> None:
+async def test_use_of_a_key_is_remembered_after_a_restart() -> None:
     house = House()
     authenticator = await house.open()
     player, key = await registered(authenticator, token="t")
@@ -97,13 +97,13 @@ async def test_that_a_key_was_used_is_known_behind_a_restart() -> None:
     assert (account.player, again) == (player, None)
 
 
-async def test_the_same_token_makes_another_key_for_every_player() -> None:
+async def test_same_token_gives_every_player_another_key() -> None:
     authenticator = await House().open()
     made = {await registered(authenticator, name, token="t") for name in ("one", "two", "three")}
     assert len({key for _, key in made}) == 3
 
 
-async def test_a_new_key_is_good_at_once_and_the_old_one_no_more() -> None:
+async def test_new_key_is_valid_at_once_and_the_old_one_is_not() -> None:
     house = House()
     authenticator = await house.open()
     player, old = await registered(authenticator)
@@ -112,7 +112,7 @@ async def test_a_new_key_is_good_at_once_and_the_old_one_no_more() -> None:
         assert (admits(current, player, old), admits(current, player, new)) == (False, True)
 
 
-async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_new_key_is_used() -> None:
+async def test_rekey_can_be_repeated_with_the_old_key_and_its_token_until_the_new_key_is_used() -> None:
     house = House()
     authenticator = await house.open()
     player, old = await registered(authenticator, token="t")
@@ -133,7 +133,7 @@ async def test_a_rekeying_is_repeated_with_the_old_key_and_its_token_until_the_n
     assert (await current.registry.register("bot", None, "t"))[1] is None
 
 
-async def test_a_session_s_proof_is_good_until_the_key_changes() -> None:
+async def test_authentication_of_a_session_is_valid_until_the_key_changes() -> None:
     authenticator = await House().open()
     player, _ = await registered(authenticator)
     account = authenticator.registry.get(player)
@@ -149,14 +149,14 @@ async def test_a_session_s_proof_is_good_until_the_key_changes() -> None:
         authenticator.admit(player, None, authenticated, "")
 
 
-async def test_who_was_revoked_has_no_key_until_the_next_one() -> None:
+async def test_revoked_player_has_no_key_until_the_next_one() -> None:
     house = House()
     authenticator = await house.open()
     player, key = await registered(authenticator, token="t")
-    told: list[int] = []
-    authenticator.registry.when_revoked(told.append)
+    revoked_players: list[int] = []
+    authenticator.registry.when_revoked(revoked_players.append)
     await authenticator.registry.revoke(player)
-    assert told == [player]
+    assert revoked_players == [player]
     for current in (authenticator, await house.open()):
         assert [admits(current, player, each) for each in (key, "", None)] == [False] * 3
         assert (await current.registry.register("bot", None, "t"))[1] is None
@@ -164,17 +164,17 @@ async def test_who_was_revoked_has_no_key_until_the_next_one() -> None:
     assert (admits(current, player, key), admits(current, player, new)) == (False, True)
 
 
-async def test_there_are_no_more_players_than_there_may_be() -> None:
+async def test_number_of_players_is_limited() -> None:
     registry = Registry(MemoryPlayers(), 2)
     for name in ("one", "two"):
         await registry.register(name, None, "t")
     with pytest.raises(TooMany) as caught:
         await registry.register("three", None, None)
-    assert str(caught.value) == "max_players: there are 2, and no more may register"
+    assert str(caught.value) == "max_players: the limit of 2 players is reached"
     assert (await registry.register("two", None, "t"))[0].player == FIRST_PLAYER + 1
 
 
-async def test_two_who_want_one_name_at_once_do_not_both_get_it(tmp_path: Path) -> None:
+async def test_concurrent_registrations_of_one_name_succeed_only_once(tmp_path: Path) -> None:
     got: list[Account] = []
     with store_in(tmp_path) as store:
         async with running_log(store) as log:
@@ -192,7 +192,7 @@ async def test_two_who_want_one_name_at_once_do_not_both_get_it(tmp_path: Path) 
 
 
 class FullDisk(MemoryPlayers):
-    """A store that may be full."""
+    """Store that may be full."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class FullDisk(MemoryPlayers):
         await write(account)  # type: ignore[misc]
 
 
-async def test_what_could_not_be_written_has_not_happened() -> None:
+async def test_change_that_cannot_be_written_has_no_effect() -> None:
     store = FullDisk()
     registry = Registry(store, 10)
     authenticator = Authenticator(registry, 1_000, 1_000)
@@ -228,7 +228,7 @@ async def test_what_could_not_be_written_has_not_happened() -> None:
     assert (await registered(authenticator, "other"))[0] == player + 1
 
 
-async def test_a_registration_is_finished_though_its_client_has_gone(autojump_clock: MockClock) -> None:
+async def test_registration_is_finished_although_its_client_has_gone(autojump_clock: MockClock) -> None:
     class Slow(MemoryPlayers):
         async def add(self, account: Account) -> None:
             await trio.sleep(1)
@@ -242,13 +242,13 @@ async def test_a_registration_is_finished_though_its_client_has_gone(autojump_cl
     assert await registry.register("bot", None, "t") == (found, keys.derived_key(found.nonce or b"", "t"))
 
 
-def test_nothing_shows_what_is_kept_of_a_key() -> None:
+def test_repr_of_an_account_shows_no_secret() -> None:
     account = Account(player=1, name="bot", created="", key=b"digest", password="hash", nonce=b"nonce")
     assert repr(account) == "Account(player=1, name='bot')"
     assert repr(structs.replace(account, name="b")) == "Account(player=1, name='b')"
 
 
-async def test_what_a_player_has_set_is_kept_and_its_versions_are_counted() -> None:
+async def test_settings_of_a_player_are_kept_and_its_versions_counted() -> None:
     house = House()
     authenticator = await house.open()
     player, _ = await registered(authenticator)
@@ -267,7 +267,7 @@ async def test_what_a_player_has_set_is_kept_and_its_versions_are_counted() -> N
     assert (account.max_games, account.ranked, account.version) == (0, True, 3)
 
 
-async def test_a_new_player_takes_four_games_and_no_ranked_ones() -> None:
+async def test_new_player_accepts_four_games_and_no_ranked_ones() -> None:
     authenticator = await House().open()
     account, _ = await authenticator.registry.register("bot", None, None)
     assert (account.max_games, account.ranked, account.version) == (4, False, 0)

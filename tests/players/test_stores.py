@@ -1,4 +1,4 @@
-"""What every store of players does. A new one joins by a line in :data:`STORES`."""
+"""The contract of every store of players. To test a new store, add a line to :data:`STORES`."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ async def sql_store() -> AsyncIterator[PlayerStore]:
 
 StoreFactory = Callable[[], AbstractAsyncContextManager[PlayerStore]]
 
-#: Every store there is, empty, by its name.
+#: Every kind of store, empty, by its name.
 STORES: dict[str, StoreFactory] = {"memory": memory_store, "sql": sql_store}
 
 
 @pytest.fixture(params=list(STORES.values()), ids=list(STORES))
 def new_store(request: pytest.FixtureRequest) -> StoreFactory:
-    """Opens an empty store."""
+    """Return a function that opens an empty store."""
     factory: StoreFactory = request.param
     return factory
 
 
-async def test_at_first_there_is_nobody(new_store: StoreFactory) -> None:
+async def test_new_store_is_empty(new_store: StoreFactory) -> None:
     async with new_store() as store:
         assert await store.load() == []
 
 
-async def test_who_was_added_is_there_with_every_field_in_the_order_of_ids(new_store: StoreFactory) -> None:
+async def test_added_accounts_are_loaded_with_every_field_in_order_of_ids(new_store: StoreFactory) -> None:
     async with new_store() as store:
         await store.add(FULL)
         await store.add(BARE)
         assert await store.load() == [BARE, FULL]
 
 
-async def test_a_change_replaces_every_field_that_may_change(new_store: StoreFactory) -> None:
+async def test_change_replaces_every_changeable_field(new_store: StoreFactory) -> None:
     async with new_store() as store:
         await store.add(BARE)
         await store.add(FULL)
@@ -79,7 +79,7 @@ async def test_a_change_replaces_every_field_that_may_change(new_store: StoreFac
             assert await store.load() == [changed, FULL]
 
 
-async def test_ids_and_names_are_unique_the_names_whatever_their_case(new_store: StoreFactory) -> None:
+async def test_ids_and_names_are_unique_regardless_of_case(new_store: StoreFactory) -> None:
     async with new_store() as store:
         await store.add(BARE)
         for other in (structs.replace(BARE, name="other"), structs.replace(BARE, player=FIRST_PLAYER + 1, name="bARE")):
@@ -88,7 +88,7 @@ async def test_ids_and_names_are_unique_the_names_whatever_their_case(new_store:
         assert await store.load() == [BARE]
 
 
-async def test_who_is_not_there_is_not_changed(new_store: StoreFactory) -> None:
+async def test_missing_account_cannot_be_changed(new_store: StoreFactory) -> None:
     async with new_store() as store:
         with pytest.raises(PlayersNotWritten):
             await store.change(BARE)

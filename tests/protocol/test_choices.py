@@ -1,4 +1,4 @@
-"""An error about a word shows which words there are, wherever it stands."""
+"""An error about a word lists the valid words, wherever the field stands."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Outer(Struct):
         ({"plain": "red"}, "Expected `int`, got `str` - at `$.plain`"),
     ],
 )
-def test_choices_of_nested_fields_are_shown(value: Any, expected: str) -> None:
+def test_error_in_a_nested_field_lists_the_choices(value: Any, expected: str) -> None:
     with pytest.raises(msgspec.ValidationError) as raised:
         msgspec.json.decode(json.dumps(value), type=Outer)
     assert with_choices(raised.value, Outer) == expected
 
 
-def test_fields_that_take_no_words_have_no_choices() -> None:
+def test_field_without_words_has_no_choices() -> None:
     assert choices_at(Outer, ".plain") == choices_at(Outer, ".nowhere.color") == choices_at(int, "") == []
     assert choices_at(Literal["a", "b"], "") == ["a", "b"]
 
@@ -68,5 +68,5 @@ SHAPES = (
         ({"clock": {"initial": "3"}}, 'clock.initial: {"initial": "3"}: expected `float`, got `str`'),
     ],
 )
-def test_request_with_a_wrong_value_is_told_what_is_right(fields: dict[str, Any], expected: str) -> None:
+def test_request_with_a_wrong_value_gets_the_valid_ones(fields: dict[str, Any], expected: str) -> None:
     assert refusal(**fields) == expected

@@ -1,4 +1,4 @@
-"""The usual text of a time control."""
+"""The text of a time control."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gm_protocol.clock_text import read_clock_text
         ("1/0.05", {"first_move": 1.0, "per_move": 0.05}),
     ],
 )
-def test_clock_is_read(text: str, fields: dict[str, float]) -> None:
+def test_clock_text_is_parsed(text: str, fields: dict[str, float]) -> None:
     assert read_clock_text(text) == fields
 
 
@@ -30,5 +30,5 @@ def test_text_that_is_no_clock_is_refused(text: str) -> None:
 
 
 @given(st.integers(0, 10**7), st.integers(0, 1000), st.sampled_from("+/"))
-def test_every_pair_of_seconds_is_read_back(first: int, second: int, sign: str) -> None:
+def test_every_pair_of_seconds_is_parsed(first: int, second: int, sign: str) -> None:
     assert list(read_clock_text(f"{first}{sign}{second}").values()) == [first, second]

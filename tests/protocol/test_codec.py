@@ -1,4 +1,4 @@
-"""Requests out of bytes: whatever the bytes are, a request or a refusal that says what is wrong."""
+"""Decoding of requests: any bytes are a request, or are refused with the reason."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gm_protocol.codec import InvalidRequest, decode_request, echo_id, encode, e
 from gm_protocol.errors import ERRORS, GmError, Stale, TooMany
 from gm_protocol.messages import REQUESTS, AnyRequest, ClockOption, NewGame, Ping, Pong
 
-#: Codes that a body which is no request may be refused with.
+#: Codes of the refusals of a body that is no request.
 CODES = {"bad_json", "bad_request", "unknown_kind"}
 
-#: Longest sentence of an error, whatever the client sent.
+#: Length of the longest error sentence, whatever the client sent.
 MAX_SENTENCE = 400
 
 NEW_GAME = b'{"kind":"new_game","player_white":1,"player_black":2'
@@ -49,7 +49,7 @@ def refusal_of(body: bytes, *, strict: bool = False) -> InvalidRequest:
 
 
 def outcome_of(body: bytes) -> AnyRequest | tuple[str, str, str | None, int | str | None]:
-    """The request, or what it is refused with."""
+    """Return the request, or the contents of the refusal."""
     try:
         return decode_request(body)
     except InvalidRequest as invalid:
@@ -57,7 +57,7 @@ def outcome_of(body: bytes) -> AnyRequest | tuple[str, str, str | None, int | st
 
 
 def of_pairs(members: list[tuple[str, Any]]) -> bytes:
-    """An object with these members, duplicates and all."""
+    """Return an object with these members, including duplicates."""
     return f"{{{', '.join(f'{json.dumps(name)}: {json.dumps(value)}' for name, value in members)}}}".encode()
 
 
@@ -80,17 +80,17 @@ def check_refusal(refused: InvalidRequest) -> None:
 
 
 @given(st.binary(), st.booleans())
-def test_any_bytes_are_a_request_or_invalid(body: bytes, strict: bool) -> None:
+def test_any_bytes_are_a_request_or_refused(body: bytes, strict: bool) -> None:
     check_is_request_or_refusal(body, strict)
 
 
 @given(kinds, pairs, st.booleans())
-def test_any_object_is_a_request_or_invalid(kind: str, members: list[tuple[str, Any]], strict: bool) -> None:
+def test_any_object_is_a_request_or_refused(kind: str, members: list[tuple[str, Any]], strict: bool) -> None:
     check_is_request_or_refusal(of_pairs([("kind", kind), *members]), strict)
 
 
 @given(pairs, st.integers(0, 200), st.binary(max_size=4), st.integers(0, 4), st.booleans())
-def test_any_damaged_object_is_a_request_or_invalid(
+def test_any_damaged_object_is_a_request_or_refused(
     members: list[tuple[str, Any]], at: int, put: bytes, cut: int, strict: bool
 ) -> None:
     whole = of_pairs([("kind", "move"), *members])
@@ -101,12 +101,12 @@ def test_any_damaged_object_is_a_request_or_invalid(
 @example([("kind", "new_game"), ("player_white", 1), ("player_black", 2)], [("kind", "ping")])
 @example([("kind", "move"), ("game_id", "x"), ("move", 1)], [("move", "e4"), ("game_id", 1)])
 @example([("kind", "ping"), ("id", [])], [("id", 5)])
-def test_of_duplicate_keys_the_last_wins(members: list[tuple[str, Any]], more: list[tuple[str, Any]]) -> None:
+def test_last_of_duplicate_keys_counts(members: list[tuple[str, Any]], more: list[tuple[str, Any]]) -> None:
     assert outcome_of(of_pairs(members + more)) == outcome_of(of_pairs(list(dict(members + more).items())))
 
 
 @pytest.mark.parametrize("clock", ['{"initial":"x","initial":3}', '{"bogus":1},"clock":{"initial":3}'])
-def test_the_last_wins_inside_of_a_field_too(clock: str) -> None:
+def test_last_of_duplicate_keys_inside_a_field_counts(clock: str) -> None:
     request = decode_request(NEW_GAME + f',"clock":{clock}}}'.encode())
     assert isinstance(request, NewGame)
     assert isinstance(request.clock, ClockOption)
@@ -114,24 +114,24 @@ def test_the_last_wins_inside_of_a_field_too(clock: str) -> None:
 
 
 @given(st.integers(1, 9))
-def test_nul_bytes_behind_the_object_are_ignored(count: int) -> None:
+def test_nul_bytes_after_the_object_are_ignored(count: int) -> None:
     assert decode_request(b'{"kind":"ping","id":1}' + b"\0" * count) == Ping(id=1)
     assert decode_request(b'{"kind":"ping","id":1}\n' + b"\0" * count) == Ping(id=1)
 
 
 @pytest.mark.parametrize("body", [b"\0", b'\0{"kind":"ping"}', b'{"kind":"ping"}\0 \0', b'{"kind":\0"ping"}'])
-def test_nul_bytes_elsewhere_are_not(body: bytes) -> None:
+def test_nul_bytes_elsewhere_are_bad_json(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
 
 
 @pytest.mark.parametrize(
     "body", [b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""]
 )
-def test_what_is_not_one_object_is_bad_json(body: bytes) -> None:
+def test_body_that_is_not_one_object_is_bad_json(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
 
 
-def test_the_refusal_of_another_value_repeats_its_begin() -> None:
+def test_refusal_of_another_value_quotes_its_beginning() -> None:
     advice = 'the message must be one JSON object, such as {"kind": "ping"}, not '
     assert str(refusal_of(b'["ping"]').error) == advice + '["ping"]'
     assert str(refusal_of(b"[" + b"1," * 50_000 + b"1]").error) == advice + "[" + "1," * 39 + "1" + "..."
@@ -156,19 +156,19 @@ DEEP = 100_000
     ids=lambda body: body[:30].decode(),
 )
 @pytest.mark.parametrize("strict", [False, True])
-def test_nesting_too_deep_is_bad_json_wherever_it_is(body: bytes, strict: bool) -> None:
+def test_too_deep_nesting_is_bad_json_anywhere(body: bytes, strict: bool) -> None:
     refused = refusal_of(body, strict=strict)
     assert refused.error.code == "bad_json"
     assert str(refused.error) == "the message is nested too deep to read"
 
 
 @pytest.mark.parametrize("body", [b"[" * DEEP, b"[" * DEEP + b"]" * DEEP], ids=["open", "closed"])
-def test_a_deep_array_is_bad_json(body: bytes) -> None:
+def test_deep_array_is_bad_json(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
 
 
 @pytest.mark.parametrize("before", [b'{"kind":"ping"', NEW_GAME, NEW_GAME + b',"brief":1', b'{"kind":"pong"'])
-def test_nesting_just_at_the_limit_of_what_can_be_read_is_an_answer_like_any_other(before: bytes) -> None:
+def test_nesting_near_the_depth_limit_is_answered_normally(before: bytes) -> None:
     def nested(depth: int) -> bytes:
         return before + b',"other":' + b"[" * depth + b"]" * depth + b"}"
 
@@ -181,13 +181,13 @@ def test_nesting_just_at_the_limit_of_what_can_be_read_is_an_answer_like_any_oth
 
 
 @pytest.mark.parametrize("at", [0, 5, 12, 21, 28])
-def test_invalid_utf8_is_bad_json_wherever_it_is(at: int) -> None:
+def test_invalid_utf8_is_bad_json_anywhere(at: int) -> None:
     body = b'{"kind":"ping","other":"text"}'
     assert str(refusal_of(body[:at] + b"\xff" + body[at:]).error) == f"the message is not UTF-8: byte {at} is wrong"
 
 
 @pytest.mark.parametrize("text", [b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x28\xa1"])
-def test_utf8_must_be_well_formed_in_fields_that_are_skipped(text: bytes) -> None:
+def test_utf8_must_be_well_formed_even_in_skipped_fields(text: bytes) -> None:
     assert refusal_of(b'{"kind":"ping","other":"' + text + b'"}').error.code == "bad_json"
     assert refusal_of(b'{"kind":"ping","' + text + b'":1}').error.code == "bad_json"
 
@@ -198,14 +198,14 @@ def test_numbers_of_any_size_are_skipped_in_unknown_fields(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400])
-def test_numbers_beyond_a_double_are_refused_by_name(number: str) -> None:
+def test_number_beyond_a_double_is_refused_with_its_field(number: str) -> None:
     refused = refusal_of(f'{{"kind":"wait","game_id":1,"timeout":{number}}}'.encode())
     assert refused.error.code == "bad_request"
     assert str(refused.error).startswith("timeout: " + number[:80])
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, 10**4000])
-def test_players_beyond_64_bits_are_refused_by_name(number: int) -> None:
+def test_player_beyond_64_bits_is_refused_with_its_field(number: int) -> None:
     for name in ("player", "player_white", "player_black"):
         refused = refusal_of(
             json.dumps({"kind": "new_game", "player_white": 1, "player_black": 2, name: number}).encode()
@@ -215,20 +215,20 @@ def test_players_beyond_64_bits_are_refused_by_name(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 0, 2**53 + 1])
-def test_players_have_64_bits(number: int) -> None:
+def test_player_may_be_any_64_bit_number(number: int) -> None:
     request = decode_request(json.dumps({"kind": "ping", "player": number}).encode())
     assert request.player == number
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**80), 10**300])
-def test_ids_and_seeds_may_be_larger_than_that(number: int) -> None:
+def test_ids_and_seeds_may_exceed_64_bits(number: int) -> None:
     request = decode_request(NEW_GAME + f',"seed":{number},"id":{number}}}'.encode())
     assert isinstance(request, NewGame)
     assert request.seed == request.id == number
     assert json.loads(encode(Pong(id=echo_id(request)))) == {"id": number, "error": None}
 
 
-def test_an_id_too_long_to_be_read_is_refused() -> None:
+def test_too_long_id_is_refused() -> None:
     refused = refusal_of(b'{"kind":"ping","id":%b}' % (b"9" * 5000))
     assert (refused.error.code, refused.kind, refused.id) == ("bad_request", "ping", None)
 
@@ -245,7 +245,7 @@ def test_an_id_too_long_to_be_read_is_refused() -> None:
         ({}, "bad_request", None),
     ],
 )
-def test_refusals_carry_the_id_and_the_kind(
+def test_refusal_has_the_id_and_the_kind_of_its_request(
     request_id: int | str, rest: dict[str, Any], code: str, kind: str | None
 ) -> None:
     refused = refusal_of(json.dumps(rest | {"id": request_id}).encode())
@@ -307,19 +307,19 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("request_", "sentence"), SENTENCES, ids=[sentence[:40] for _, sentence in SENTENCES])
-def test_errors_name_the_field_and_the_value(request_: dict[str, Any], sentence: str) -> None:
+def test_error_names_the_field_and_the_value(request_: dict[str, Any], sentence: str) -> None:
     assert str(refusal_of(json.dumps(request_).encode()).error) == sentence
 
 
 @pytest.mark.parametrize(
     "field", [b'"variant":"%b"', b'"clock":{"%b":1}', b'"clock":"%b"', b'"kind":"%b"', b'"other%b":1', b'"id":["%b"]']
 )
-def test_errors_are_short_however_long_the_value(field: bytes) -> None:
+def test_error_is_short_however_long_the_value(field: bytes) -> None:
     refused = refusal_of(NEW_GAME + b"," + field % (b"x" * 100_000) + b"}", strict=True)
     assert len(str(refused.error)) <= MAX_SENTENCE
 
 
-def test_unknown_fields_are_ignored_but_not_in_a_strict_new_game() -> None:
+def test_unknown_field_is_ignored_except_in_a_strict_new_game() -> None:
     assert decode_request(b'{"kind":"ping","colour":"blue"}', strict=True) == Ping()
     misspelt = NEW_GAME + b',"varaint":"crazyhouse","id":7}'
     assert decode_request(misspelt) == NewGame(player_white=1, player_black=2, id=7)
@@ -329,19 +329,19 @@ def test_unknown_fields_are_ignored_but_not_in_a_strict_new_game() -> None:
 
 
 @given(kinds)
-def test_the_error_reply_has_nulls_where_success_would_have_values(kind: str) -> None:
+def test_error_reply_has_nulls_in_place_of_the_values_of_success(kind: str) -> None:
     reply = json.loads(encode(error_reply(GmError("no"), kind, None)))
     with_state = {"state": None} if kind in {"new_game", "game_from_pgn", "move", "sense", "end_game"} else {}
     with_game = {"game_id": None} if kind in {"new_game", "game_from_pgn"} else {}
     assert reply == {**with_game, **with_state, "code": "internal", "error": "no"}
 
 
-def test_the_error_reply_carries_id_and_retry_after() -> None:
+def test_error_reply_has_id_and_retry_after() -> None:
     reply = json.loads(encode(error_reply(TooMany("later", 5.0), None, "x")))
     assert reply == {"id": "x", "code": "too_many", "retry_after": 5.0, "error": "later"}
 
 
-def test_every_error_has_a_code_of_its_own() -> None:
+def test_every_error_has_its_own_code() -> None:
     assert len(ERRORS) == len(GmError.__subclasses__()) == 20
     assert all(error.code == code for code, error in ERRORS.items())
     assert Stale("late", expected=4).expected == 4

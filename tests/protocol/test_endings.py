@@ -1,4 +1,4 @@
-"""Endings as types: each has one word on the wire, and each word is that of an ending."""
+"""Endings as types: each ending has one word on the wire, and each word has an ending."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ COMBINATIONS = list(product(Cause, (None, chess.WHITE, chess.BLACK), (None, ches
 
 
 def made(cause: Cause, winner: bool | None, claimant: bool | None) -> Ending | None:
-    """Return the ending of a combination; None where there can be none."""
+    """Return the ending of a combination, or None if it is impossible."""
     try:
         return Ending(cause, winner, claimant)
     except ValueError:
         return None
 
 
-def test_every_ending_that_can_be_made_has_a_word_and_the_table_has_no_other():
+def test_table_contains_exactly_the_possible_endings():
     assert {ending for each in COMBINATIONS if (ending := made(*each)) is not None} == set(TERMINATIONS)
 
 
-def test_every_cause_ends_some_game():
+def test_every_cause_has_an_ending():
     assert {ending.cause for ending in TERMINATIONS} == set(Cause)
 
 
@@ -53,23 +53,23 @@ def test_only_a_decided_game_has_a_winner_and_only_a_claimed_draw_a_claimant(com
     assert (made(*combination) is not None) == possible
 
 
-def test_words_of_endings_are_those_of_the_wire_and_no_others():
+def test_words_of_endings_are_exactly_those_of_the_wire():
     assert {*TERMINATIONS.values(), "available_move"} == set(WORDS)
 
 
 @given(st.sampled_from(WORDS), st.sampled_from(VICTORIES))
-def test_every_word_reads_as_an_ending_that_has_this_word(word: Termination, victory: Victory):
+def test_every_word_is_read_as_an_ending_with_this_word(word: Termination, victory: Victory):
     assert termination_of(read_ending(word, victory)) == word
 
 
 @given(st.sampled_from(list(TERMINATIONS)))
-def test_every_ending_reads_back_from_its_word_in_its_variant(ending: Ending):
+def test_every_ending_is_read_back_from_its_word_in_its_variant(ending: Ending):
     victory = ending.cause if ending.cause in VICTORIES else Cause.CHECKMATE
     assert read_ending(ending.termination, victory) == ending
 
 
 @given(st.sampled_from(WORDS))
-def test_what_a_victory_is_changes_no_winner_and_no_result(word: Termination):
+def test_kind_of_victory_changes_neither_winner_nor_result(word: Termination):
     one, other = (read_ending(word, victory) for victory in VICTORIES)
     assert result_of(one) == result_of(other)
     assert (one and one.winner) == (other and other.winner)
@@ -77,7 +77,7 @@ def test_what_a_victory_is_changes_no_winner_and_no_result(word: Termination):
 
 @given(st.text() | st.sampled_from(["victory", "VICTORY_WHITE", "checkmate", "timeout_green", ""]))
 @example("draw")
-def test_words_that_are_no_termination_are_refused_with_the_word(word: str):
+def test_word_that_is_no_termination_is_refused(word: str):
     if word not in WORDS:
         with pytest.raises(ValueError, match="is not one of PROTOCOL's terminations"):
             read_ending(word)
@@ -91,7 +91,7 @@ def test_result_and_loser_follow_from_the_winner_as_in_python_chess(ending: Endi
     assert ending.called_off == (ending.result == "*")
 
 
-def test_a_game_that_is_on_has_a_word_and_no_result():
+def test_live_game_has_a_word_and_no_result():
     assert (termination_of(None), result_of(None), read_ending("available_move")) == ("available_move", "*", None)
 
 
@@ -101,5 +101,5 @@ def test_players_end_games_by_resignation_claim_and_agreement():
 
 
 @pytest.mark.parametrize("name", get_args(Color))
-def test_sides_are_python_chess_s(name: Color):
+def test_sides_are_those_of_python_chess(name: Color):
     assert chess.COLOR_NAMES[side_of(name)] == COLOR_NAMES[side_of(name)] == name

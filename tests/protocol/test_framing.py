@@ -1,4 +1,4 @@
-"""Frames out of bytes, cut anywhere."""
+"""Decoding of frames from a stream that is cut anywhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gm_protocol.framing import FrameDecoder, encode_frame
 LIMIT = 40
 
 bodies = st.binary(min_size=1, max_size=LIMIT)
-#: Bytes that are often frames: whole ones, cut ones, and headers of any length.
+#: Bytes that are often frames: whole ones, cut ones, and headers with any length.
 streams = st.lists(
     st.one_of(
         bodies.map(encode_frame),
@@ -29,7 +29,7 @@ streams = st.lists(
 
 
 def cut(data: bytes, sizes: Iterable[int]) -> list[bytes]:
-    """``data`` in pieces of these sizes, and the rest."""
+    """Return ``data`` in pieces of these sizes, and the rest."""
     pieces = []
     for size in sizes:
         pieces.append(data[:size])
@@ -38,7 +38,7 @@ def cut(data: bytes, sizes: Iterable[int]) -> list[bytes]:
 
 
 def naive(data: bytes) -> tuple[list[bytes], str]:
-    """The frames of a whole stream, and what follows them: "" (nothing), "partial" or "bad"."""
+    """Return the frames of a whole stream, and what follows them: "" (nothing), "partial" or "bad"."""
     found: list[bytes] = []
     while len(data) >= 4:
         length = int.from_bytes(data[:4], "big", signed=True)
@@ -55,16 +55,16 @@ def drain(decoder: FrameDecoder) -> list[bytes]:
     return list(iter(decoder.next_frame, None))
 
 
-def test_doctest() -> None:
+def test_doctests_of_framing_pass() -> None:
     assert doctest.testmod(framing) == (0, 4)
 
 
-def test_a_frame_is_a_network_order_length_and_the_body() -> None:
+def test_frame_is_a_network_order_length_and_the_body() -> None:
     assert encode_frame(b"{}") == b"\x00\x00\x00\x02{}"
     assert encode_frame(b"x" * 0x010203)[:4] == b"\x00\x01\x02\x03"
 
 
-def test_frames_come_out_as_they_went_in_one_byte_at_a_time() -> None:
+def test_frames_are_decoded_byte_by_byte() -> None:
     sent = [b"{}", b"x" * LIMIT, b"\x00"]
     decoder = FrameDecoder(LIMIT)
     received = []
@@ -76,7 +76,7 @@ def test_frames_come_out_as_they_went_in_one_byte_at_a_time() -> None:
 
 
 @given(st.lists(bodies, max_size=6), st.lists(st.integers(0, 20), max_size=40))
-def test_frames_come_out_as_they_went_in_wherever_the_stream_is_cut(sent: list[bytes], sizes: list[int]) -> None:
+def test_frames_are_decoded_wherever_the_stream_is_cut(sent: list[bytes], sizes: list[int]) -> None:
     decoder = FrameDecoder(LIMIT)
     received = []
     for piece in cut(b"".join(map(encode_frame, sent)), sizes):
@@ -87,7 +87,7 @@ def test_frames_come_out_as_they_went_in_wherever_the_stream_is_cut(sent: list[b
 
 
 @given(streams, st.lists(st.integers(0, 20), max_size=40))
-def test_any_bytes_give_frames_or_a_need_for_more_or_bad_frame(data: bytes, sizes: list[int]) -> None:
+def test_any_bytes_are_frames_a_partial_frame_or_bad(data: bytes, sizes: list[int]) -> None:
     decoder = FrameDecoder(LIMIT)
     received: list[bytes] = []
     end = ""
@@ -105,7 +105,7 @@ def test_any_bytes_give_frames_or_a_need_for_more_or_bad_frame(data: bytes, size
 
 
 @given(streams, st.lists(st.integers(0, 20), max_size=40))
-def test_no_more_is_held_than_one_frame_and_what_was_fed_last(data: bytes, sizes: list[int]) -> None:
+def test_decoder_holds_at_most_one_frame_and_the_latest_bytes(data: bytes, sizes: list[int]) -> None:
     decoder = FrameDecoder(LIMIT)
     for piece in cut(data, sizes):
         decoder.feed(piece)
@@ -118,7 +118,7 @@ def test_no_more_is_held_than_one_frame_and_what_was_fed_last(data: bytes, sizes
 
 
 @given(streams, st.lists(st.integers(0, 20), max_size=40))
-def test_ready_tells_whether_the_next_frame_is_there_or_bad(data: bytes, sizes: list[int]) -> None:
+def test_ready_says_whether_the_next_frame_is_complete_or_bad(data: bytes, sizes: list[int]) -> None:
     decoder = FrameDecoder(LIMIT)
     for piece in cut(data, sizes):
         decoder.feed(piece)
@@ -143,7 +143,7 @@ def test_memory_stays_within_the_limit() -> None:
             for start in range(0, len(frame), fed):
                 assert decoder.next_frame() is None
                 decoder.feed(frame[start : start + fed])
-            # A bytearray that grows may take an eighth more than it needs.
+            # A growing bytearray may take an eighth more than it needs.
             assert tracemalloc.get_traced_memory()[0] - before < 1.2 * (limit + fed)
             assert decoder.next_frame() == bytes(limit)
         decoder.feed(struct.pack(">i", limit + 1))
@@ -157,7 +157,7 @@ def test_memory_stays_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize("length", [0, -1, -(2**31), LIMIT + 1, 2**31 - 1])
-def test_a_length_out_of_range_is_bad_from_its_header_on_and_for_ever(length: int) -> None:
+def test_length_out_of_range_is_bad_from_its_header_on(length: int) -> None:
     decoder = FrameDecoder(LIMIT)
     decoder.feed(encode_frame(b"{}") + struct.pack(">i", length))
     assert decoder.next_frame() == b"{}"
@@ -169,17 +169,17 @@ def test_a_length_out_of_range_is_bad_from_its_header_on_and_for_ever(length: in
         with pytest.raises(BadFrame) as caught:
             decoder.next_frame()
         assert str(caught.value) == message
-        decoder.feed(encode_frame(b"{}"))  # what comes behind it is never read
+        decoder.feed(encode_frame(b"{}"))  # bytes after the bad frame are never read
 
 
-def test_the_limit_itself_is_a_length() -> None:
+def test_limit_itself_is_a_valid_length() -> None:
     decoder = FrameDecoder(LIMIT)
     decoder.feed(encode_frame(b"x" * LIMIT))
     assert decoder.next_frame() == b"x" * LIMIT
 
 
 @pytest.mark.parametrize("size", range(1, 6))
-def test_an_end_inside_a_frame_is_bad(size: int) -> None:
+def test_end_inside_a_frame_is_bad(size: int) -> None:
     decoder = FrameDecoder(LIMIT)
     decoder.feed(encode_frame(b"{}")[:size])
     with pytest.raises(BadFrame, match=f"^the connection ended inside a frame, {size} bytes into it$"):
@@ -187,7 +187,7 @@ def test_an_end_inside_a_frame_is_bad(size: int) -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 10, 1_000, 65_536])
-def test_what_a_frame_takes_in_memory_grows_with_what_has_come_and_not_with_what_it_claims(piece: int) -> None:
+def test_memory_of_a_frame_grows_with_received_bytes_not_with_its_length(piece: int) -> None:
     size = 3 * piece if piece < 1_000 else 500_000
     decoder, sent = FrameDecoder(1 << 20), encode_frame(b" " * (1 << 20))[:size]
     for start in range(0, size, piece):
@@ -195,7 +195,7 @@ def test_what_a_frame_takes_in_memory_grows_with_what_has_come_and_not_with_what
         assert decoder.pending <= decoder.held <= decoder.pending * 9 / 8 + 16
 
 
-def test_a_large_frame_that_was_taken_is_not_held_by_the_begin_of_the_next() -> None:
+def test_large_frame_is_freed_when_the_next_one_begins() -> None:
     decoder = FrameDecoder(1 << 20)
     decoder.feed(encode_frame(b" " * (1 << 20)) + b"\0\0")
     assert len(decoder.next_frame() or b"") == 1 << 20
@@ -205,7 +205,7 @@ def test_a_large_frame_that_was_taken_is_not_held_by_the_begin_of_the_next() -> 
     assert decoder.next_frame() == b"{}"
 
 
-def test_a_decoder_that_is_cleared_holds_nothing_and_goes_on() -> None:
+def test_cleared_decoder_holds_nothing_and_can_continue() -> None:
     decoder = FrameDecoder(LIMIT)
     decoder.feed(encode_frame(b"{}") + b"\0\0")
     assert decoder.next_frame() == b"{}"

@@ -1,4 +1,4 @@
-"""The diagonal of an inverse: right whatever is eliminated first, and cheap where few have met each other."""
+"""The diagonal of an inverse: correct whatever is eliminated first, and cheap if few players have met each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHT = st.sampled_from((1e-9, 0.01, 0.25, 3.0, 25_000.0))
 
 
 def whole(computing: Generator[None, None, T]) -> tuple[T, int]:
-    """What it comes to, and in how many steps."""
+    """Return the value of a computation in steps, and the number of steps."""
     steps = 0
     while True:
         try:
@@ -35,7 +35,7 @@ def whole(computing: Generator[None, None, T]) -> tuple[T, int]:
 
 
 def matrix_of(rows: int, games: list[tuple[int, int, float]]) -> Sparse:
-    """What ratings ask of: 0.25 on the diagonal, and what each pair weighs on it and, negated, beside it."""
+    """Return a matrix as ratings use it: 0.25 on the diagonal, each pair's weight added to it, and negated off it."""
     diagonal, others = [0.25] * rows, [dict[int, float]() for _ in range(rows)]
     for one, other, weight in games:
         if one != other:
@@ -46,21 +46,21 @@ def matrix_of(rows: int, games: list[tuple[int, int, float]]) -> Sparse:
 
 
 def by_solving(matrix: Sparse) -> list[float]:
-    """The same by another way: a system solved for each entry."""
+    """Return the diagonal in another way: by solving a system for each entry."""
     size = len(matrix[0])
     units = ([float(row == column) for column in range(size)] for row in range(size))
     return [whole(solve(matrix, unit))[0][row] for row, unit in enumerate(units)]
 
 
 @given(st.integers(1, 24), st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23), WEIGHT), max_size=60))
-def test_it_is_the_diagonal_of_the_inverse_whoever_has_met_whom(rows: int, games: list[tuple[int, int, float]]) -> None:
+def test_result_is_the_diagonal_of_the_inverse_for_any_games(rows: int, games: list[tuple[int, int, float]]) -> None:
     matrix = matrix_of(rows, [(one % rows, other % rows, weight) for one, other, weight in games])
     assert whole(inverse_diagonal(matrix))[0] == pytest.approx(by_solving(matrix), rel=1e-6)
 
 
 @pytest.mark.parametrize("met", [2, 6, 40])
-def test_it_is_so_with_hubs_and_in_crowds(met: int) -> None:
-    """Two players whom all others meet, and others whom each meets by chance."""
+def test_result_is_correct_with_hubs_and_in_crowds(met: int) -> None:
+    """Two players meet all others, and the others meet each other by chance."""
     random = Random(met)
     games = [(one, random.randrange(2), random.random()) for one in range(80)]
     games += [(one, random.randrange(80), random.random()) for one in range(80) for _ in range(met)]
@@ -68,7 +68,7 @@ def test_it_is_so_with_hubs_and_in_crowds(met: int) -> None:
     assert whole(inverse_diagonal(matrix))[0] == pytest.approx(by_solving(matrix), rel=1e-9)
 
 
-def test_of_too_large_a_core_it_is_nearly_so() -> None:
+def test_result_is_approximate_for_a_too_large_core() -> None:
     random = Random(1)
     matrix = matrix_of(120, [(one, random.randrange(120), 1.0) for one in range(120) for _ in range(60)])
     exact, _ = whole(inverse_diagonal(matrix))
@@ -78,14 +78,14 @@ def test_of_too_large_a_core_it_is_nearly_so() -> None:
 
 
 def versions(count: int) -> Record:
-    """Two players who begin a new version after each game, and one who does not, whom both meet."""
+    """Return the games of two players who begin a new version after each game, and who both meet a third one."""
     games = [RankedResult(1, version, 2, version, chess.WHITE) for version in range(count)]
     games += [RankedResult(player, version, 3, 1, chess.BLACK) for version in range(count) for player in (1, 2)]
     return Record(games)
 
 
-def test_whoever_begins_version_after_version_does_not_make_ratings_dear() -> None:
-    """Twice as many versions take twice as long, and not eight times."""
+def test_cost_of_ratings_is_proportional_to_the_number_of_versions() -> None:
+    """Twice as many versions take twice as long, not eight times."""
     few, many = (whole(estimate(versions(count).opponents(), {}))[1] for count in (200, 400))
     assert many < 2.5 * few
 

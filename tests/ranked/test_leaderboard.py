@@ -1,4 +1,4 @@
-"""The leaderboard, whoever asks for it, and what it is computed from."""
+"""The leaderboard, for every client, and the games from which it is computed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.helpers import durable_daemon, store_in
 from tests.http.helpers import http_daemon
 from tests.lobbying import ALICE, BOB, CAROL, House, house, housed
 
-#: Longer than it takes to compute a small ladder and to rest from it.
+#: Longer than the time to compute a small ladder, and to rest afterwards.
 MOMENT = 5.0
 
 
 async def play(there: House, white: int, black: int, winner: int, *, ranked: bool = True) -> None:
-    """A game that ends as soon as it has begun: somebody resigns."""
+    """Play a game that ends as soon as it has begun, by resignation."""
     lobby, now = there.daemon.lobby, trio.current_time()
     game_id = (await lobby.offer(Offer(white, black, ranked=ranked))).game.id
     for player in (white, black):
@@ -36,7 +36,7 @@ async def play(there: House, white: int, black: int, winner: int, *, ranked: boo
 
 
 async def play_some(there: House) -> None:
-    """Alice beats Bob, Bob beats Carol, and each once the other way."""
+    """Let Alice beat Bob and Bob beat Carol three times each, and lose once."""
     for one, other in ((ALICE, BOB), (BOB, CAROL)):
         for number in range(4):
             white, black = (one, other) if number % 2 else (other, one)
@@ -51,7 +51,7 @@ async def board(there: House, **fields: Any) -> dict[str, Any]:
     return reply
 
 
-async def test_it_has_everybody_who_has_played_the_strongest_first(autojump_clock: MockClock) -> None:
+async def test_leaderboard_lists_all_ranked_players_strongest_first(autojump_clock: MockClock) -> None:
     async with house() as there:
         assert await board(there) == {"leaderboard": [], "after": None, "games": 0, "error": None}
         await play_some(there)
@@ -71,7 +71,7 @@ async def test_it_has_everybody_who_has_played_the_strongest_first(autojump_cloc
         assert not any(row["anchor"] or row["version"] for row in rows)
 
 
-async def test_it_is_shown_in_pages_to_nobody_too(autojump_clock: MockClock) -> None:
+async def test_leaderboard_is_shown_in_pages_without_a_player_too(autojump_clock: MockClock) -> None:
     async with house() as there:
         await play_some(there)
         first = await board(there, limit=2, player=None)
@@ -82,7 +82,7 @@ async def test_it_is_shown_in_pages_to_nobody_too(autojump_clock: MockClock) -> 
         assert (beyond["leaderboard"], beyond["after"]) == ([], None)
 
 
-async def test_an_anchor_stays_where_it_is_put(autojump_clock: MockClock) -> None:
+async def test_anchor_keeps_its_given_rating(autojump_clock: MockClock) -> None:
     async with house(anchors="Carol=800, nobody=1") as there:
         await play_some(there)
         rows = {row["name"]: row for row in (await board(there))["leaderboard"]}
@@ -92,7 +92,7 @@ async def test_an_anchor_stays_where_it_is_put(autojump_clock: MockClock) -> Non
         assert ratings.of(CAROL, 9).rating == 800
 
 
-async def test_an_anchor_that_is_nobody_is_warned_of_as_anybody_may_take_the_name(tmp_path: Path) -> None:
+async def test_anchor_without_a_player_is_warned_about(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             await housed(daemon)
@@ -104,14 +104,14 @@ async def test_an_anchor_that_is_nobody_is_warned_of_as_anybody_may_take_the_nam
 
 
 async def computed(there: House, games: int) -> dict[str, Any]:
-    """The leaderboard, once it is of so many games, on a real disk and in real time."""
+    """Return the leaderboard once it covers this many games, on a real disk and in real time."""
     while True:
         reply: dict[str, Any] = await there.alice.ask("leaderboard")
         if reply["games"] == games:
             return reply
 
 
-async def test_it_is_the_same_after_a_restart_and_is_what_the_log_comes_to(tmp_path: Path) -> None:
+async def test_leaderboard_is_the_same_after_a_restart_and_agrees_with_the_log(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             there = await housed(daemon)
@@ -124,7 +124,7 @@ async def test_it_is_the_same_after_a_restart_and_is_what_the_log_comes_to(tmp_p
             assert await computed(await housed(daemon), 8) == before
 
 
-async def test_what_is_pruned_does_not_count_any_more(autojump_clock: MockClock) -> None:
+async def test_pruned_games_no_longer_count(autojump_clock: MockClock) -> None:
     log = MemoryLog()
     async with house(log) as there:
         await play_some(there)
@@ -138,7 +138,7 @@ async def test_what_is_pruned_does_not_count_any_more(autojump_clock: MockClock)
         assert (await board(there))["games"] == 1
 
 
-async def test_anybody_may_ask_over_http() -> None:
+async def test_leaderboard_over_http_needs_no_authorization() -> None:
     async with http_daemon() as (_, client):
         for path in ("/api/leaderboard", "/api/leaderboard/", "/api/leaderboard?limit=1&after=7"):
             response = await client.get(path)

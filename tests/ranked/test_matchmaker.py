@@ -1,4 +1,4 @@
-"""The matchmaker in a daemon: whom it invites, and when."""
+"""The matchmaker in a daemon: the players that it invites, and when."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gmd.ranked.strengths import MEAN, SPREAD
 from tests.helpers import Client, MemoryDaemon
 from tests.lobbying import ALICE, BOB, CAROL, house
 
-#: Longer than the matchmaker gathers what happens.
+#: Longer than the time for which the matchmaker gathers events.
 MOMENT = 2 * GATHER_SECONDS
 
 
 async def want_ranked(client: Client, max_games: int = 1, **settings: Any) -> None:
-    """Take ranked games from now on."""
+    """Accept ranked games from now on."""
     reply = await client.ask("settings", **{"ranked": True, "max_games": max_games} | settings)
     assert reply["error"] is None, reply
 
 
 async def received(client: Client) -> list[int]:
-    """The games that a player is invited to."""
+    """Return the games to which a player is invited."""
     await trio.sleep(MOMENT)
     rows = (await client.ask("invitations"))["received"]
     assert all(row["ranked"] for row in rows)
@@ -37,14 +37,14 @@ async def take(client: Client, game_id: int) -> None:
 
 
 async def resign(daemon: MemoryDaemon, client: Client, player: int, game_id: int) -> None:
-    """End a game that is on."""
+    """End a game in progress."""
     live = await daemon.arbiter.live_game(game_id)
     color = "white" if live.game.named[True] == player else "black"
     reply = await client.ask("end_game", game_id=game_id, termination=f"resignation_{color}")
     assert reply["error"] is None, reply
 
 
-async def test_two_who_want_ranked_games_are_invited_to_as_many_as_both_take(autojump_clock: MockClock) -> None:
+async def test_two_players_are_invited_to_as_many_ranked_games_as_both_accept(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, carol):
         await want_ranked(alice, 3)
         assert await received(alice) == []
@@ -56,7 +56,7 @@ async def test_two_who_want_ranked_games_are_invited_to_as_many_as_both_take(aut
         assert all(game.created.ranked and game.options.variant == "rbc" for game in games)
 
 
-async def test_who_has_a_game_less_is_given_another_with_the_other_colour(autojump_clock: MockClock) -> None:
+async def test_players_meet_again_with_alternating_colours(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, _):
         await want_ranked(alice)
         await want_ranked(bob)
@@ -72,7 +72,7 @@ async def test_who_has_a_game_less_is_given_another_with_the_other_colour(autoju
         assert [(each.entrant.player, *each.score) for each in entries] == [(ALICE, 6, 0, 0), (BOB, 0, 0, 6)]
 
 
-async def test_the_colours_go_on_where_they_were_before_a_restart(autojump_clock: MockClock) -> None:
+async def test_colours_keep_alternating_after_a_restart(autojump_clock: MockClock) -> None:
     for ends in (True, False):
         log = MemoryLog()
         async with house(log) as (daemon, alice, bob, _):
@@ -92,7 +92,7 @@ async def test_the_colours_go_on_where_they_were_before_a_restart(autojump_clock
             assert (await daemon.arbiter.live_game(second)).game.named == first[::-1]
 
 
-async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_clock: MockClock) -> None:
+async def test_draining_player_gets_no_more_invitations_and_keeps_its_games(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, _):
         await want_ranked(alice, 2)
         await want_ranked(bob, 2)
@@ -109,32 +109,32 @@ async def test_who_drains_is_sent_nothing_more_and_keeps_what_it_has(autojump_cl
         assert daemon.services.ranked.ratings.ladder.games == 2
 
 
-async def test_nobody_waits_for_who_drains(autojump_clock: MockClock) -> None:
-    """What the server has sent it, and it has not taken, is called off; what others have sent it stays."""
+async def test_unaccepted_invitations_of_a_draining_player_are_cancelled(autojump_clock: MockClock) -> None:
+    """Only the matchmaker's invitations are cancelled; those of others stay."""
     async with house() as (daemon, alice, bob, carol):
         await want_ranked(alice, 2)
         await want_ranked(bob, 1)
         (game_id,) = await received(alice)
         await take(bob, game_id)
         challenge = (await carol.ask("challenge", opponent="alice", variant="rbc", brief=True))["game_id"]
-        tournament = await daemon.lobby.offer(Offer(ALICE, CAROL, ranked=True))  # as the operator pairs them
+        tournament = await daemon.lobby.offer(Offer(ALICE, CAROL, ranked=True))  # as when the operator pairs them
         await alice.ask("settings", ranked=False)
         await trio.sleep(MOMENT)
         left = [row["game_id"] for row in (await alice.ask("invitations"))["received"]]
         assert left == [challenge, tournament.game.id]
         assert (await bob.ask("state", game_id=game_id))["state"]["termination"] == "declined"
         assert daemon.lobby.room(BOB) == 1
-        await want_ranked(alice, 4)  # it is not held against it
+        await want_ranked(alice, 4)  # draining has no later disadvantage
         assert await received_ranked(alice) != []
 
 
 async def received_ranked(client: Client) -> list[int]:
-    """The ranked games that a player is invited to, beside others."""
+    """Return the ranked games among those to which a player is invited."""
     await trio.sleep(MOMENT)
     return [row["game_id"] for row in (await client.ask("invitations"))["received"] if row["name"] == "bob"]
 
 
-async def test_who_is_not_here_is_not_invited_and_is_when_it_comes(autojump_clock: MockClock) -> None:
+async def test_absent_player_is_not_invited_until_it_comes(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, _):
         await want_ranked(alice)
         await want_ranked(bob, 0)
@@ -146,33 +146,33 @@ async def test_who_is_not_here_is_not_invited_and_is_when_it_comes(autojump_cloc
 
 
 async def accept_all(daemon: MemoryDaemon, player: int) -> None:
-    """Be there as reconchess's client is."""
+    """Accept every invitation and stay present, as reconchess's client does."""
     while True:
         for invitation in daemon.lobby.book.received(player):
             await daemon.lobby.accept(invitation.game_id, player, trio.current_time())
         await trio.sleep(30)
 
 
-async def test_an_invitation_that_is_not_answered_is_not_sent_again_and_again(autojump_clock: MockClock) -> None:
+async def test_unanswered_invitation_is_repeated_at_growing_intervals(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=300.0, idle_timeout=10**6) as (daemon, alice, bob, _):
         await want_ranked(alice)
         await want_ranked(bob)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(accept_all, daemon, ALICE)  # and bob does not answer: for a day
+            nursery.start_soon(accept_all, daemon, ALICE)  # and bob does not answer for a day
             made = []
             for _ in range(24):
                 await trio.sleep(3600)
                 made.append(max(row["game_id"] for row in (await alice.ask("games"))["games"]))
-            assert made[0] == 6  # each lasts for five minutes, and behind them is a rest of one, two, four... minutes
+            assert made[0] == 6  # each lasts five minutes and is followed by a pause of one, two, four... minutes
             assert made[-1] - made[-2] <= 1
             await trio.sleep(300)
-            await want_ranked(bob)  # here it is again
+            await want_ranked(bob)  # bob is present again
             (latest,) = await received(bob)
             assert latest == made[-1] + 1
             nursery.cancel_scope.cancel()
 
 
-async def test_who_declines_everything_is_left_alone_and_the_others_are_not(autojump_clock: MockClock) -> None:
+async def test_player_who_declines_everything_is_left_alone_while_others_play(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, carol):
         for client in (alice, bob, carol):
             await want_ranked(client)
@@ -190,10 +190,10 @@ async def test_who_declines_everything_is_left_alone_and_the_others_are_not(auto
         assert daemon.services.ranked.ratings.ladder.games >= 5
 
 
-async def test_who_always_wants_more_and_takes_none_is_left_alone(autojump_clock: MockClock) -> None:
+async def test_player_who_keeps_asking_but_never_accepts_is_left_alone(autojump_clock: MockClock) -> None:
     async with house() as (_, alice, bob, _):
         await want_ranked(alice)
-        for second in range(600):  # ten minutes, and some
+        for second in range(600):  # a little more than ten minutes
             await want_ranked(bob, ranked=bool(second % 2))
             for game_id in await received(bob):
                 assert (await bob.ask("decline", game_id=game_id))["error"] is None
@@ -201,7 +201,7 @@ async def test_who_always_wants_more_and_takes_none_is_left_alone(autojump_clock
         assert 1 <= made <= 12
 
 
-async def test_two_who_have_just_met_wait_for_others_a_while(
+async def test_two_players_who_have_just_met_wait_for_others(
     autojump_clock: MockClock,
 ) -> None:
     async with house() as (daemon, alice, bob, carol):
@@ -217,7 +217,7 @@ async def test_two_who_have_just_met_wait_for_others_a_while(
         assert len(await received(alice)) == len(await received(bob)) == 1
 
 
-async def test_the_version_that_counts_is_that_with_which_the_game_is_made(
+async def test_version_at_the_creation_of_the_game_counts(
     autojump_clock: MockClock,
 ) -> None:
     async with house() as (daemon, alice, bob, _):
@@ -236,7 +236,7 @@ async def test_the_version_that_counts_is_that_with_which_the_game_is_made(
         assert ratings.record.whites(ALICE, BOB) + ratings.record.whites(BOB, ALICE) == 1
 
 
-async def test_the_end_of_another_game_makes_room_as_well(autojump_clock: MockClock) -> None:
+async def test_end_of_another_game_makes_room_too(autojump_clock: MockClock) -> None:
     async with house() as (daemon, alice, bob, carol):
         game_id = (await carol.ask("challenge", opponent="bob", variant="rbc"))["game_id"]
         await take(bob, game_id)
@@ -247,7 +247,7 @@ async def test_the_end_of_another_game_makes_room_as_well(autojump_clock: MockCl
         assert len(await received(alice)) == len(await received(bob)) == 1
 
 
-async def test_no_more_invitations_wait_for_an_answer_than_a_player_may_send(autojump_clock: MockClock) -> None:
+async def test_unanswered_invitations_of_the_matchmaker_are_limited_too(autojump_clock: MockClock) -> None:
     async with house(max_invitations=3) as (_, alice, bob, _):
         await want_ranked(alice, 10_000)
         await want_ranked(bob, 10_000)

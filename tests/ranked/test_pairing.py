@@ -1,4 +1,4 @@
-"""Whom the matchmaker's decision pairs, whoever is there."""
+"""The matchmaker's pairings, for any players."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pairs = st.frozensets(st.tuples(st.integers(1, 50), st.integers(1, 50)).map(froz
 
 @dataclass
 class Meetings:
-    """Those there have been."""
+    """Earlier meetings of the players."""
 
     apart: frozenset[frozenset[int]] = frozenset()
     made: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ class Meetings:
 
 
 @given(candidates, pairs, st.integers())
-def test_nobody_gets_more_than_it_takes_or_itself_or_whom_it_has_just_met(
+def test_player_gets_no_excess_game_no_game_with_itself_and_no_immediate_rematch(
     everybody: list[Candidate], apart: frozenset[frozenset[int]], seed: int
 ) -> None:
     made = pair(everybody, Meetings(apart), Random(seed))
@@ -57,7 +57,7 @@ def test_nobody_gets_more_than_it_takes_or_itself_or_whom_it_has_just_met(
 
 
 @given(candidates, pairs, st.integers())
-def test_no_two_are_left_who_could_play_each_other(
+def test_no_two_players_who_could_play_each_other_are_left(
     everybody: list[Candidate], apart: frozenset[frozenset[int]], seed: int
 ) -> None:
     made = pair(everybody, Meetings(apart), Random(seed))
@@ -67,9 +67,7 @@ def test_no_two_are_left_who_could_play_each_other(
 
 
 @given(candidates, st.integers())
-def test_the_same_numbers_make_the_same_choices_in_whatever_order_the_players_are(
-    everybody: list[Candidate], seed: int
-) -> None:
+def test_pairings_do_not_depend_on_the_order_of_the_players(everybody: list[Candidate], seed: int) -> None:
     there = pair(everybody, Meetings(), Random(seed))
     assert pair(everybody[::-1], Meetings(), Random(seed)) == there
 
@@ -86,8 +84,8 @@ def test_colours_alternate_in_every_pair_of_players(rounds: list[list[Candidate]
 
 
 @given(st.integers(2, 9), st.lists(st.integers(1, 4), min_size=2, max_size=9), st.integers())
-def test_nobody_starves(rounds: int, rooms: list[int], seed: int) -> None:
-    """Whoever got nothing has waited longest the next time, and then gets something: two rounds are enough for all."""
+def test_no_player_starves(rounds: int, rooms: list[int], seed: int) -> None:
+    """A player without a game has waited longest the next time and then gets one: two rounds are enough for all."""
     random = Random(seed)
     last = dict.fromkeys(range(len(rooms)), 0)
     waited = Counter[int]()
@@ -101,21 +99,21 @@ def test_nobody_starves(rounds: int, rooms: list[int], seed: int) -> None:
 
 
 def gaps(deviation: float, spacing: float = 20.0, players: int = 100) -> list[float]:
-    """How far apart in rating those are who are paired, when so much is known of them."""
+    """Return the rating differences of paired players for a given deviation."""
     random = Random(1)
     everybody = [Candidate(player, 4, 500 + spacing * player, deviation) for player in range(players)]
     return [spacing * abs(white - black) for white, black in pair(everybody, Meetings(), random)]
 
 
-def test_equals_meet_and_those_of_whom_little_is_known_meet_all_sorts() -> None:
+def test_known_players_meet_equals_and_unknown_players_meet_all_kinds() -> None:
     known, unknown = gaps(0), gaps(350)
     near = sorted(known)[: len(known) * (EXPLORES - 2) // EXPLORES]
-    assert max(near) < 250  # what is left is chosen from everybody, or over at the end
+    assert max(near) < 250  # the other pairings are chosen from all players, or are left over at the end
     assert mean(unknown) > 1.5 * mean(known)
     assert max(known) > 800
 
 
-def test_who_has_games_in_hand_with_somebody_gets_others() -> None:
+def test_player_with_games_in_progress_against_an_opponent_gets_others() -> None:
     everybody = [Candidate(player, 1, 1500, 0) for player in range(6)]
     with_neighbour = Counter({frozenset((0, other)): 9 for other in range(1, 5)})
     opponents = Counter[int]()
@@ -123,12 +121,12 @@ def test_who_has_games_in_hand_with_somebody_gets_others() -> None:
         for pairing in pair(everybody, Meetings(on=with_neighbour), Random(seed)):
             if 0 in pairing:
                 opponents[sum(pairing)] += 1
-    assert opponents[5] > 80  # by chance it would be 40; others choose, too
-    assert len(opponents) == 5  # but not one alone
+    assert opponents[5] > 80  # by chance it would be 40; other players choose too
+    assert len(opponents) == 5  # but player 5 is not the only opponent
 
 
-def test_it_takes_little_more_than_as_long_as_there_are_players() -> None:
-    """What is looked at for one choice does not grow with the players."""
+def test_pairing_takes_time_proportional_to_the_number_of_players() -> None:
+    """The number of comparisons for one choice does not grow with the number of players."""
 
     class Counting(Meetings):
         asked = 0

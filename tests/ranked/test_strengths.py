@@ -1,4 +1,4 @@
-"""Ratings are what is known of strengths: they come close to them, as close as they say, and not closer."""
+"""Ratings estimate strengths: they come as close to them as their deviations say, and not closer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ results = st.lists(
 
 
 def ladder(seed: int) -> tuple[dict[int, float], dict[int, float], Simulation]:
-    """Players, the anchor among them, and what they have played."""
+    """Return the strengths of players, the anchor, and a simulation of their games."""
     random = Random(seed)
     strengths = {player: random.gauss(MEAN, SPREAD) for player in range(1, PLAYERS + 1)}
     anchors = {1: strengths[1]}
@@ -46,14 +46,14 @@ def ladder(seed: int) -> tuple[dict[int, float], dict[int, float], Simulation]:
 
 
 def places(values: list[float]) -> list[int]:
-    """Of each value, how many are less."""
+    """Return, for each value, how many values are smaller."""
     in_order = sorted(values)
     return [in_order.index(value) for value in values]
 
 
 @pytest.mark.proof
-def test_the_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_the_stated_uncertainty() -> None:
-    """Of all, 95 in 100 are within two deviations of their strengths, and the deviations are not idle."""
+def test_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_their_deviations() -> None:
+    """Of the ratings, 95 in 100 are within two deviations of the strengths, and the deviations are not too large."""
     ladders = proof_size(3, 60)
     within: list[bool] = []
     errors: list[float] = []
@@ -67,23 +67,23 @@ def test_the_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_the_
         within += [abs(rating - strength) <= 2 * deviation for strength, rating, deviation in known]
         assert correlation(places([s for s, *_ in known]), places([r for _, r, _ in known])) > 0.95
         assert mean(deviation for *_, deviation in known) < SPREAD / 4
-    # The errors within a ladder have much in common, so of few ladders less can be said. A draw tells more of strengths
-    # than the model has it, which makes the squares nine tenths of what they are said to be.
+    # The errors within a ladder are correlated, so few ladders permit only a weaker statement. A draw contains more
+    # information about strengths than the model assumes, so the squares are nine tenths of the stated ones.
     spare = ladders**-0.5
     assert mean(within) >= 0.95 - spare / 10
     assert abs(mean(error**2 for error in errors) - 0.9) < spare
 
 
-def test_more_games_say_more() -> None:
+def test_more_games_give_smaller_deviations() -> None:
     _, anchors, simulation = ladder(1)
     deviations = []
     for games in (250, 1250):
         ratings = rate(Record(simulation.results[:games]), anchors)
         deviations.append(mean(rating.deviation for rating in ratings.values() if not rating.is_anchor))
-    assert 1.7 < deviations[0] / deviations[1] < 2.4  # the root of five
+    assert 1.7 < deviations[0] / deviations[1] < 2.4  # the square root of five
 
 
-def test_the_order_of_games_says_nothing() -> None:
+def test_order_of_games_does_not_matter() -> None:
     _, anchors, simulation = ladder(2)
     there = rate(Record(simulation.results), anchors)
     assert rate(Record(simulation.results[::-1]), anchors) == there
@@ -104,7 +104,7 @@ def test_any_results_have_ratings(games: list[RankedResult], anchors: dict[int, 
 
 
 @given(results, results)
-def test_what_is_removed_is_as_if_it_had_never_been(kept: list[RankedResult], removed: list[RankedResult]) -> None:
+def test_removed_results_leave_no_trace(kept: list[RankedResult], removed: list[RankedResult]) -> None:
     record = Record([*kept, *removed])
     for result in removed:
         record.add(result._replace(games=-result.games))
@@ -113,7 +113,7 @@ def test_what_is_removed_is_as_if_it_had_never_been(kept: list[RankedResult], re
     assert rate(record) == rate(there)
 
 
-def test_one_game_and_none() -> None:
+def test_ratings_exist_for_one_game_and_for_none() -> None:
     assert rate(Record()) == {}
     ratings = rate(Record([RankedResult(1, 1, 2, 1, chess.WHITE)]))
     winner, loser = ratings[Entrant(1, 1)], ratings[Entrant(2, 1)]
@@ -122,8 +122,8 @@ def test_one_game_and_none() -> None:
     assert winner.deviation == loser.deviation < SPREAD
 
 
-def test_an_anchor_gives_the_scale_its_place() -> None:
-    """Three in four points against one whose rating is given are 191 more than it, on Elo's scale."""
+def test_anchor_fixes_the_scale() -> None:
+    """A score of three in four against a player with a given rating is worth 191 points on Elo's scale."""
     games = [RankedResult(1, 1, 2, 1, chess.WHITE, 3_000), RankedResult(1, 1, 2, 1, chess.BLACK, 1_000)]
     ratings = rate(Record(games), {2: 1000.0})
     assert ratings[Entrant(2, 1)] == Rating(1000.0, 0.0)

@@ -1,4 +1,4 @@
-"""A log that all tests of this room damage copies of."""
+"""Fixtures with a log; the tests of this package damage copies of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.repair.logs import Stored, made_in
 
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
-    """A log, to be read only."""
+    """Return a log that the tests only read."""
     return made_in(tmp_path_factory.mktemp("whole"))
 
 
 @pytest.fixture
 def data(stored: Stored, tmp_path: Path) -> Path:
-    """A copy of it, to be damaged."""
+    """Return a copy of the log, which the test may damage."""
     return shutil.copytree(stored.directory, tmp_path / "data")

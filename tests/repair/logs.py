@@ -1,4 +1,4 @@
-"""A real log with all that a log can have, and ways to damage it."""
+"""A real log with everything that a log can contain, and ways to damage it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gmd.repair.records import Record, records_of
 
 FILE = "games.sqlite"
 TABLES = ("games", "events", "tokens", "players", "retired")
-#: Long enough for its event to go on on other pages.
+#: Long enough for its event to continue on other pages.
 LONG_PGN = "1. Nf3 Nf6 2. Ng1 Ng8 " * 600
 
-#: The rows of each table, as SQL reads them.
+#: Rows of each table, as SQL reads them.
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
 class Stored(NamedTuple):
-    """A log: its directory, its rows, the keys of its players, and how a daemon shows each game."""
+    """A log: its directory, its rows, its players' keys, and each game as a daemon shows it."""
 
     directory: Path
     rows: Rows
@@ -35,11 +35,14 @@ class Stored(NamedTuple):
 
 
 def made_in(directory: Path) -> Stored:
-    """A log as a daemon leaves it: games of all kinds, live and over, registered players, tokens, removed games."""
+    """Make a log as a daemon leaves it: games of every kind, live and over, registered players, tokens, removed
+    games.
+    """
     keys = trio.run(_play, directory)
     with open_store(str(directory)) as store:
         store.prune(0)
-    shown_games = trio.run(_shown, directory, list(games_of(rows_of(directory))))  # White is heard from by that
+    # these requests count as White's first contact
+    shown_games = trio.run(_shown, directory, list(games_of(rows_of(directory))))
     return Stored(directory, rows_of(directory), keys, shown_games)
 
 
@@ -49,14 +52,14 @@ async def _shown(directory: Path, game_ids: list[int]) -> dict[int, Any]:
 
 
 async def shown(daemon: Daemon, game_id: int) -> Any:
-    """A game as a daemon shows it to White, without the clocks, which run."""
+    """Return a game as a daemon shows it to White, without the clocks, which are running."""
     state = (await daemon.ask("state", game_id=game_id, player=1))["state"]
     return {name: value for name, value in state.items() if name != "clock"}
 
 
 async def _play(directory: Path) -> dict[int, str]:
     async with open_daemon(Config(data=str(directory), port=0, max_plies=6_000)) as daemon:
-        for number in range(4):  # which are removed: what ended first goes first
+        for number in range(4):  # these games are removed: the game that ended first is removed first
             await _ended(daemon, number)
         keys = {}
         for number in range(12):
@@ -74,7 +77,7 @@ async def _ended(daemon: Daemon, number: int) -> None:
 
 
 async def _begun(daemon: Daemon, number: int) -> None:
-    """A game of as many plies as its number, or of none in Chess960, where no move is known to be legal."""
+    """Play as many plies as the game's number, or none in Chess960, where no move is known to be legal."""
     variant = ("standard", "rbc", "crazyhouse", "chess960")[number % 4]
     options: dict[str, Any] = {"clock": {"initial": 600 + number, "increment": 1}} if number % 3 == 0 else {}
     made = await daemon.ask(
@@ -88,7 +91,7 @@ async def _begun(daemon: Daemon, number: int) -> None:
 
 
 def _pawn_move(ply: int) -> str:
-    """The pawns advance by a square each, from the a-file on, White's and Black's by turns; then once more."""
+    """Return a pawn move: pawns advance one square each from the a-file on, White and Black in turn; then once more."""
     step, file = divmod(ply // 2, 8)
     begin, end = (2 + step, 3 + step) if ply % 2 == 0 else (7 - step, 6 - step)
     return f"{'abcdefgh'[file]}{begin}{'abcdefgh'[file]}{end}"
@@ -103,12 +106,12 @@ def rows_of(directory: Path) -> Rows:
 
 
 def games_of(rows: Rows) -> dict[int, tuple[Any, list[Any]]]:
-    """Each game's row, and its events' rows."""
+    """Return the row of each game with the rows of its events."""
     return {row[0]: (row, [each for each in rows["events"] if each[0] == row[0]]) for row in rows["games"]}
 
 
 def games_by_page(directory: Path) -> dict[int, set[int]]:
-    """The games that have rows on each page of a log that is whole, and goes on at no other page."""
+    """Return the games that have rows on each page of an undamaged log without overflow pages."""
     found: dict[int, set[int]] = {}
     for record in records_of(Pages(directory / FILE)):
         assert isinstance(record, Record)
@@ -120,7 +123,7 @@ def games_by_page(directory: Path) -> dict[int, set[int]]:
 
 
 def zero(random: Random, content: bytearray) -> tuple[int, int]:
-    """Zero some bytes; the first and the one behind the last."""
+    """Zero some bytes; return the position of the first and the position after the last."""
     size = random.choice([16, 512, 4_096, 8_192])
     start = random.randrange(0, len(content) - size)
     content[start : start + size] = bytes(size)
@@ -128,19 +131,19 @@ def zero(random: Random, content: bytearray) -> tuple[int, int]:
 
 
 def flip(random: Random, content: bytearray) -> tuple[int, int]:
-    """Flip bits of some bytes that are near each other."""
+    """Flip bits of some bytes close to each other; return the start and end of the range."""
     start = random.randrange(0, len(content) - 2_000)
     for _ in range(random.choice([1, 5, 50])):
         content[start + random.randrange(2_000)] ^= 1 << random.randrange(8)
     return start, start + 2_000
 
 
-#: What the ways to damage a file are called.
+#: Names of the ways to damage a file.
 WAYS: dict[str, Callable[[Random, bytearray], tuple[int, int]]] = {"zeroed": zero, "flipped": flip}
 
 
 def damage(directory: Path, seed: int) -> range:
-    """Damage the file of a log; the pages that may be damaged."""
+    """Damage the file of a log; return the pages that may be damaged."""
     random = Random(seed)
     file = directory / FILE
     content = bytearray(file.read_bytes())
@@ -150,12 +153,12 @@ def damage(directory: Path, seed: int) -> range:
     return range(start // size + 1, (end - 1) // size + 2)
 
 
-#: Values that no column has.
+#: Values that no column contains.
 GARBAGE = (None, b"\xff\x00", "", "\0", -1, 1 << 60, 3.7, "x" * 300)
 
 
 def spoil_row(directory: Path, seed: int) -> tuple[str, Any]:
-    """Give one column of one row a value that it cannot have; the table, and the row's first column."""
+    """Give one column of one row an impossible value; return the table and the row's first column."""
     random = Random(seed)
     table = random.choice(("games", "events", "players", "tokens"))
     connection = sqlite3.connect(directory / FILE)
@@ -167,7 +170,7 @@ def spoil_row(directory: Path, seed: int) -> tuple[str, Any]:
         try:
             connection.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (value, rowid))
         except sqlite3.Error:
-            continue  # the schema refuses it
+            continue  # the schema refuses this value
         connection.commit()
         connection.close()
         return table, key

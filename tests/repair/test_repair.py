@@ -1,4 +1,4 @@
-"""``gmd check --repair``: no whole game is lost, whatever happened to the file, and what comes of it is whole."""
+"""``gmd check --repair`` loses no undamaged game, whatever happened to the file, and leaves an undamaged log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_checked_whole(data: Path) -> None:
     assert checked.out.endswith(f": {WHOLE}\n")
 
 
-def test_rows_of_a_whole_log_are_read_as_sqlite_reads_them(stored: Stored, data: Path) -> None:
+def test_repair_reads_the_rows_of_an_undamaged_log_as_sqlite_does(stored: Stored, data: Path) -> None:
     done = repair(data)
     assert rows_of(data) == stored.rows
     assert (done.changes, done.set_aside) == ([], None)
@@ -50,7 +50,7 @@ def test_rows_of_a_whole_log_are_read_as_sqlite_reads_them(stored: Stored, data:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_damaged_bytes_cost_no_game_that_has_nothing_on_their_pages(seed: int, stored: Stored, data: Path) -> None:
+def test_damaged_bytes_lose_only_games_with_rows_on_the_damaged_pages(seed: int, stored: Stored, data: Path) -> None:
     pages = damage(data, seed)
     damaged = (data / FILE).read_bytes()
     repaired = repair(data)
@@ -61,15 +61,15 @@ def test_damaged_bytes_cost_no_game_that_has_nothing_on_their_pages(seed: int, s
     assert {game_id: kept.get(game_id) for game_id in games.keys() - hit} == {
         game_id: games[game_id] for game_id in games.keys() - hit
     }
-    # What is kept of the others are the same events: a game is kept whole, or not at all. But a flipped bit may make
-    # another move of a move that could be played as well: the log has no sums by which anybody could tell.
+    # Of the other games, those that are kept have the same events: a game is kept whole, or not at all. A flipped bit,
+    # however, may turn one legal move into another; the log has no checksums that would show this.
     same = len if Random(seed).choice(list(WAYS)) == "flipped" else list[Any]
     assert {id_: same(kept[id_][1]) for id_ in kept} == {id_: same(games[id_][1]) for id_ in kept}
     assert repaired.original.read_bytes() == damaged
 
 
 @pytest.mark.parametrize("seed", range(100, 124))
-def test_a_spoilt_column_costs_that_game_at_most(seed: int, stored: Stored, data: Path) -> None:
+def test_damaged_column_loses_at_most_its_own_game(seed: int, stored: Stored, data: Path) -> None:
     table, key = spoil_row(data, seed)
     repair(data)
     assert_checked_whole(data)
@@ -82,7 +82,7 @@ def test_a_spoilt_column_costs_that_game_at_most(seed: int, stored: Stored, data
 
 
 @pytest.mark.parametrize("place", [0, 100, 20])
-def test_damage_at_the_beginning_of_the_file_costs_no_game(place: int, stored: Stored, data: Path) -> None:
+def test_damage_at_the_start_of_the_file_loses_no_game(place: int, stored: Stored, data: Path) -> None:
     content = bytearray((data / FILE).read_bytes())
     content[place : place + 512] = bytes(512)
     (data / FILE).write_bytes(content)
@@ -92,7 +92,7 @@ def test_damage_at_the_beginning_of_the_file_costs_no_game(place: int, stored: S
     assert_checked_whole(data)
 
 
-def test_what_is_done_is_said_and_what_is_not_kept_is_set_aside(stored: Stored, data: Path) -> None:
+def test_repair_reports_its_changes_and_sets_aside_what_it_does_not_keep(stored: Stored, data: Path) -> None:
     lost, mended, robbed = sorted(games_of(stored.rows))[5:8]
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("UPDATE events SET event = '?' WHERE game_id = ? AND seq = 0", (lost,))
@@ -110,12 +110,12 @@ def test_what_is_done_is_said_and_what_is_not_kept_is_set_aside(stored: Stored, 
         f"game {lost}: set aside: event 0: it cannot be read: JSON is malformed: invalid character (byte 0): '?'",
         f"game {mended}: its row was damaged, and was rebuilt from its events",
         f"game {robbed}: its row is lost, and was rebuilt from its events",
-        f"players, row {player}: set aside: key is no digest of 32 bytes; player {player} is kept as 'player-11', "
+        f"players, row {player}: set aside: key is not a digest of 32 bytes; player {player} is kept as 'player-11', "
         "and has no key",
         f"Repaired: {len(games_of(stored.rows)) - 1} games with "
-        f"{len(stored.rows['events']) - len(games_of(stored.rows)[lost][1])} events and 12 players are whole.",
-        f"What is not kept is in {set_aside}",
-        f"The damaged file is {original}",
+        f"{len(stored.rows['events']) - len(games_of(stored.rows)[lost][1])} events and 12 players are intact.",
+        f"Damaged data is set aside in {set_aside}",
+        f"The damaged file is kept as {original}",
     ]
     assert set_aside.stat().st_mode & 0o777 == 0o600
     aside = [json.loads(line) for line in set_aside.read_text().splitlines()]
@@ -129,7 +129,7 @@ def test_what_is_done_is_said_and_what_is_not_kept_is_set_aside(stored: Stored, 
     assert_checked_whole(data)
 
 
-def test_the_id_of_a_game_that_is_not_kept_is_given_to_no_other(stored: Stored, data: Path) -> None:
+def test_id_of_a_lost_game_is_never_reused(stored: Stored, data: Path) -> None:
     newest = max(games_of(stored.rows))
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("DELETE FROM events WHERE game_id = ? AND seq = 0", (newest,))
@@ -139,23 +139,23 @@ def test_the_id_of_a_game_that_is_not_kept_is_given_to_no_other(stored: Stored, 
         assert log.next_game_id() == newest + 1
 
 
-def test_what_was_removed_is_not_brought_back(stored: Stored, data: Path) -> None:
+def test_repair_does_not_restore_removed_games(stored: Stored, data: Path) -> None:
     content = bytearray((data / FILE).read_bytes())
-    content[0:100] = bytes(100)  # with it the list of pages that are in no table
+    content[0:100] = bytes(100)  # this includes the list of free pages
     (data / FILE).write_bytes(content)
     repair(data)
     assert not games_of(rows_of(data)).keys() - games_of(stored.rows).keys()
 
 
-def test_a_whole_log_is_left_as_it_is(data: Path) -> None:
+def test_undamaged_log_is_left_unchanged(data: Path) -> None:
     before = (data / FILE).read_bytes()
     assert gmd("check", "--repair", "--data", data).out.endswith(f"{WHOLE}\n")
     assert (data / FILE).read_bytes() == before
     assert not list(data.glob("*damaged*"))
 
 
-async def test_what_a_killed_daemon_has_not_moved_into_the_file_is_kept(tmp_path: Path) -> None:
-    """Its last commits are in the write-ahead log alone."""
+async def test_repair_keeps_commits_of_a_killed_daemon_that_are_only_in_the_wal(tmp_path: Path) -> None:
+    """The daemon's last commits are only in the write-ahead log."""
     with open_log(str(tmp_path / "data")):
         pass
     live = sqlite3.connect(tmp_path / "data" / FILE, isolation_level=None)
@@ -171,7 +171,7 @@ async def test_what_a_killed_daemon_has_not_moved_into_the_file_is_kept(tmp_path
     assert done.original.with_name(f"{done.original.name}-wal").exists()
 
 
-def test_a_log_that_a_daemon_has_is_not_touched(data: Path) -> None:
+def test_log_locked_by_a_daemon_is_not_changed(data: Path) -> None:
     damage(data, 3)
     before = (data / FILE).read_bytes()
     with (
@@ -182,14 +182,14 @@ def test_a_log_that_a_daemon_has_is_not_touched(data: Path) -> None:
     assert (data / FILE).read_bytes() == before
 
 
-def test_a_log_that_another_program_has_open_is_not_touched(data: Path) -> None:
+def test_log_open_in_another_program_is_not_changed(data: Path) -> None:
     with served("--data", str(data)):
-        (data / "lock").unlink()  # which is not what keeps the file from being touched
+        (data / "lock").unlink()  # the lock file is not what protects the log here
         with pytest.raises(DataError, match="is open in another program; end that program, then repair again"):
             repair(data)
 
 
-def test_a_file_that_is_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:
+def test_foreign_file_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"my novel" * 1_000)
     status, _, err = gmd("check", "--repair", "--data", tmp_path)
     assert (status, err) == (
@@ -199,7 +199,7 @@ def test_a_file_that_is_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == b"my novel" * 1_000
 
 
-def test_a_log_of_another_schema_is_left_alone(data: Path) -> None:
+def test_log_of_another_schema_revision_is_left_unchanged(data: Path) -> None:
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.commit()

@@ -1,4 +1,4 @@
-"""A daemon on a damaged log serves what is whole, or says what to do."""
+"""A daemon on a damaged log serves the undamaged games, or says what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPAIR = "gmd check --repair"
 
 
 async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
-    """See to it that a daemon serves these games as they were, or says at the start, or of a game, what to do."""
+    """Assert that a daemon serves these games unchanged, or gives advice at the start or for a game."""
     with structlog.testing.capture_logs() as logged:
         try:
             async with open_daemon(Config(data=str(data), port=0)) as daemon:
@@ -39,7 +39,7 @@ async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
 
 
 async def answer(daemon: Daemon, game_id: int) -> object:
-    """A game as a daemon shows it, or the code that it is refused with."""
+    """Return a game as a daemon shows it, or the code of its refusal."""
     try:
         return await shown(daemon, game_id)
     except Refused as refused:
@@ -47,7 +47,7 @@ async def answer(daemon: Daemon, game_id: int) -> object:
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_damaged_bytes_are_said_and_what_is_whole_is_served(seed: int, stored: Stored, data: Path) -> None:
+async def test_daemon_reports_damaged_bytes_and_serves_undamaged_games(seed: int, stored: Stored, data: Path) -> None:
     pages = damage(data, seed)
     by_page = games_by_page(stored.directory)
     hit = {game_id for page in pages for game_id in by_page.get(page, ())}
@@ -55,7 +55,7 @@ async def test_damaged_bytes_are_said_and_what_is_whole_is_served(seed: int, sto
 
 
 @pytest.mark.parametrize("seed", range(100, 112))
-async def test_a_spoilt_column_is_said_and_the_other_games_and_players_are_served(
+async def test_daemon_reports_a_damaged_column_and_serves_the_other_games_and_players(
     seed: int, stored: Stored, data: Path
 ) -> None:
     table, key = spoil_row(data, seed)
@@ -72,7 +72,7 @@ async def test_a_spoilt_column_is_said_and_the_other_games_and_players_are_serve
 
 
 def zero_in_players(data: Path, size: int = 512) -> None:
-    """Zero the end of the page of the players: the rows of those who registered first."""
+    """Zero the end of the players' page: the rows of the players who registered first."""
     with closing(sqlite3.connect(data / FILE)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'players'").fetchone()
     content = bytearray((data / FILE).read_bytes())
@@ -80,9 +80,7 @@ def zero_in_players(data: Path, size: int = 512) -> None:
     (data / FILE).write_bytes(content)
 
 
-async def test_512_zeroed_bytes_in_the_players_name_the_row_and_cost_nobody_else_a_game(
-    stored: Stored, data: Path
-) -> None:
+async def test_zeroed_player_row_is_reported_and_other_players_keep_their_games(stored: Stored, data: Path) -> None:
     zero_in_players(data)
     with served("--data", str(data)) as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
@@ -102,7 +100,7 @@ async def test_512_zeroed_bytes_in_the_players_name_the_row_and_cost_nobody_else
         assert f"{REPAIR} --data {data}" in line
 
 
-async def test_a_game_that_waits_for_its_player_and_cannot_be_read_stops_nobody_from_starting(
+async def test_unreadable_game_waiting_for_its_player_does_not_prevent_the_start(
     tmp_path: Path,
 ) -> None:
     async with open_daemon(Config(data=str(tmp_path), port=0)) as daemon:

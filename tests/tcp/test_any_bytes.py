@@ -1,4 +1,4 @@
-"""Whatever bytes a client sends, it gets frames of JSON and then the end, and the server logs no failure."""
+"""Whatever bytes a client sends, it gets JSON frames and then the end of the stream, and the server logs no failure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ streams = st.lists(
 
 
 async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
-    """All replies to a client that sends these bytes and no more, and what the server logs meanwhile."""
+    """Return all replies to a client that sends these bytes and no more, and what the server logs meanwhile."""
     with structlog.testing.capture_logs() as logged:
         async with memory_daemon() as daemon:
             client = await daemon.connect(hello=False)
@@ -55,7 +55,7 @@ async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
 @pytest.mark.proof
 @settings(max_examples=proof_size(200, 20_000))
 @given(streams)
-def test_any_bytes_get_replies_and_the_end(data: bytes) -> None:
+def test_any_bytes_get_replies_and_then_the_end_of_the_stream(data: bytes) -> None:
     replies, logged = trio.run(conversation, data, clock=MockClock(autojump_threshold=0))
     assert logged == []
     assert {reply.get("code") for reply in replies} <= CODES

@@ -1,4 +1,6 @@
-"""A client that has long sent one request at a time is not listened to while its reply is held, until it sends two."""
+"""The server does not read from a client that long sent one request at a time while its reply is held, until it
+sends two.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
 
 
 class Room:
-    """A daemon whose commits are durable when a test says so, and a client that plays both sides of a game there."""
+    """A daemon whose commits become durable when a test says so, and a client that plays both sides of a game there."""
 
     def __init__(self, log: SlowLog, daemon: MemoryDaemon, client: Client) -> None:
         self.log = log
@@ -28,7 +30,7 @@ class Room:
         self._plies = count()
 
     async def send_moves(self, moves: int = 1) -> None:
-        """Send the next moves in one write, and let the daemon do with them what it can."""
+        """Send the next moves in one write, and let the daemon handle as many of them as it can."""
         plies = [next(self._plies) for _ in range(moves)]
         await self.send(*({"kind": "move", "player": 1 + ply % 2, "move": SHUFFLE[ply % 4]} for ply in plies))
 
@@ -38,17 +40,17 @@ class Room:
         await wait_all_tasks_blocked()
 
     def settle(self) -> None:
-        """What was appended becomes durable; the sessions that this wakes have not run yet."""
+        """Make what was appended durable; the sessions that this wakes have not run yet."""
         commits, self.log.commits = self.log.commits, []
         for commit in commits:
             commit.settle(None)
 
     async def received(self, replies: int = 1) -> list[int]:
-        """The plies of the next replies."""
+        """Return the plies of the next replies."""
         return [(await self.client.receive())["state"]["ply_index"] for _ in range(replies)]
 
     async def ask_singly(self) -> None:
-        """Send as many moves singly as it takes."""
+        """Send moves singly until the server counts the client as one that sends single requests."""
         for ply in range(1, SINGLES + 2):
             await self.send_moves()
             self.settle()
@@ -56,7 +58,7 @@ class Room:
 
 
 def socket_client(daemon: MemoryDaemon) -> Client:
-    """A connection through a real socket."""
+    """Return a connection through a real socket."""
     ours, theirs = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in socket.socketpair())
     daemon.serve(theirs)
     return Client(ours)
@@ -64,7 +66,7 @@ def socket_client(daemon: MemoryDaemon) -> Client:
 
 @asynccontextmanager
 async def open_room(over: str = "a socket") -> AsyncIterator[Room]:
-    """A room whose game has begun."""
+    """Run a daemon with a game that has begun."""
     log = SlowLog()
     async with memory_daemon(log) as daemon:
         client = socket_client(daemon) if over == "a socket" else await daemon.connect(hello=False)
@@ -76,7 +78,7 @@ async def open_room(over: str = "a socket") -> AsyncIterator[Room]:
 
 
 @pytest.mark.parametrize("over", ["a socket", "memory"])
-async def test_it_is_listened_to_again_when_it_has_its_reply_and_always_once_it_sends_two(over: str) -> None:
+async def test_server_reads_from_the_client_again_after_its_reply_and_always_once_it_sends_two(over: str) -> None:
     async with open_room(over) as room:
         await room.ask_singly()
         first = SINGLES + 2
@@ -93,7 +95,7 @@ async def test_it_is_listened_to_again_when_it_has_its_reply_and_always_once_it_
         assert await room.received(3) == [first + 1, first + 2, first + 3]
 
 
-async def test_what_has_come_when_its_reply_leaves_is_answered() -> None:
+async def test_request_that_arrived_by_the_time_the_reply_left_is_answered() -> None:
     async with open_room() as room:
         await room.ask_singly()
         for ply in range(SINGLES + 2, SINGLES + 6):
@@ -109,7 +111,7 @@ async def test_what_has_come_when_its_reply_leaves_is_answered() -> None:
         assert room.daemon.services.metrics.sessions[2, "client_closed"] == 1
 
 
-async def test_a_connection_that_breaks_as_its_reply_leaves_is_lost() -> None:
+async def test_connection_that_breaks_as_its_reply_leaves_counts_as_lost() -> None:
     async with open_room() as room:
         await room.ask_singly()
         await room.send_moves()
@@ -120,7 +122,7 @@ async def test_a_connection_that_breaks_as_its_reply_leaves_is_lost() -> None:
         assert room.log.commits == []
 
 
-async def test_a_request_sent_before_the_reply_that_shows_an_end_does_not_tell_that_it_came() -> None:
+async def test_request_sent_before_the_reply_that_reports_a_game_end_does_not_acknowledge_that_end() -> None:
     async with open_room() as room:
         await room.ask_singly()
         await room.send({"kind": "end_game", "player": 1, "termination": "resignation_white"})
@@ -134,6 +136,6 @@ async def test_a_request_sent_before_the_reply_that_shows_an_end_does_not_tell_t
 
 
 def break_off(client: Client) -> None:
-    """Close the socket with a reply unread, which the other side is told as a reset."""
+    """Close the socket with a reply unread, which the other side sees as a reset."""
     assert isinstance(client.stream, trio.SocketStream)
     client.stream.socket.close()

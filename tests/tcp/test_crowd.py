@@ -1,4 +1,4 @@
-"""Many clients, slow clients, too many clients: the others notice nothing."""
+"""Other clients notice nothing of many, slow, or too many clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers import Client, Json, connected, running_daemon
 from tests.serving import served
 
 IDLE = 1_000
-#: For what fails by waiting for ever.
+#: Seconds after which a test that would otherwise wait forever fails.
 PATIENCE_SECONDS = 60
 
 TOO_MANY: Json = {
@@ -26,7 +26,7 @@ TOO_MANY: Json = {
 
 @asynccontextmanager
 async def crowd(port: int, size: int, *, hello: bool = False) -> AsyncIterator[list[Client]]:
-    """So many connections that say nothing but, if at all, hello."""
+    """Open this many connections that send nothing, or only a hello."""
     clients = [Client(await trio.open_tcp_stream("127.0.0.1", port)) for _ in range(size)]
     try:
         if hello:
@@ -39,12 +39,12 @@ async def crowd(port: int, size: int, *, hello: bool = False) -> AsyncIterator[l
 
 
 async def accepted(daemon: Daemon, sessions: int) -> None:
-    """Return once the daemon has so many sessions."""
+    """Return once the daemon has this many sessions."""
     while daemon.session_server.sessions != sessions:
         await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_a_thousand_idle_clients_and_one_that_trickles_cost_the_others_nothing(many_descriptors: None) -> None:
+async def test_thousand_idle_clients_and_one_that_sends_slowly_do_not_delay_others(many_descriptors: None) -> None:
     slow_request = encode_frame(b'{"kind":"ping","id":"slow"}')
     async with running_daemon() as daemon, crowd(daemon.port, IDLE), connected(daemon) as slow:
         await accepted(daemon, IDLE + 1)
@@ -58,7 +58,7 @@ async def test_a_thousand_idle_clients_and_one_that_trickles_cost_the_others_not
         assert await slow.receive() == {"id": "slow", "error": None}
 
 
-async def test_over_the_limit_a_client_is_told_so_and_closed_until_there_is_room() -> None:
+async def test_client_over_the_limit_gets_a_refusal_and_is_closed_until_there_is_room() -> None:
     async with running_daemon(max_connections=3) as daemon:
         async with connected(daemon) as inside, crowd(daemon.port, 2, hello=True) as idle:
             await accepted(daemon, 3)
@@ -74,7 +74,7 @@ async def test_over_the_limit_a_client_is_told_so_and_closed_until_there_is_room
         await accepted(daemon, 0)
 
 
-async def test_a_client_turned_away_gets_its_answer_also_where_it_sends_first() -> None:
+async def test_refused_client_that_sends_first_still_gets_its_refusal() -> None:
     async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3, hello=True):
         await accepted(daemon, 3)
         async with connected(daemon, hello=False) as outside:
@@ -83,7 +83,7 @@ async def test_a_client_turned_away_gets_its_answer_also_where_it_sends_first() 
             assert await outside.closed()
 
 
-async def test_clients_turned_away_that_do_not_leave_take_nobodys_place() -> None:
+async def test_refused_clients_that_do_not_leave_occupy_no_place() -> None:
     async with running_daemon(max_connections=3) as daemon, crowd(daemon.port, 3, hello=True) as inside:
         await accepted(daemon, 3)
         async with crowd(daemon.port, 200) as outside:
@@ -95,7 +95,7 @@ async def test_clients_turned_away_that_do_not_leave_take_nobodys_place() -> Non
                 assert await client.ask("ping") == {"error": None}
 
 
-async def test_running_out_of_descriptors_turns_clients_away_and_does_not_end_the_accept_loop() -> None:
+async def test_daemon_without_file_descriptors_refuses_clients_and_its_accept_loop_goes_on() -> None:
     with served(limit="-n 40") as daemon, trio.fail_after(PATIENCE_SECONDS):
         async with crowd(daemon.port, 100) as clients:
             codes = [await code_of_hello(client) for client in clients]
@@ -105,7 +105,7 @@ async def test_running_out_of_descriptors_turns_clients_away_and_does_not_end_th
             for client in clients:
                 await client.aclose()
         while await newcomers_code(daemon.port) == "too_many":
-            pass  # those that were turned away are still being closed
+            pass  # the refused connections are still being closed
 
 
 async def newcomers_code(port: int) -> str | None:
@@ -114,7 +114,7 @@ async def newcomers_code(port: int) -> str | None:
 
 
 async def code_of_hello(client: Client) -> str | None:
-    """What comes of a hello; "lost" where the connection was closed as it was being sent, and took the reply along."""
+    """Return the code of the reply to a hello, or "lost" if the connection closed before the reply was read."""
     try:
         code: str | None = (await client.ask("hello")).get("code")
     except (trio.BrokenResourceError, EOFError):
@@ -122,7 +122,7 @@ async def code_of_hello(client: Client) -> str | None:
     return code
 
 
-async def test_the_daemon_raises_its_soft_limit_of_descriptors_to_the_hard_one() -> None:
+async def test_daemon_raises_its_soft_limit_of_file_descriptors_to_the_hard_limit() -> None:
     with served(limit="-S -n 40") as daemon, trio.fail_after(PATIENCE_SECONDS):
         async with crowd(daemon.port, 100) as clients:
             for client in clients:

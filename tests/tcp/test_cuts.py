@@ -1,4 +1,4 @@
-"""Connections that end where they should not, and clients that send on when they should not."""
+"""Connections that end in the wrong place, and clients that send more when they should not."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.helpers import Client, Json, connected, running_daemon, troubles
 HELLO = encode_frame(b'{"kind":"hello","player":1}')
 MOVE = encode_frame(b'{"kind":"move","player":1,"game_id":1,"move":"e4"}')
 PING = encode_frame(b'{"kind":"ping"}')
-#: Closing a socket with this option set sends a reset.
+#: Closing a socket with this option sends a reset.
 RESET = struct.pack("ii", 1, 0)
 
 
 @asynccontextmanager
 async def quiet_daemon(**settings: Any) -> AsyncIterator[Daemon]:
-    """A daemon with one game that is to log nothing, and to be well at the end."""
+    """Run a daemon with one game; it must log no failure and be healthy at the end."""
     with structlog.testing.capture_logs() as logged:
         async with running_daemon(**settings) as daemon:
             async with connected(daemon) as client:
@@ -45,7 +45,7 @@ async def no_sessions(daemon: Daemon) -> None:
 
 
 async def reset(client: Client) -> None:
-    """Cut the connection so that the other end gets an error."""
+    """Close the connection so that the other end sees a reset."""
     assert isinstance(client.stream, trio.SocketStream)
     client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
     await client.aclose()
@@ -56,7 +56,7 @@ async def ply_of_the_game(daemon: Daemon) -> int:
 
 
 @pytest.mark.parametrize("before", [b"", HELLO, HELLO + PING], ids=["first", "behind hello", "behind ping"])
-async def test_an_end_at_every_byte_of_a_request_is_bad_frame(before: bytes) -> None:
+async def test_end_of_stream_at_every_byte_of_a_request_is_bad_frame(before: bytes) -> None:
     async with quiet_daemon() as daemon:
         for size in range(1, len(MOVE)):
             async with connected(daemon, hello=False) as client:
@@ -73,7 +73,7 @@ async def test_an_end_at_every_byte_of_a_request_is_bad_frame(before: bytes) -> 
 
 
 @pytest.mark.parametrize("before", [b"", HELLO], ids=["first", "behind hello"])
-async def test_a_reset_at_every_byte_of_a_request_costs_nobody_anything(before: bytes) -> None:
+async def test_reset_at_every_byte_of_a_request_harms_no_other_client(before: bytes) -> None:
     async with quiet_daemon() as daemon:
         for size in range(len(MOVE)):
             async with connected(daemon, hello=False) as client:
@@ -83,7 +83,7 @@ async def test_a_reset_at_every_byte_of_a_request_costs_nobody_anything(before: 
         assert await ply_of_the_game(daemon) == 0
 
 
-async def test_a_reset_before_the_reply_is_read_loses_the_reply_alone() -> None:
+async def test_reset_before_the_reply_is_read_loses_only_the_reply() -> None:
     async with quiet_daemon() as daemon, connected(daemon, player=1) as client:
         await client.send_bytes(MOVE)
         while await ply_of_the_game(daemon) == 0:
@@ -91,7 +91,7 @@ async def test_a_reset_before_the_reply_is_read_loses_the_reply_alone() -> None:
         await reset(client)
 
 
-async def test_a_reset_while_a_wait_is_outstanding_is_no_failure() -> None:
+async def test_reset_during_a_wait_is_not_logged_as_a_failure() -> None:
     async with quiet_daemon() as daemon:
         for request in ({"player": 2, "game_id": 1}, {"player": 2, "any": True}, {"game_id": 1, "ply": 0}):
             async with connected(daemon) as client:
@@ -110,7 +110,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-async def test_a_framing_error_is_answered_behind_what_came_before_it_and_nothing_behind_is_done(bad: bytes) -> None:
+async def test_framing_error_is_answered_after_earlier_requests_and_no_later_request_is_executed(bad: bytes) -> None:
     async with quiet_daemon() as daemon, connected(daemon, player=1) as client:
         await client.send_bytes(PING * 40 + bad + MOVE + b"{}" * 10)
         for _ in range(40):
@@ -123,14 +123,14 @@ async def test_a_framing_error_is_answered_behind_what_came_before_it_and_nothin
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-async def test_a_framing_error_may_come_first(bad: bytes) -> None:
+async def test_framing_error_in_the_first_frame_is_answered(bad: bytes) -> None:
     async with quiet_daemon() as daemon, connected(daemon, hello=False) as client:
         await client.send_bytes(bad)
         assert (await client.receive())["code"] == "bad_frame"
         assert await client.closed()
 
 
-async def test_the_limit_is_the_configured_one() -> None:
+async def test_message_limit_is_the_configured_one() -> None:
     async with quiet_daemon(max_message=2000) as daemon:
         for size, code in ((2000, None), (2001, "bad_frame")):
             async with connected(daemon) as client:
@@ -138,7 +138,7 @@ async def test_the_limit_is_the_configured_one() -> None:
                 assert (await client.receive()).get("code") == code
 
 
-#: More than the buffers of two sockets hold, less than the daemon throws away.
+#: More than two socket buffers hold, less than the daemon discards.
 JUNK = bytes(900_000)
 
 
@@ -147,7 +147,7 @@ JUNK = bytes(900_000)
     [(PING, None), (b"\0\0\0\0", "bad_frame"), (HELLO + PING + b"\xff\xff\xff\xff", "bad_frame")],
     ids=["version 1", "bad frame", "bad frame in a session"],
 )
-async def test_the_last_reply_is_not_lost_on_a_client_that_sends_on(sent: bytes, code: str | None) -> None:
+async def test_client_that_sends_on_still_receives_the_last_reply(sent: bytes, code: str | None) -> None:
     async with quiet_daemon() as daemon, connected(daemon, hello=False) as client:
         await client.send_bytes(sent)
         await client.send_bytes(JUNK)
@@ -157,7 +157,7 @@ async def test_the_last_reply_is_not_lost_on_a_client_that_sends_on(sent: bytes,
 
 
 async def rest(client: Client) -> list[Json]:
-    """All replies until the server closes."""
+    """Return all replies until the server closes."""
     replies = []
     while (body := await client.receive_body()) is not None:
         replies.append(json.loads(body))

@@ -1,4 +1,4 @@
-"""A large request yields to everybody else's. Nothing here is timed: what is counted is who gets a turn, and when."""
+"""A large request yields to other clients. No test measures time: each counts who gets a turn, and when."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from tests.helpers import Client, Json, connected, memory_daemon, running_daemon
 from tests.work import calls_during, calls_of_steps
 
 MEBIBYTE = 1 << 20
-#: Room for a text of a mebibyte, also where JSON escapes every other byte of it.
+#: Allows for a text of a mebibyte, even when JSON escapes every other byte of it.
 MAX_MESSAGE = 2 * MEBIBYTE
-#: Plies up to which such a text is loaded.
+#: The greatest number of plies of such a text that is loaded.
 PLIES = 12_000
-#: Calls of functions in one step of reading, of some hundred tokens.
+#: Function calls in one step of reading, which covers some hundred tokens.
 CALLS_A_STEP = 10_000
-#: How often somebody else must get a turn at the least while such a text is read: every few milliseconds.
+#: The least number of turns others must get while such a text is read: one every few milliseconds.
 TURNS = 50
 
-#: Requests that arrive in one piece.
+#: Requests that arrive together.
 PIPELINED = 1_000
 
 
 def filled(text: str, size: int = MEBIBYTE) -> str:
-    """``text`` again and again."""
+    """Repeat ``text`` up to ``size`` characters."""
     return text * (size // len(text))
 
 
 SHUFFLE = "Nf3 Nf6 Ng1 Ng8 "
 DEPTH = 100_000
 
-#: Texts of one mebibyte: a quarter of a million plies, and what a reader passes over.
+#: Texts of one mebibyte: a quarter of a million plies, and text that a PGN reader skips.
 LARGE = {
     "plies": filled(SHUFFLE),
     "numbered plies": filled("1. Nf3 Nf6 2. Ng1 Ng8 "),
@@ -52,13 +52,13 @@ LARGE = {
     "dots": filled(". ") + "e4",
     "headers": filled('[A "b"]\n') + "1. e4",
 }
-#: As large, and refused.
+#: Texts as large that are refused.
 REFUSED = {
     "open variations": "1. e4 " + filled("("),
     "games": filled("e4 * "),
     "words": filled("(a) ") + filled("a", 1_000),
 }
-#: As large, and refused at once: what has no end in sight is none of PGN.
+#: Texts as large that are refused at once, because a token in them has no end within its limit.
 ENDLESS = {
     "word": "1. " + filled("a"),
     "number": filled("1"),
@@ -75,7 +75,7 @@ def request(pgn: str) -> Json:
 
 
 async def ping_until(client: Client, done: trio.Event) -> int:
-    """How many pings are answered, one after the other, until ``done``."""
+    """Return how many pings, sent one after the other, are answered until ``done``."""
     answered = 0
     while not done.is_set():
         assert await client.ask("ping") == {"error": None}
@@ -84,9 +84,9 @@ async def ping_until(client: Client, done: trio.Event) -> int:
 
 
 async def pings_during(pgn: str) -> tuple[Json, int]:
-    """The reply to a PGN, and how many pings on another connection were answered before it."""
+    """Return the reply to a PGN, and how many pings on another connection were answered before it."""
     async with memory_daemon(max_message=MAX_MESSAGE, max_pgn=MAX_MESSAGE, max_plies=PLIES) as daemon:
-        daemon.arbiter.bench.slice_seconds = 0.0  # as on a machine that is very slow
+        daemon.arbiter.bench.slice_seconds = 0.0  # as on a very slow machine
         loader, other = await daemon.connect(), await daemon.connect()
         done = trio.Event()
         replies: list[Any] = []
@@ -102,7 +102,7 @@ async def pings_during(pgn: str) -> tuple[Json, int]:
 
 
 @pytest.mark.parametrize("name", LARGE)
-async def test_reading_a_large_pgn_lets_others_in_between(name: str) -> None:
+async def test_reading_a_large_pgn_lets_others_take_turns(name: str) -> None:
     reply, answered = await pings_during(LARGE[name])
     assert reply["error"] is None
     assert reply["state"]["ply_index"] == (PLIES if "plies" in name else 1)
@@ -110,15 +110,15 @@ async def test_reading_a_large_pgn_lets_others_in_between(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_refusing_one_does_too(name: str) -> None:
+async def test_refusing_a_large_pgn_lets_others_take_turns(name: str) -> None:
     reply, answered = await pings_during(REFUSED[name])
     assert reply["code"] == "bad_pgn"
     assert answered >= TURNS
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_what_has_no_end_in_sight_is_refused_without_looking_for_one(name: str) -> None:
-    """Its rest is not even looked at: the refusal is the same whatever stands there."""
+def test_token_without_an_end_is_refused_without_reading_to_the_end_of_the_text(name: str) -> None:
+    """The rest of the text is not read: the refusal is the same whatever the rest contains."""
     text = ENDLESS[name]
     kept = text[: MAX_TAG + 100]
     refusals = [refusal_of(kept + "\n" + "x" * size) for size in (0, 1_000)]
@@ -133,13 +133,13 @@ def refusal_of(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", [*LARGE, *REFUSED])
-def test_no_step_of_reading_a_pgn_looks_at_more_than_some_tokens(name: str) -> None:
-    """Its work is counted in calls, which are the same on every machine."""
+def test_no_step_of_reading_a_pgn_reads_more_than_some_hundred_tokens(name: str) -> None:
+    """The work is counted in function calls, of which there are equally many on every machine."""
     steps = read_pgn((LARGE | REFUSED)[name][: MEBIBYTE // 4], PLIES)
     assert max(calls_of_steps(steps)) < CALLS_A_STEP
 
 
-async def test_a_ping_sent_behind_a_large_pgn_is_answered_before_it() -> None:
+async def test_ping_sent_after_a_large_pgn_is_answered_before_it() -> None:
     async with (
         running_daemon(max_message=MAX_MESSAGE, max_pgn=MAX_MESSAGE, max_plies=PLIES) as daemon,
         connected(daemon) as loader,
@@ -159,7 +159,7 @@ async def test_a_ping_sent_behind_a_large_pgn_is_answered_before_it() -> None:
         assert order == ["ping", "pgn"]
 
 
-async def test_a_long_pipeline_lets_others_in_between() -> None:
+async def test_long_pipeline_lets_others_take_turns() -> None:
     async with memory_daemon() as daemon:
         greedy, other = await daemon.connect(), await daemon.connect()
         await greedy.send(*({"kind": "ping", "id": number} for number in range(PIPELINED)))
@@ -181,7 +181,7 @@ async def test_a_long_pipeline_lets_others_in_between() -> None:
     ],
     ids=["a wrong field among many", "many unknown fields"],
 )
-async def test_a_request_of_many_fields_is_refused_without_going_through_them(fields: str) -> None:
+async def test_request_with_many_fields_is_refused_without_reading_each_field(fields: str) -> None:
     body = f"{{{fields}}}".encode()
     with pytest.raises(InvalidRequest) as caught:
         decode_request(body, strict=True)
@@ -190,8 +190,8 @@ async def test_a_request_of_many_fields_is_refused_without_going_through_them(fi
     assert calls < 1_000
 
 
-async def test_slow_requests_of_a_pipeline_are_no_batch() -> None:
-    """A batch ends by the time it took, too: others are answered between two long histories."""
+async def test_slow_requests_of_a_pipeline_do_not_run_as_one_batch() -> None:
+    """The time it took also ends a batch: others are answered between two long histories."""
     async with running_daemon() as daemon, connected(daemon) as slow, connected(daemon) as other:
         daemon.arbiter.bench.slice_seconds = 0.0
         await slow.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 500)
@@ -224,7 +224,7 @@ LARGE_BESIDE = ",".join(["1"] * 70_000)
     ],
 )
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_request_that_is_large_and_not_by_its_pgn_is_refused(fields: str, strict: bool) -> None:
+def test_request_that_is_large_without_its_pgn_is_refused(fields: str, strict: bool) -> None:
     body = f'{{"id":7,{fields}}}'.encode()
     with pytest.raises(InvalidRequest) as caught:
         decode_request(body, strict=strict)
@@ -234,7 +234,7 @@ def test_a_request_that_is_large_and_not_by_its_pgn_is_refused(fields: str, stri
     assert caught.value.kind == json.loads(body)["kind"]
 
 
-def test_a_request_may_be_large_by_its_pgn_and_as_large_as_that_beside_it() -> None:
+def test_large_request_may_hold_a_large_pgn_and_other_fields_up_to_the_limit() -> None:
     body = json.dumps({"kind": "game_from_pgn", "player_white": 1, "player_black": 2, "pgn": "x" * MEBIBYTE}).encode()
     assert isinstance(decode_request(body), GameFromPgn)
     head = b'{"kind":"ping","x":"'

@@ -1,4 +1,4 @@
-"""What clients send is not kept longer than it is needed: a daemon's memory is not theirs to fill."""
+"""What clients send is not kept longer than needed, so that no client can fill the daemon's memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from gm_protocol.framing import FrameDecoder, encode_frame
 from tests.helpers import Json, MemoryDaemon, memory_daemon
 
-#: Bytes of text a request carries, and how much of it a game may be the larger for.
+#: Bytes of text that a request carries, and by how many bytes a game may grow from it.
 TEXT = 100_000
 KEPT = 20_000
 GAMES = 5
@@ -28,7 +28,7 @@ def memory() -> Iterator[None]:
 
 
 async def kept_for_each(daemon: MemoryDaemon, *requests: Json) -> float:
-    """Bytes that each repetition of some requests leaves behind, its session being closed."""
+    """Return the bytes that each repetition of some requests leaves allocated after its session closed."""
 
     async def play(number: int) -> None:
         client = await daemon.connect()
@@ -39,7 +39,7 @@ async def kept_for_each(daemon: MemoryDaemon, *requests: Json) -> float:
         await client.end()
         assert await client.closed()
 
-    await play(1)  # what is made once and kept is made by now
+    await play(1)  # what is made once and kept exists after this
     before, _ = tracemalloc.get_traced_memory()
     for number in range(2, GAMES + 2):
         await play(number)
@@ -61,12 +61,12 @@ async def kept_for_each(daemon: MemoryDaemon, *requests: Json) -> float:
     ],
     ids=["token", "pgn under a token", "forfeiting move", "client", "id"],
 )
-async def test_no_text_of_a_client_stays_with_its_game(requests: list[Json], memory: None) -> None:
+async def test_no_text_of_a_client_stays_in_memory_with_its_game(requests: list[Json], memory: None) -> None:
     async with memory_daemon() as daemon:
         assert await kept_for_each(daemon, *requests) < KEPT
 
 
-def test_a_frame_that_was_taken_is_not_held(memory: None) -> None:
+def test_frame_that_was_taken_from_the_buffer_is_released(memory: None) -> None:
     decoder = FrameDecoder(2 * TEXT)
     before, _ = tracemalloc.get_traced_memory()
     decoder.feed(encode_frame(b"x" * TEXT))

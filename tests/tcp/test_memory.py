@@ -1,4 +1,4 @@
-"""What connections make the daemon hold is bounded: for each of them, for each address, and altogether."""
+"""The memory that connections make the daemon hold is limited for each connection, for each address, and in total."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gmd.tcp.session import MAX_REPLY_BYTES
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.slow_log import SlowLog
 
-#: The smallest memory there may be: connections may hold half of it.
+#: The smallest memory limit that can be set: connections may hold half of it.
 MAX_MEMORY = 1 << 20
 LIMIT = MAX_MEMORY // 2
 FRAME = 100_000
-#: So many frames are more than the limit.
+#: This many frames exceed the limit.
 FRAMES = 12
 
 TOO_MANY: Json = {
@@ -34,12 +34,12 @@ TOO_MANY: Json = {
 
 
 def short_frame(size: int = FRAME) -> bytes:
-    """A frame that lacks its last ten bytes."""
+    """Return a frame that lacks its last ten bytes."""
     return encode_frame(b'{"kind":"ping"}'.ljust(size))[:-10]
 
 
 async def end_short_frame(client: Client) -> Json:
-    """The reply once the last ten bytes have been sent, behind which a connection that was cut off is closed."""
+    """Send the last ten bytes and return the reply; a connection that was cut off closes after it."""
     await client.send_bytes(b" " * 10)
     reply = await client.receive()
     if reply == TOO_MANY:
@@ -48,7 +48,7 @@ async def end_short_frame(client: Client) -> Json:
 
 
 def long_ping(size: int, number: int = 0) -> Json:
-    """A request with a long reply."""
+    """Return a request that gets a long reply."""
     return {"kind": "ping", "id": f"{number:04}{'x' * size}"}
 
 
@@ -59,7 +59,7 @@ async def crowd(daemon: Daemon, size: int) -> AsyncIterator[list[Client]]:
 
 
 async def until_held(daemon: Daemon, size: int) -> None:
-    """Return once connections hold so much, or one has been cut off."""
+    """Return once connections hold this many bytes, or one has been cut off."""
     while daemon.memory.held < size and not daemon.memory.cut_off:
         await wait_all_tasks_blocked()
 
@@ -72,7 +72,7 @@ async def nothing_held(daemon: Daemon | MemoryDaemon) -> None:
 
 
 def lockstep(daemon: MemoryDaemon) -> Client:
-    """A connection without buffers: the server sends only what the client reads at that moment."""
+    """Open a connection without buffers: the server sends only what the client reads at that moment."""
     ours, theirs = trio.testing.lockstep_stream_pair()
     daemon.serve(theirs)
     return Client(ours)
@@ -86,11 +86,11 @@ def memory() -> Iterator[None]:
     tracemalloc.stop()
 
 
-async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_nothing() -> None:
+async def test_of_many_incomplete_frames_the_largest_are_cut_off_and_others_notice_nothing() -> None:
     async with running_daemon(max_memory=MAX_MEMORY) as daemon, connected(daemon) as honest:
         await honest.new_game()
         request = encode_frame(b'{"kind":"state","game_id":1,"brief":true}'.ljust(5_000))
-        await honest.send_bytes(request[:4_500])  # a frame on its way is no offence
+        await honest.send_bytes(request[:4_500])  # an incomplete frame alone is no reason to cut a client off
         async with crowd(daemon, FRAMES) as clients:
             for number, client in enumerate(clients, 1):
                 await client.send_bytes(short_frame())
@@ -98,7 +98,7 @@ async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_no
                 assert daemon.memory.held <= LIMIT
             await honest.send_bytes(request[4_500:])
             assert (await honest.receive())["error"] is None
-            # Which of them hold most depends on where the network cut their frames: a buffer grows in steps.
+            # Which of them hold most depends on how the network split their frames: a buffer grows in steps.
             replies = [await end_short_frame(client) for client in clients]
             assert 0 < replies.count(TOO_MANY) == daemon.memory.cut_off < FRAMES
             assert replies.count({"error": None}) == FRAMES - daemon.memory.cut_off
@@ -106,7 +106,7 @@ async def test_of_many_short_frames_the_largest_are_cut_off_and_others_notice_no
         assert daemon.metrics.sessions[2, "too_many"] == daemon.memory.cut_off
 
 
-async def test_a_length_reserves_nothing_before_its_bytes_come(memory: None) -> None:
+async def test_announced_length_reserves_no_memory_before_its_bytes_arrive(memory: None) -> None:
     async with memory_daemon() as daemon:
         clients = [await daemon.connect() for _ in range(20)]
         before, _ = tracemalloc.get_traced_memory()
@@ -117,7 +117,7 @@ async def test_a_length_reserves_nothing_before_its_bytes_come(memory: None) -> 
         assert (after - before) / len(clients) < 5_000
 
 
-async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(memory: None) -> None:
+async def test_unread_replies_of_one_client_are_bounded_however_much_it_asks(memory: None) -> None:
     count, plies = 64, 5_000
     async with memory_daemon(max_plies=6_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
@@ -137,7 +137,7 @@ async def test_what_a_client_may_leave_unread_is_bounded_however_much_it_asks(me
 
 
 async def test_of_clients_that_leave_replies_unread_the_largest_are_cut_off() -> None:
-    """Over sockets: whatever the kernel takes of what the server holds for each, of so many there is enough left."""
+    """Over sockets: the kernel takes some of what the server holds for each, but of so many clients enough remains."""
     async with running_daemon(max_memory=MAX_MEMORY) as daemon, connected(daemon) as honest:
         async with crowd(daemon, 24) as clients, trio.open_nursery() as nursery:
             for client in clients:
@@ -151,7 +151,7 @@ async def test_of_clients_that_leave_replies_unread_the_largest_are_cut_off() ->
 
 
 async def ask_for_ever(client: Client, size: int) -> None:
-    """Ask, and read nothing."""
+    """Send requests and read nothing."""
     try:
         while True:
             await client.send(long_ping(size))
@@ -159,7 +159,7 @@ async def ask_for_ever(client: Client, size: int) -> None:
         pass
 
 
-async def test_replies_held_for_their_commits_count_too() -> None:
+async def test_replies_held_for_their_commits_count_against_the_limit() -> None:
     log = SlowLog()
     async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
         client = await daemon.connect()
@@ -174,7 +174,7 @@ async def test_replies_held_for_their_commits_count_too() -> None:
         assert daemon.services.memory.held == 0
 
 
-async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_stands() -> None:
+async def test_client_with_too_many_held_replies_gets_a_refusal_and_its_move_stands() -> None:
     log = SlowLog()
     async with memory_daemon(log, max_memory=MAX_MEMORY) as daemon:
         client, *others = [await daemon.connect() for _ in range(5)]
@@ -199,18 +199,18 @@ async def test_a_client_whose_held_replies_are_too_many_is_told_so_and_the_move_
         assert (await other.ask("state", game_id=1))["state"]["ply_index"] == 1
 
 
-async def test_a_wait_behind_which_too_much_comes_is_cut_off() -> None:
+async def test_wait_followed_by_too_many_bytes_is_cut_off() -> None:
     async with memory_daemon(max_memory=MAX_MEMORY) as daemon:
         client = await daemon.connect()
         await client.new_game()
         await client.send({"kind": "wait", "player": 2, "game_id": 1})
         await client.send_bytes(short_frame(LIMIT + 100))
-        assert (await client.receive())["error"] is None  # the wait, as at its timeout
+        assert (await client.receive())["error"] is None  # the reply to the wait, as at its timeout
         assert (await client.receive())["code"] == "too_many"
         assert await client.closed()
 
 
-async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it() -> None:
+async def test_large_request_counts_while_it_is_answered_and_others_may_get_it_cut_off() -> None:
     pgn = "{} " * 100_000 + "1. e4"
     async with memory_daemon(max_memory=MAX_MEMORY, max_pgn=1 << 20) as daemon, trio.open_nursery() as nursery:
         client, *others = [await daemon.connect() for _ in range(4)]
@@ -229,7 +229,7 @@ async def test_a_large_request_counts_while_it_is_answered_and_others_may_end_it
 
 
 async def reads(client: Client, size: int, seconds: float) -> int:
-    """Read so many bytes, then pause, until the end; how much that was."""
+    """Read this many bytes, then pause, until the end; return how many were read."""
     received = 0
     try:
         while data := await client.stream.receive_some(size):
@@ -241,8 +241,10 @@ async def reads(client: Client, size: int, seconds: float) -> int:
 
 
 @pytest.mark.parametrize(("rate", "is_taken"), [(7_500, False), (20_000, True)])
-async def test_a_long_reply_must_be_read_at_a_least_rate(rate: int, is_taken: bool, autojump_clock: MockClock) -> None:
-    """7,500 bytes a second is 150 kB every 20 seconds, by which a reply was held as long as its reader wished."""
+async def test_client_must_read_a_long_reply_at_a_minimum_rate(
+    rate: int, is_taken: bool, autojump_clock: MockClock
+) -> None:
+    """150 kB every 20 seconds, that is 7,500 bytes a second, once let a client read one reply for any time."""
     size = 2_000_000
     async with memory_daemon(max_message=2 * size, min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
@@ -259,12 +261,12 @@ async def test_a_long_reply_must_be_read_at_a_least_rate(rate: int, is_taken: bo
         nursery.cancel_scope.cancel()
     assert (received > size) is is_taken
     if not is_taken:
-        # n bytes are sent by n / 16,000 and 30 seconds more
+        # n bytes have n / 16,000 seconds and 30 seconds more
         assert received == pytest.approx(rate * 30 / (1 - rate / 16_000), rel=0.2)
         assert trio.current_time() > begun
 
 
-async def test_a_reader_too_slow_is_closed_as_stalled(autojump_clock: MockClock) -> None:
+async def test_connection_whose_reader_is_too_slow_is_closed_as_stalled(autojump_clock: MockClock) -> None:
     async with memory_daemon(min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
         nursery.start_soon(client.send, {"kind": "hello"}, long_ping(1_000_000))
@@ -296,7 +298,7 @@ async def times_out(client: Client, daemon: MemoryDaemon) -> None:
 
 @pytest.mark.parametrize("how", [ends_by_itself, ends_badly, is_lost, is_stopped, times_out])
 @pytest.mark.parametrize("what", ["request", "held reply"])
-async def test_all_is_given_back_however_a_connection_ends(how: Any, what: str, autojump_clock: MockClock) -> None:
+async def test_all_memory_is_released_however_a_connection_ends(how: Any, what: str, autojump_clock: MockClock) -> None:
     log = SlowLog()
     async with memory_daemon(log) as daemon:
         client = await daemon.connect()
@@ -317,7 +319,7 @@ async def test_all_is_given_back_however_a_connection_ends(how: Any, what: str, 
         assert daemon.services.memory.by_address() == {}
 
 
-async def test_a_session_that_is_cancelled_gives_all_back() -> None:
+async def test_cancelled_session_releases_all_its_memory() -> None:
     async with running_daemon(stop_timeout=0) as daemon, connected(daemon) as client:
         await client.send_bytes(short_frame())
         await until_held(daemon, FRAME - 10)

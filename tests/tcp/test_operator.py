@@ -1,4 +1,4 @@
-"""The operator's socket: who may connect to it, where it is, and that it is always open to the operator."""
+"""The operator's socket: who may connect to it, where it is, and that the operator can always connect."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from tests.serving import served
 
 @asynccontextmanager
 async def operator(data: Path) -> AsyncIterator[Client]:
-    """A version 2 session on the socket in a data directory."""
+    """Open a version 2 session on the socket in a data directory."""
     os_socket = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    descriptor = os.open(data, os.O_RDONLY)  # by which a path of any length is short
+    descriptor = os.open(data, os.O_RDONLY)  # shortens a path of any length
     await os_socket.connect(f"/proc/self/fd/{descriptor}/{SOCKET_NAME}")
     os.close(descriptor)
     client = Client(trio.SocketStream(os_socket))
@@ -51,7 +51,7 @@ def umask(mask: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mask", [0, 0o022, 0o777], ids=oct)
-async def test_it_is_its_owner_s_alone_whatever_the_umask(mask: int, tmp_path: Path) -> None:
+async def test_only_its_owner_may_use_the_operator_socket_whatever_the_umask(mask: int, tmp_path: Path) -> None:
     async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon):
         pass
     with umask(mask):
@@ -60,11 +60,11 @@ async def test_it_is_its_owner_s_alone_whatever_the_umask(mask: int, tmp_path: P
     assert (stat.S_ISSOCK(mode), stat.S_IMODE(mode)) == (True, 0o600)
 
 
-def test_another_user_cannot_connect() -> None:
-    """Also where everybody may look into the data directory."""
+def test_another_user_cannot_connect_to_the_operator_socket() -> None:
+    """The data directory itself may be readable by everyone."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    # Python is started as root, since another user may not be allowed to look where it is installed.
+    # Python is started as root, since another user may have no access to where it is installed.
     attempt = """
 import os, socket, sys
 os.setgroups([])
@@ -81,7 +81,7 @@ socket.socket(socket.AF_UNIX).connect(sys.argv[1])
     assert run.stderr.splitlines()[-1] == "PermissionError: [Errno 13] Permission denied"
 
 
-async def test_the_same_protocol_is_spoken_on_it(tmp_path: Path) -> None:
+async def test_operator_socket_uses_the_same_protocol(tmp_path: Path) -> None:
     async with running_daemon(data=str(tmp_path)) as daemon, operator(tmp_path) as client, connected(daemon) as player:
         assert (await client.new_game())["game_id"] == 1
         assert (await client.play(1, "e4", "e5"))["ply_index"] == 2
@@ -90,14 +90,14 @@ async def test_the_same_protocol_is_spoken_on_it(tmp_path: Path) -> None:
         assert await client.closed()
 
 
-async def test_it_goes_with_the_daemon(tmp_path: Path) -> None:
+async def test_operator_socket_is_removed_when_the_daemon_stops(tmp_path: Path) -> None:
     async with running_daemon(data=str(tmp_path)), operator(tmp_path) as client:
         pass
     assert not (tmp_path / SOCKET_NAME).exists()
     await client.aclose()
 
 
-async def test_the_operator_s_sessions_end_with_the_daemon_as_others_do(tmp_path: Path) -> None:
+async def test_operator_sessions_end_with_the_daemon_as_others_do(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         async with running_daemon(data=str(tmp_path)):
             client = await stack.enter_async_context(operator(tmp_path))
@@ -108,7 +108,7 @@ async def test_the_operator_s_sessions_end_with_the_daemon_as_others_do(tmp_path
         assert await client.closed()
 
 
-async def test_that_of_a_killed_daemon_is_replaced(tmp_path: Path) -> None:
+async def test_operator_socket_of_a_killed_daemon_is_replaced(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         daemon.process.kill()
         daemon.process.wait()
@@ -120,7 +120,7 @@ async def test_that_of_a_killed_daemon_is_replaced(tmp_path: Path) -> None:
     assert not (tmp_path / SOCKET_NAME).exists()
 
 
-async def test_a_file_in_its_place_is_left_alone_and_the_daemon_serves(tmp_path: Path) -> None:
+async def test_other_file_at_the_operator_socket_path_is_left_alone_and_the_daemon_serves(tmp_path: Path) -> None:
     (tmp_path / SOCKET_NAME).write_text("mine")
     with structlog.testing.capture_logs() as logged:
         async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
@@ -137,7 +137,7 @@ async def test_a_file_in_its_place_is_left_alone_and_the_daemon_serves(tmp_path:
 
 
 @pytest.mark.parametrize("length", [102, 103, 104, 107, 108, 109, 250])
-async def test_its_path_may_be_longer_than_a_socket_s_address(length: int, tmp_path: Path) -> None:
+async def test_operator_socket_path_may_be_longer_than_a_socket_address(length: int, tmp_path: Path) -> None:
     missing = length - len(str(tmp_path)) - len(SOCKET_NAME) - 2
     data = tmp_path / ("d" * missing)
     assert len(str(data / SOCKET_NAME)) == length
@@ -148,12 +148,12 @@ async def test_its_path_may_be_longer_than_a_socket_s_address(length: int, tmp_p
     assert not (data / SOCKET_NAME).exists()
 
 
-async def test_games_in_memory_have_no_directory_and_no_socket() -> None:
+async def test_daemon_with_games_in_memory_has_no_data_directory_and_no_operator_socket() -> None:
     with operator_listener(data_directory(IN_MEMORY)) as listener:
         assert listener is None
 
 
-async def test_the_operator_gets_in_when_the_server_is_full_and_takes_nobody_s_place(tmp_path: Path) -> None:
+async def test_operator_connects_when_the_server_is_full_and_takes_no_client_place(tmp_path: Path) -> None:
     async with (
         running_daemon(data=str(tmp_path), max_connections=1) as daemon,
         operator(tmp_path) as early,
@@ -165,7 +165,7 @@ async def test_the_operator_gets_in_when_the_server_is_full_and_takes_nobody_s_p
         assert daemon.session_server.connections == 1
 
 
-async def test_so_many_operators_and_no_more(tmp_path: Path) -> None:
+async def test_operator_sessions_over_their_limit_are_refused(tmp_path: Path) -> None:
     async with running_daemon(data=str(tmp_path)), AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(operator(tmp_path)) for _ in range(MAX_OPERATORS)]
         for _ in range(2):

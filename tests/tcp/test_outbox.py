@@ -1,4 +1,4 @@
-"""Replies that are held: the session goes on meanwhile, and they leave in order, complete, and once."""
+"""A session goes on while replies are held; the replies leave in order, complete, and once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def plies(client: Client, count: int) -> list[int]:
     return [(await client.receive())["state"]["ply_index"] for _ in range(count)]
 
 
-async def test_requests_behind_held_replies_are_answered_up_to_a_limit(tmp_path: Path) -> None:
+async def test_requests_after_held_replies_are_answered_up_to_a_limit(tmp_path: Path) -> None:
     many = BATCH * (MAX_HELD + 3)
     with store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
@@ -40,8 +40,8 @@ async def test_requests_behind_held_replies_are_answered_up_to_a_limit(tmp_path:
 
 
 @pytest.mark.parametrize("data", ["", ":memory:"], ids=["held", "not held"])
-async def test_a_peer_that_does_not_read_gets_everything_when_it_does(data: str, tmp_path: Path) -> None:
-    """Most of it does not fit into the kernel's buffers."""
+async def test_client_that_does_not_read_gets_every_reply_when_it_does(data: str, tmp_path: Path) -> None:
+    """Most of the replies do not fit into the kernel's buffers."""
     count = 3_000
     requests = [{"kind": "state", "game_id": 1, "id": number} for number in range(count)]
     async with running_daemon(data=data or str(tmp_path)) as daemon, connected(daemon) as client:
@@ -84,7 +84,7 @@ async def test_replies_leave_in_order_whatever_becomes_durable_first() -> None:
         ]  # fmt: skip
 
 
-async def test_a_session_that_ends_meanwhile_leaves_nothing_behind() -> None:
+async def test_session_that_ends_while_replies_are_held_leaves_nothing_running() -> None:
     log = SlowLog()
     async with memory_daemon(log) as daemon:
         client, other = await daemon.connect(), await daemon.connect()
@@ -100,10 +100,10 @@ async def test_a_session_that_ends_meanwhile_leaves_nothing_behind() -> None:
         assert daemon.session_server.sessions == 1
 
 
-async def test_a_client_that_has_said_all_still_gets_what_is_held() -> None:
+async def test_client_that_ended_its_input_still_gets_held_replies() -> None:
     log = SlowLog()
     async with memory_daemon(log) as daemon:
-        for last in (b"", b"\0\0"):  # the end, and the end inside a frame
+        for last in (b"", b"\0\0"):  # the end of the stream, and its end inside a frame
             client = await daemon.connect()
             game_id = (await client.new_game())["game_id"]
             log.slow = True
@@ -119,7 +119,7 @@ async def test_a_client_that_has_said_all_still_gets_what_is_held() -> None:
             assert await client.closed()
 
 
-async def test_idle_seconds_count_from_when_a_held_reply_left(autojump_clock: MockClock) -> None:
+async def test_idle_seconds_count_from_the_moment_a_held_reply_left(autojump_clock: MockClock) -> None:
     log = SlowLog()
     async with memory_daemon(log, idle_timeout=100) as daemon:
         client = await daemon.connect()

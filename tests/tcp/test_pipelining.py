@@ -1,4 +1,4 @@
-"""Sessions of any requests, valid and not, sent in any pieces: one reply each, in order, whatever the pieces."""
+"""A session of valid and invalid requests gets one reply to each, in order, however its bytes are split."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gm_protocol.framing import encode_frame
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 from tests.helpers_proof import proof_size
 
-#: Seconds of the jumping clock within which everything must be over; the longest wait is shorter.
+#: Seconds of the jumping clock within which every test must end; the longest wait is shorter.
 LIMIT_SECONDS = 50_000
 
 
@@ -79,7 +79,7 @@ piece_sizes = st.lists(st.integers(1, 700), min_size=10, max_size=60)
 
 
 async def replies_in_pieces(daemon: MemoryDaemon, items: Iterable[Item], sizes: list[int]) -> list[Json]:
-    """All replies to a session sent in pieces of these sizes, and then the rest."""
+    """Return all replies to a session sent in pieces of these sizes, with the rest in one piece."""
     client = await daemon.connect()
     data = b"".join(encode_frame(item.body) for item in items)
     async with trio.open_nursery() as nursery:
@@ -97,7 +97,7 @@ async def send_in_pieces(client: Client, data: bytes, sizes: list[int]) -> None:
 
 
 async def replies_one_by_one(daemon: MemoryDaemon, items: Iterable[Item]) -> list[Json]:
-    """The replies to a session whose client waits for each reply before it goes on."""
+    """Return the replies to a session whose client waits for each reply before it goes on."""
     client = await daemon.connect()
     replies = []
     for item in items:
@@ -116,14 +116,14 @@ async def all_replies(client: Client) -> list[Json]:
 
 
 def without_times(reply: Json) -> Json:
-    """The reply without the wall times in it."""
+    """Return the reply without its wall-clock times."""
     if "games" in reply:
         return {**reply, "games": [{**row, "created": "", "changed": ""} for row in reply["games"]]}
     return {**reply, "pgn": ""} if "moves" in reply else reply
 
 
 def run(items: list[Item], sizes: list[int] | None) -> list[Json]:
-    """The replies to a session with a new daemon."""
+    """Return the replies to a session with a new daemon."""
 
     async def main() -> list[Json]:
         with trio.fail_after(LIMIT_SECONDS):
@@ -156,5 +156,5 @@ def check_reply(item: Item, reply: dict[str, Any]) -> None:
 @pytest.mark.proof
 @settings(max_examples=proof_size(50, 2_500))
 @given(sessions, piece_sizes)
-def test_replies_do_not_depend_on_how_the_session_was_sent(items: list[Item], sizes: list[int]) -> None:
+def test_replies_do_not_depend_on_how_the_session_was_split(items: list[Item], sizes: list[int]) -> None:
     assert run(items, sizes) == run(items, None)

@@ -1,4 +1,4 @@
-"""A place for everybody: who gives one up where all are taken, over real sockets from several addresses."""
+"""Which session ends to make room when all places are taken, over real sockets from several addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gmd.daemon import Daemon
 from tests.helpers import Client, Json, running_daemon
 from tests.tls import Certificates
 
-#: Addresses of this machine, each a client's of its own; and the one of all others.
+#: Addresses of this machine, each of one client; and the address of all other clients.
 HOG, HONEST, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 
 EVICTED: Json = {
@@ -30,13 +30,13 @@ REFUSED: Json = {
     "error": "max_connections: 3 of 3 are open; try again later",
 }
 
-#: Opens a connection from an address; with a player, and its hello.
+#: Opens a connection from an address, sends its hello, and may name a player.
 Open = Callable[..., Awaitable[Client]]
 
 
 @asynccontextmanager
-async def doors(daemon: Daemon) -> AsyncIterator[Open]:
-    """What opens connections, in an order that the daemon sees, too."""
+async def connections_to(daemon: Daemon) -> AsyncIterator[Open]:
+    """Return a function that opens connections, in the same order for the daemon."""
     async with AsyncExitStack() as stack:
 
         async def connect(address: str, *, hello: bool = True, player: int | None = None) -> Client:
@@ -62,9 +62,9 @@ async def is_well(client: Client) -> bool:
     return await client.ask("ping") == {"error": None}
 
 
-async def test_an_address_that_took_all_sessions_gives_its_oldest_idle_one_to_another_address() -> None:
+async def test_address_with_all_sessions_loses_its_oldest_idle_one_to_another_address() -> None:
     with structlog.testing.capture_logs() as logged:
-        async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+        async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
             first, second, third = [await connect(HOG) for _ in range(3)]
             assert await is_well(first)
             honest = await connect(HONEST)
@@ -79,8 +79,8 @@ async def test_an_address_that_took_all_sessions_gives_its_oldest_idle_one_to_an
     assert line["peer"].startswith(f"{HOG}:")
 
 
-async def test_everybody_gets_in_while_one_address_goes_on_taking_places() -> None:
-    async with running_daemon(max_connections=4) as daemon, doors(daemon) as connect:
+async def test_every_address_gets_in_while_one_address_keeps_opening_sessions() -> None:
+    async with running_daemon(max_connections=4) as daemon, connections_to(daemon) as connect:
         for _ in range(4):
             await connect(HOG, hello=False)
         honest = await connect(HONEST)
@@ -92,8 +92,8 @@ async def test_everybody_gets_in_while_one_address_goes_on_taking_places() -> No
         assert daemon.session_server.places_taken == 4
 
 
-async def test_of_one_address_the_oldest_session_without_a_hello_goes_first() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_oldest_session_without_a_hello_is_evicted_first_among_one_address() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         bot = await connect(HOG, player=1)
         silent, half = [await connect(HOG, hello=False) for _ in range(2)]
         await half.send_bytes(encode_frame(b'{"kind":"ping"}')[:-1])
@@ -107,8 +107,8 @@ async def test_of_one_address_the_oldest_session_without_a_hello_goes_first() ->
             assert await is_well(client)
 
 
-async def test_of_one_address_a_session_that_was_long_idle_makes_room(autojump_clock: MockClock) -> None:
-    async with running_daemon(max_connections=3, idle_timeout=3600) as daemon, doors(daemon) as connect:
+async def test_long_idle_session_is_evicted_for_a_newcomer_of_the_same_address(autojump_clock: MockClock) -> None:
+    async with running_daemon(max_connections=3, idle_timeout=3600) as daemon, connections_to(daemon) as connect:
         first, second, third = [await connect(HOG, player=1) for _ in range(3)]
         await trio.sleep(59)
         assert await is_well(first)
@@ -120,8 +120,8 @@ async def test_of_one_address_a_session_that_was_long_idle_makes_room(autojump_c
         assert await is_well(third)
 
 
-async def test_a_session_with_a_request_under_way_or_a_seat_stays_while_an_idle_one_is_there() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_session_with_a_request_under_way_or_a_seat_stays_while_another_is_idle() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         playing = await connect(HOG, player=1)
         await playing.new_game()
         await playing.play(1, "e4")
@@ -131,7 +131,7 @@ async def test_a_session_with_a_request_under_way_or_a_seat_stays_while_an_idle_
         idle = await connect(HOG, player=2)
         first = await connect(HONEST)
         assert await idle.receive() == EVICTED
-        second = await connect(OTHER)  # now there is nothing idle of theirs, and nobody else has more than one
+        second = await connect(OTHER)  # now their address has no idle session, and no other address has more than one
         state = (await waiting.receive())["state"]
         assert state["ply_index"] == 1
         assert await waiting.receive() == EVICTED
@@ -140,8 +140,8 @@ async def test_a_session_with_a_request_under_way_or_a_seat_stays_while_an_idle_
             assert await is_well(client)
 
 
-async def test_of_two_sessions_that_play_one_seat_the_older_goes() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_older_of_two_sessions_that_play_one_seat_is_evicted() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         before, now, black = [await connect(HOG, player=player) for player in (1, 1, 2)]
         await before.new_game()
         assert (await now.ask("state", game_id=1))["error"] is None
@@ -152,8 +152,8 @@ async def test_of_two_sessions_that_play_one_seat_the_older_goes() -> None:
         assert await is_well(black)
 
 
-async def test_a_session_whose_game_is_over_plays_no_more() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_session_whose_game_is_over_no_longer_counts_as_playing() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         over, on, third = [await connect(HOG, player=player) for player in (1, 3, 3)]
         await over.new_game()
         await on.new_game(3, 4)
@@ -164,22 +164,22 @@ async def test_a_session_whose_game_is_over_plays_no_more() -> None:
         assert await over.receive() == EVICTED
 
 
-async def test_a_session_whose_opponent_has_ended_the_game_plays_no_more() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_session_whose_opponent_has_ended_the_game_no_longer_counts_as_playing() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         over, on, waiting = [await connect(HOG, player=player) for player in (1, 2, 3)]
         await over.new_game(1, 2)
         await on.new_game(2, 3)
         await waiting.send({"kind": "wait", "game_id": 2, "timeout": 60})
         await on.ask("end_game", game_id=1, termination="resignation_black")
         assert (await on.ask("state", game_id=2))["error"] is None
-        assert await is_well(over)  # which is no request about a game
+        assert await is_well(over)  # a ping is no request about a game
         await connect(HONEST)
         assert await over.receive() == EVICTED
         assert await is_well(on)
 
 
-async def test_an_evicted_session_is_answered_what_it_has_asked() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_evicted_session_gets_the_replies_to_its_requests() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         asking = [await connect(HOG) for _ in range(3)]
         pings: list[Json] = [{"kind": "ping", "id": number} for number in range(100)]
         for client in asking:
@@ -191,9 +191,9 @@ async def test_an_evicted_session_is_answered_what_it_has_asked() -> None:
                 assert await client.receive() == {"id": number, "error": None}
 
 
-async def test_an_evicted_session_that_reads_nothing_is_cut_off_after_a_second(autojump_clock: MockClock) -> None:
+async def test_evicted_session_that_reads_nothing_is_cut_off_after_a_second(autojump_clock: MockClock) -> None:
     with structlog.testing.capture_logs() as logged:
-        async with running_daemon(max_connections=2) as daemon, doors(daemon) as connect:
+        async with running_daemon(max_connections=2) as daemon, connections_to(daemon) as connect:
             greedy, waiting = [await connect(HOG) for _ in range(2)]
             await greedy.new_game()
             with trio.move_on_after(5):
@@ -210,10 +210,10 @@ async def test_an_evicted_session_that_reads_nothing_is_cut_off_after_a_second(a
     assert (ends[0], ends.count("too_many")) == ("too_many", 1)
 
 
-async def test_an_address_has_no_more_than_its_share_while_there_is_room() -> None:
+async def test_address_gets_no_more_than_its_share_while_there_is_room() -> None:
     async with (
         running_daemon(max_connections=10, max_connections_per_address=2) as daemon,
-        doors(daemon) as connect,
+        connections_to(daemon) as connect,
     ):
         inside = [await connect(HOG) for _ in range(2)]
         refused = await connect(HOG, hello=False)
@@ -237,8 +237,8 @@ async def test_an_address_has_no_more_than_its_share_while_there_is_room() -> No
 
 
 @pytest.mark.parametrize(("host", "share"), [("127.0.0.1", 3), ("0.0.0.0", 2)])
-async def test_a_share_is_half_of_all_where_others_can_reach_the_daemon(host: str, share: int) -> None:
-    async with running_daemon(host=host, max_connections=4) as daemon, doors(daemon) as connect:
+async def test_share_of_an_address_is_half_of_all_places_if_others_can_reach_the_daemon(host: str, share: int) -> None:
+    async with running_daemon(host=host, max_connections=4) as daemon, connections_to(daemon) as connect:
         for _ in range(share):
             await connect(HOG)
         last = await connect(HOG, hello=False)
@@ -248,7 +248,7 @@ async def test_a_share_is_half_of_all_where_others_can_reach_the_daemon(host: st
             assert (await last.receive())["error"].startswith("max_connections_per_address: 2 of 2 ")
 
 
-async def test_a_handshake_of_tls_gives_its_place_to_a_newcomer(certificates: Certificates) -> None:
+async def test_tls_handshake_is_ended_to_make_room_for_a_newcomer(certificates: Certificates) -> None:
     async with running_daemon(max_connections=2, **certificates.settings) as daemon:
         streams = [
             await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=address) for address in (HOG, HOG)
@@ -262,8 +262,8 @@ async def test_a_handshake_of_tls_gives_its_place_to_a_newcomer(certificates: Ce
             await stream.aclose()
 
 
-async def test_who_plays_keeps_its_place_though_it_has_been_idle_for_longer_than_others() -> None:
-    async with running_daemon(max_connections=3) as daemon, doors(daemon) as connect:
+async def test_playing_session_stays_though_it_was_idle_for_longer_than_others() -> None:
+    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         playing = await connect(HOG, player=1)
         await playing.new_game()
         await playing.ask("move", game_id=1, player=1, move="e4")
@@ -274,8 +274,8 @@ async def test_who_plays_keeps_its_place_though_it_has_been_idle_for_longer_than
         assert await is_well(playing)
 
 
-async def test_a_hello_of_tls_that_claims_to_be_long_is_refused_at_once(certificates: Certificates) -> None:
-    """OpenSSL would reserve what it claims, for as long as a handshake may take."""
+async def test_tls_hello_that_announces_a_great_length_is_refused_at_once(certificates: Certificates) -> None:
+    """OpenSSL would reserve the announced length for as long as a handshake may take."""
     async with running_daemon(**certificates.settings) as daemon:
         async with await trio.open_tcp_stream("127.0.0.1", daemon.port) as stream:
             await stream.send_all(bytes.fromhex("160301 3fff 01 003f00") + bytes(1_000))

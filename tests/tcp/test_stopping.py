@@ -1,4 +1,4 @@
-"""A server that stops finishes what it has in hand, and no more."""
+"""A stopping server finishes the requests it has begun, and no others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gm_protocol.framing import encode_frame
 from gmd.event_log.interface import GameQuery
 from tests.helpers import Client, memory_daemon
 
-#: So long a game that loading it takes many turns of the event loop.
+#: A game so long that loading it takes many turns of the event loop.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 1_000
 PATIENCE_SECONDS = 60
 
 
-async def test_idle_sessions_are_closed_without_a_word(autojump_clock: MockClock) -> None:
+async def test_stopping_server_closes_idle_sessions_without_a_message(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         clients = [await daemon.connect(), await daemon.connect(hello=False)]
         async with trio.open_nursery() as nursery:
@@ -28,7 +28,7 @@ async def test_idle_sessions_are_closed_without_a_word(autojump_clock: MockClock
         assert trio.current_time() == 0
 
 
-async def test_a_wait_ends_as_at_its_timeout(autojump_clock: MockClock) -> None:
+async def test_wait_of_a_stopping_server_ends_as_at_its_timeout(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
@@ -42,7 +42,7 @@ async def test_a_wait_ends_as_at_its_timeout(autojump_clock: MockClock) -> None:
             await client.aclose()
 
 
-async def test_requests_in_hand_are_finished_and_answered() -> None:
+async def test_stopping_server_finishes_and_answers_begun_requests() -> None:
     async with memory_daemon(max_plies=5_000) as daemon:
         client, other = await daemon.connect(), await daemon.connect()
         await client.send(
@@ -52,7 +52,7 @@ async def test_requests_in_hand_are_finished_and_answered() -> None:
             {"kind": "ping", "id": "last"},
         )
         await other.ask("ping")
-        assert await daemon.arbiter.log.rows(GameQuery()) == []  # it is still loading
+        assert await daemon.arbiter.log.rows(GameQuery()) == []  # the game is still loading
         async with trio.open_nursery() as nursery:
             nursery.start_soon(daemon.session_server.stop, PATIENCE_SECONDS)
             assert (await client.receive())["state"]["ply_index"] == 4_000
@@ -63,7 +63,7 @@ async def test_requests_in_hand_are_finished_and_answered() -> None:
                 await each.aclose()
 
 
-async def test_what_comes_while_it_stops_is_not_answered(autojump_clock: MockClock) -> None:
+async def test_stopping_server_does_not_answer_new_requests(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         old = await daemon.connect()
         async with trio.open_nursery() as nursery:
@@ -76,7 +76,7 @@ async def test_what_comes_while_it_stops_is_not_answered(autojump_clock: MockClo
         assert await daemon.arbiter.log.rows(GameQuery()) == []
 
 
-async def test_half_a_frame_is_answered_with_shutting_down(autojump_clock: MockClock) -> None:
+async def test_incomplete_frame_is_answered_with_shutting_down(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.send_bytes(encode_frame(b'{"kind":"ping"}')[:-1])
@@ -88,7 +88,9 @@ async def test_half_a_frame_is_answered_with_shutting_down(autojump_clock: MockC
             await client.aclose()
 
 
-async def test_a_client_that_does_not_read_is_not_waited_for_longer_than_patience(autojump_clock: MockClock) -> None:
+async def test_stopping_server_waits_for_a_client_that_does_not_read_no_longer_than_its_patience(
+    autojump_clock: MockClock,
+) -> None:
     async with memory_daemon() as daemon:
         ours, theirs = trio.testing.lockstep_stream_pair()
         daemon.serve(theirs)
@@ -98,7 +100,7 @@ async def test_a_client_that_does_not_read_is_not_waited_for_longer_than_patienc
         assert daemon.session_server.sessions == 1
 
 
-async def test_stopping_without_sessions_takes_no_time(autojump_clock: MockClock) -> None:
+async def test_server_without_sessions_stops_at_once(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         await daemon.session_server.stop(4)
         assert trio.current_time() == 0

@@ -1,4 +1,4 @@
-"""How long the server has patience. Time here is the jumping clock's: what takes an hour takes no time."""
+"""How long the server waits. The tests use the jumping clock, so that an hour passes at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOO_SLOW: Json = {
 
 @asynccontextmanager
 async def trickle(client: Client, data: bytes, seconds: float) -> AsyncIterator[None]:
-    """Meanwhile send ``data`` a byte at a time, as long as the server lets us."""
+    """Send ``data`` one byte at a time during the block, as long as the server lets us."""
 
     async def send() -> None:
         for byte in data:
@@ -38,7 +38,7 @@ async def trickle(client: Client, data: bytes, seconds: float) -> AsyncIterator[
         nursery.cancel_scope.cancel()
 
 
-async def test_a_first_frame_has_30_seconds(autojump_clock: MockClock) -> None:
+async def test_client_has_30_seconds_for_its_first_frame(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(hello=False)
         assert await client.receive() == TOO_SLOW
@@ -46,7 +46,7 @@ async def test_a_first_frame_has_30_seconds(autojump_clock: MockClock) -> None:
         assert await client.closed()
 
 
-async def test_a_first_frame_has_30_seconds_however_it_trickles(autojump_clock: MockClock) -> None:
+async def test_client_that_sends_its_first_frame_byte_by_byte_still_has_30_seconds(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(hello=False)
         start = trio.current_time()
@@ -57,7 +57,7 @@ async def test_a_first_frame_has_30_seconds_however_it_trickles(autojump_clock: 
         assert await client.closed()
 
 
-async def test_a_frame_begun_has_30_seconds_from_its_begin(autojump_clock: MockClock) -> None:
+async def test_client_has_30_seconds_from_the_beginning_of_a_frame(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await trio.sleep(1000)
@@ -68,7 +68,7 @@ async def test_a_frame_begun_has_30_seconds_from_its_begin(autojump_clock: MockC
         assert await client.closed()
 
 
-async def test_bytes_that_trickle_extend_nothing(autojump_clock: MockClock) -> None:
+async def test_sending_byte_by_byte_extends_no_time_limit(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         start = trio.current_time()
@@ -77,7 +77,7 @@ async def test_bytes_that_trickle_extend_nothing(autojump_clock: MockClock) -> N
         assert trio.current_time() - start == pytest.approx(30)
 
 
-async def test_frames_that_trickle_fast_enough_are_answered_for_ever(autojump_clock: MockClock) -> None:
+async def test_frames_sent_slowly_but_within_the_limit_are_answered_without_end(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         seconds = 29 / len(PING)
@@ -87,7 +87,7 @@ async def test_frames_that_trickle_fast_enough_are_answered_for_ever(autojump_cl
         assert trio.current_time() > 2_800
 
 
-async def test_a_frame_begun_behind_another_has_30_seconds_too(autojump_clock: MockClock) -> None:
+async def test_client_has_30_seconds_for_a_frame_begun_directly_after_another(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.send_bytes(PING + PING[:7])
@@ -97,14 +97,14 @@ async def test_a_frame_begun_behind_another_has_30_seconds_too(autojump_clock: M
         assert trio.current_time() - start == pytest.approx(30)
 
 
-async def test_a_silent_session_is_closed_after_an_hour_without_a_word(autojump_clock: MockClock) -> None:
+async def test_silent_session_is_closed_after_an_hour_without_a_message(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         assert await client.closed()
         assert trio.current_time() == pytest.approx(3600)
 
 
-async def test_every_request_begins_the_hour_anew(autojump_clock: MockClock) -> None:
+async def test_every_request_restarts_the_hour(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         for _ in range(3):
@@ -126,7 +126,7 @@ async def test_silence_does_not_count_while_a_request_is_outstanding(autojump_cl
         assert trio.current_time() == pytest.approx(70)
 
 
-async def test_the_times_are_the_configured_ones(autojump_clock: MockClock) -> None:
+async def test_time_limits_are_the_configured_ones(autojump_clock: MockClock) -> None:
     async with memory_daemon(frame_timeout=3, idle_timeout=50) as daemon:
         client = await daemon.connect(hello=False)
         assert (await client.receive())["code"] == "bad_frame"
@@ -138,7 +138,7 @@ async def test_the_times_are_the_configured_ones(autojump_clock: MockClock) -> N
 
 
 def lockstep(daemon: MemoryDaemon) -> Client:
-    """A connection without buffers: the server sends only what the client reads at that moment."""
+    """Open a connection without buffers: the server sends only what the client reads at that moment."""
     ours, theirs = trio.testing.lockstep_stream_pair()
     daemon.serve(theirs)
     return Client(ours)
@@ -149,17 +149,17 @@ def lockstep(daemon: MemoryDaemon) -> Client:
     [PING, encode_frame(b'{"kind":"hello"}'), b"\0\0\0\0"],
     ids=["version 1", "version 2", "bad frame"],
 )
-async def test_a_peer_that_reads_nothing_for_30_seconds_is_closed(sent: bytes, autojump_clock: MockClock) -> None:
+async def test_client_that_reads_nothing_for_30_seconds_is_closed(sent: bytes, autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = lockstep(daemon)
         await client.send_bytes(sent)
         with pytest.raises(trio.BrokenResourceError):
-            await client.send_bytes(sent)  # nobody reads it until the server closes
+            await client.send_bytes(sent)  # the client reads nothing until the server closes
         assert trio.current_time() == pytest.approx(30)
         assert daemon.session_server.sessions == 0
 
 
-async def test_a_peer_that_reads_slowly_is_not(autojump_clock: MockClock) -> None:
+async def test_client_that_reads_slowly_is_not_closed(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
         long_requests = ({"kind": "ping", "id": "x" * 50_000} for _ in range(20))

@@ -1,4 +1,4 @@
-"""The protocol under TLS: the same sessions, and none that the handshake could bring down."""
+"""The protocol over TLS: the sessions are the same, and no handshake can stop the daemon."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_TLS: Json = {"code": "bad_frame", "error": "this port speaks TLS, and what c
 
 @asynccontextmanager
 async def quiet_daemon(certificates: Certificates, **settings: Any) -> AsyncIterator[Daemon]:
-    """A daemon with one game that is to log nothing that went wrong, and to be well at the end."""
+    """Run a daemon with one game; it must log no failure and be healthy at the end."""
     with structlog.testing.capture_logs() as logged:
         async with tls_daemon(certificates, **settings) as daemon:
             async with tls_connected(daemon, certificates) as client:
@@ -42,20 +42,22 @@ async def quiet_daemon(certificates: Certificates, **settings: Any) -> AsyncIter
 
 
 async def rest(client: Client) -> list[Json]:
-    """All replies until the server closes."""
+    """Return all replies until the server closes."""
     replies = []
     while (body := await client.receive_body()) is not None:
         replies.append(json.loads(body))
     return replies
 
 
-async def test_a_version_1_session_gets_its_reply_and_is_told_the_end(certificates: Certificates) -> None:
+async def test_version_1_session_over_tls_gets_its_reply_and_a_tls_close(certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates, hello=False) as client:
         assert await client.ask("ping") == {"error": None}
-        assert await client.closed()  # by TLS's own word: anything else would raise
+        assert await client.closed()  # by a TLS close_notify: anything else would raise
 
 
-async def test_a_version_2_session_is_answered_in_order_whatever_the_pieces(certificates: Certificates) -> None:
+async def test_version_2_session_over_tls_is_answered_in_order_however_its_bytes_are_split(
+    certificates: Certificates,
+) -> None:
     requests = b"".join(encode_frame(b'{"kind":"ping","id":%d}' % number) for number in range(500))
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates) as client:
         for size in (1, 10, 5_000, len(requests)):
@@ -71,13 +73,13 @@ async def send_in_pieces(client: Client, data: bytes, size: int) -> None:
         await client.send_bytes(data[start : start + size])
 
 
-async def test_the_longest_message_fits(certificates: Certificates) -> None:
+async def test_longest_message_fits_over_tls(certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates) as client:
         text = "x" * ((1 << 20) - 50)
         assert (await client.ask("ping", id=text))["id"] == text
 
 
-async def test_a_wait_ends_when_the_move_comes_and_when_another_request_does(certificates: Certificates) -> None:
+async def test_wait_over_tls_ends_when_the_move_or_another_request_comes(certificates: Certificates) -> None:
     async with (
         quiet_daemon(certificates) as daemon,
         tls_connected(daemon, certificates, player=1) as white,
@@ -97,7 +99,7 @@ async def test_a_wait_ends_when_the_move_comes_and_when_another_request_does(cer
 # The end of a connection.
 
 
-async def test_who_ends_the_connection_without_a_word_of_tls_is_answered_all_the_same(
+async def test_client_that_ends_the_connection_without_a_tls_close_is_still_answered(
     certificates: Certificates,
 ) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates, hello=False) as client:
@@ -108,7 +110,7 @@ async def test_who_ends_the_connection_without_a_word_of_tls_is_answered_all_the
         assert replies[-1]["state"]["ply_index"] == 1
 
 
-async def test_who_ends_it_inside_a_frame_is_told_so(certificates: Certificates) -> None:
+async def test_client_that_ends_the_connection_inside_a_frame_gets_bad_frame(certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates) as client:
         await client.send_bytes(PING + MOVE[:9])
         await client.end()
@@ -120,8 +122,8 @@ async def test_who_ends_it_inside_a_frame_is_told_so(certificates: Certificates)
         assert await client.closed()
 
 
-async def test_who_ends_tls_and_reads_on_is_answered(certificates: Certificates) -> None:
-    """As Go's CloseWrite and Node's end do: TLS's end one way, the connection open."""
+async def test_client_that_closes_only_its_sending_side_of_tls_is_answered(certificates: Certificates) -> None:
+    """Go's CloseWrite and Node's end do so: TLS ends in one direction, and the connection stays open."""
     async with quiet_daemon(certificates) as daemon:
         stream = await trio.open_tcp_stream("127.0.0.1", daemon.port)
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -143,12 +145,12 @@ async def test_who_ends_tls_and_reads_on_is_answered(certificates: Certificates)
         data = b""
         while not data.endswith(encode_frame(b'{"error":null}') * 50):
             data += await step(tls.read, 65536)
-        with pytest.raises(ssl.SSLZeroReturnError):  # TLS's word for the end
+        with pytest.raises(ssl.SSLZeroReturnError):  # how Python's ssl reports the end of TLS
             await step(tls.read, 1)
         await stream.aclose()
 
 
-async def test_who_just_closes_has_had_its_requests_executed(certificates: Certificates) -> None:
+async def test_requests_of_a_client_that_only_closes_are_executed(certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon:
         async with tls_connected(daemon, certificates) as client:
             await client.send_bytes(MOVE)
@@ -161,23 +163,23 @@ async def test_who_just_closes_has_had_its_requests_executed(certificates: Certi
     [(PING, None), (b"\0\0\0\0", "bad_frame"), (HELLO + PING + b"\xff\xff\xff\xff", "bad_frame")],
     ids=["version 1", "bad frame", "bad frame in a session"],
 )
-async def test_the_last_reply_is_not_lost_on_a_client_that_sends_on(
+async def test_client_that_sends_on_over_tls_still_receives_the_last_reply(
     sent: bytes, code: str | None, certificates: Certificates
 ) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates, hello=False) as client:
         await client.send_bytes(sent)
-        await client.send_bytes(bytes(900_000))  # more than the buffers of two sockets hold
+        await client.send_bytes(bytes(900_000))  # more than two socket buffers hold
         await client.end()
         last: Json = {}
         try:
             while (body := await client.receive_body()) is not None:
                 last = json.loads(body)
-        except trio.BrokenResourceError as error:  # the connection has ended, and TLS has not said so
+        except trio.BrokenResourceError as error:  # the connection ended without a TLS close
             assert isinstance(error.__cause__, ssl.SSLEOFError)  # noqa: PT017
         assert last.get("code") == code
 
 
-async def test_bytes_that_are_no_tls_in_a_session_end_it_and_nothing_else(certificates: Certificates) -> None:
+async def test_bytes_that_are_not_tls_end_their_session_and_nothing_else(certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates) as client:
         await client.tls.transport_stream.send_all(PING)
         with pytest.raises(trio.BrokenResourceError):
@@ -185,7 +187,7 @@ async def test_bytes_that_are_no_tls_in_a_session_end_it_and_nothing_else(certif
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
-async def test_tls_1_2_does_as_well_and_nothing_older(version: ssl.TLSVersion, certificates: Certificates) -> None:
+async def test_tls_1_2_is_accepted_and_nothing_older(version: ssl.TLSVersion, certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon:
         client = TlsClient(await trio.open_tcp_stream("127.0.0.1", daemon.port), certificates, version)
         await client.send_bytes(HELLO + PING)
@@ -197,18 +199,18 @@ async def test_tls_1_2_does_as_well_and_nothing_older(version: ssl.TLSVersion, c
         await client.aclose()
 
 
-# Two that do not speak the same.
+# One side without TLS.
 
 
 @pytest.mark.parametrize("sent", [PING, HELLO + PING, b"GET / HTTP/1.1\r\n\r\n", b"\0"], ids=repr)
-async def test_plaintext_on_a_port_with_tls_is_told_so_in_plaintext(sent: bytes, certificates: Certificates) -> None:
+async def test_plaintext_client_on_a_tls_port_gets_a_plaintext_refusal(sent: bytes, certificates: Certificates) -> None:
     async with quiet_daemon(certificates) as daemon, connected(daemon, hello=False) as client:
         await client.send_bytes(sent)
         assert await client.receive() == NOT_TLS
         assert await client.closed()
 
 
-async def test_tls_on_a_port_without_it_fails_and_costs_nobody_anything(certificates: Certificates) -> None:
+async def test_tls_client_on_a_plaintext_port_fails_and_harms_no_other_client(certificates: Certificates) -> None:
     with structlog.testing.capture_logs() as logged:
         async with running_daemon() as daemon, connected(daemon) as other:
             async with tls_connected(daemon, certificates, hello=False) as client:
@@ -219,12 +221,14 @@ async def test_tls_on_a_port_without_it_fails_and_costs_nobody_anything(certific
     assert troubles(logged) == []
 
 
-def test_what_tells_a_frame_from_tls_is_its_first_byte() -> None:
-    """A frame that begins as TLS does would be of 350 MB, which no server takes unless it is told to."""
+def test_first_byte_distinguishes_a_frame_from_tls() -> None:
+    """A frame with the first byte of TLS would have 350 MB, more than a server takes unless configured to."""
     assert HANDSHAKE_RECORD << 24 > DEFAULT_MAX_MESSAGE * 300
 
 
-async def test_who_does_not_trust_the_certificate_leaves_and_costs_nobody_anything(certificates: Certificates) -> None:
+async def test_client_that_distrusts_the_certificate_leaves_and_harms_no_other_client(
+    certificates: Certificates,
+) -> None:
     async with quiet_daemon(certificates) as daemon:
         transport = await trio.open_tcp_stream("127.0.0.1", daemon.port)
         stranger = trio.SSLStream(transport, ssl.create_default_context(), server_hostname="localhost")
@@ -234,10 +238,10 @@ async def test_who_does_not_trust_the_certificate_leaves_and_costs_nobody_anythi
         await stranger.aclose()
 
 
-# Too many, and too slow.
+# Too many clients, and too slow ones.
 
 
-async def test_over_the_limit_a_client_is_told_so_under_tls(certificates: Certificates) -> None:
+async def test_client_over_the_limit_gets_a_refusal_over_tls(certificates: Certificates) -> None:
     async with tls_daemon(certificates, max_connections=1) as daemon, tls_connected(daemon, certificates) as inside:
         for _ in range(2):
             async with tls_connected(daemon, certificates, hello=False) as outside:
@@ -248,7 +252,7 @@ async def test_over_the_limit_a_client_is_told_so_under_tls(certificates: Certif
         assert daemon.session_server.places_taken == 1
 
 
-async def test_plaintext_is_told_of_tls_also_when_the_server_is_full(certificates: Certificates) -> None:
+async def test_plaintext_client_gets_the_tls_refusal_also_when_the_server_is_full(certificates: Certificates) -> None:
     async with (
         tls_daemon(certificates, max_connections=1) as daemon,
         tls_connected(daemon, certificates),

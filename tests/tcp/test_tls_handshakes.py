@@ -1,4 +1,4 @@
-"""Handshakes that never end, that end in the middle, or that are too many. The time is the jumping clock's."""
+"""Handshakes that never end, that break off, or that are too many. The tests use the jumping clock."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUESTS = encode_frame(b'{"kind":"hello"}') + encode_frame(b'{"kind":"new_game"
 
 
 def first_words() -> bytes:
-    """What a client under TLS sends first."""
+    """Return the first bytes that a TLS client sends."""
     outgoing = ssl.MemoryBIO()
     tls = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
     with pytest.raises(ssl.SSLWantReadError):
@@ -32,22 +32,22 @@ def first_words() -> bytes:
     return outgoing.read()
 
 
-def visitor(daemon: MemoryDaemon) -> Client:
-    """A connection to a daemon with TLS that has said nothing yet."""
+def raw_client(daemon: MemoryDaemon) -> Client:
+    """Open a connection to a daemon with TLS that has sent nothing yet."""
     ours, theirs = trio.testing.memory_stream_pair()
     daemon.serve(theirs)
     return Client(ours)
 
 
-async def tls_visitor(daemon: MemoryDaemon, certificates: Certificates) -> TlsClient:
-    """A version 2 session under TLS."""
-    client = TlsClient(visitor(daemon).stream, certificates)
+async def tls_client(daemon: MemoryDaemon, certificates: Certificates) -> TlsClient:
+    """Open a version 2 session over TLS."""
+    client = TlsClient(raw_client(daemon).stream, certificates)
     assert (await client.ask("hello"))["error"] is None
     return client
 
 
 async def is_closed(client: Client) -> bool:
-    """Whether the server has closed, having said whatever it had to."""
+    """Read all that the server sends; return whether it closed."""
     try:
         while await client.stream.receive_some():
             pass
@@ -57,22 +57,22 @@ async def is_closed(client: Client) -> bool:
 
 
 @pytest.mark.parametrize("sent", [0, 1, 5, 100], ids="{} bytes".format)
-async def test_a_handshake_has_the_time_of_a_frame(
+async def test_handshake_has_the_time_limit_of_a_frame(
     sent: int, certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings, frame_timeout=7) as daemon:
-        client = visitor(daemon)
+        client = raw_client(daemon)
         await client.send_bytes(first_words()[:sent])
         assert await is_closed(client)
         assert trio.current_time() == pytest.approx(7)
         assert daemon.session_server.places_taken == 0
 
 
-async def test_a_handshake_that_trickles_has_no_more_time(
+async def test_handshake_sent_byte_by_byte_has_no_more_time(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings) as daemon:
-        client = visitor(daemon)
+        client = raw_client(daemon)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trickle, client)
             assert await is_closed(client)
@@ -86,42 +86,42 @@ async def trickle(client: Client) -> None:
         await trio.sleep(1)
 
 
-async def test_after_the_handshake_the_first_frame_has_its_own_time(
+async def test_first_frame_has_its_own_time_limit_after_the_handshake(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings) as daemon:
-        client = TlsClient(visitor(daemon).stream, certificates)
+        client = TlsClient(raw_client(daemon).stream, certificates)
         await trio.sleep(29)
         await client.tls.do_handshake()
         assert (await client.receive())["code"] == "bad_frame"
         assert trio.current_time() == pytest.approx(59)
 
 
-async def test_handshakes_count_as_connections_and_give_their_places_back(
+async def test_handshakes_count_as_connections_and_free_their_places(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings, max_connections=3) as daemon:
-        inside = await tls_visitor(daemon, certificates)
-        silent = [visitor(daemon) for _ in range(2)]
+        inside = await tls_client(daemon, certificates)
+        silent = [raw_client(daemon) for _ in range(2)]
         await trio.testing.wait_all_tasks_blocked()
         assert (daemon.session_server.places_taken, daemon.session_server.sessions) == (3, 1)
-        outside = TlsClient(visitor(daemon).stream, certificates)
+        outside = TlsClient(raw_client(daemon).stream, certificates)
         assert (await outside.receive())["code"] == "too_many"
         await silent[0].aclose()
         await trio.testing.wait_all_tasks_blocked()
-        await tls_visitor(daemon, certificates)
+        await tls_client(daemon, certificates)
         await trio.sleep(31)
         assert await is_closed(silent[1])
         assert daemon.session_server.places_taken == 2
         assert await inside.ask("ping") == {"error": None}
 
 
-async def test_who_is_turned_away_has_a_second_to_hear_why_and_a_crowd_has_none(
+async def test_refused_client_has_a_second_to_receive_the_refusal_and_many_of_them_have_none(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings, max_connections=1) as daemon:
-        inside = await tls_visitor(daemon, certificates)
-        crowd = [visitor(daemon) for _ in range(MAX_TLS_REFUSALS + 10)]
+        inside = await tls_client(daemon, certificates)
+        crowd = [raw_client(daemon) for _ in range(MAX_TLS_REFUSALS + 10)]
         closed_at: list[float] = []
 
         async def note_end(client: Client) -> None:
@@ -132,28 +132,26 @@ async def test_who_is_turned_away_has_a_second_to_hear_why_and_a_crowd_has_none(
             for client in crowd:
                 nursery.start_soon(note_end, client)
         assert closed_at == [0] * 10 + [1] * MAX_TLS_REFUSALS
-        outside = TlsClient(visitor(daemon).stream, certificates)
+        outside = TlsClient(raw_client(daemon).stream, certificates)
         assert (await outside.receive())["code"] == "too_many"
         assert await inside.ask("ping") == {"error": None}
 
 
-async def test_a_server_that_stops_waits_for_no_handshake(
-    certificates: Certificates, autojump_clock: MockClock
-) -> None:
+async def test_stopping_server_waits_for_no_handshake(certificates: Certificates, autojump_clock: MockClock) -> None:
     async with memory_daemon(**certificates.settings, max_connections=2) as daemon:
-        inside = await tls_visitor(daemon, certificates)
-        visitors = [visitor(daemon) for _ in range(2)]  # one of them is being turned away
+        inside = await tls_client(daemon, certificates)
+        raw_clients = [raw_client(daemon) for _ in range(2)]  # one of them is being refused
         await trio.testing.wait_all_tasks_blocked()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(daemon.session_server.stop, 4)
             assert await inside.closed()
-            for each in visitors:
+            for each in raw_clients:
                 assert await is_closed(each)
         assert trio.current_time() == 0
         assert daemon.session_server.places_taken == 0
 
 
-async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
+async def test_server_does_not_wait_for_a_client_that_reads_nothing_to_receive_the_tls_close(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon(**certificates.settings) as daemon:
@@ -161,7 +159,7 @@ async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
         daemon.serve(theirs)
         client = TlsClient(ours, certificates)
         await client.tls.do_handshake()
-        assert await client.ask("ping") == {"error": None}  # and nothing is read of what follows
+        assert await client.ask("ping") == {"error": None}  # and it reads nothing of what follows
         await trio.sleep(29)
         assert daemon.session_server.places_taken == 1
         await trio.sleep(2)
@@ -169,7 +167,9 @@ async def test_a_peer_that_reads_nothing_is_not_waited_for_to_hear_the_end(
 
 
 @pytest.mark.proof
-async def test_what_only_begins_like_tls_is_closed_and_costs_nobody_anything(certificates: Certificates) -> None:
+async def test_connection_that_begins_like_tls_but_is_not_is_closed_and_harms_no_other_client(
+    certificates: Certificates,
+) -> None:
     draw = random.Random(7100)
     good = first_words()
     with structlog.testing.capture_logs() as logged:
@@ -188,7 +188,7 @@ async def test_what_only_begins_like_tls_is_closed_and_costs_nobody_anything(cer
 
 
 class Cut(trio.abc.Stream):
-    """A connection that ends after so many bytes have been sent."""
+    """A connection that ends after this many bytes have been sent."""
 
     def __init__(self, stream: trio.SocketStream, size: int, reset: bool) -> None:
         self._stream, self._size = stream, size
@@ -216,14 +216,12 @@ class Cut(trio.abc.Stream):
 
 @pytest.mark.proof
 @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
-async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
-    reset: bool, certificates: Certificates
-) -> None:
+async def test_handshake_cut_at_any_byte_harms_no_other_client(reset: bool, certificates: Certificates) -> None:
     with structlog.testing.capture_logs() as logged:
         async with tls_daemon(certificates) as daemon, tls_connected(daemon, certificates) as other:
 
             async def sent_before(size: int) -> int:
-                """Bytes a client sends that makes a game and is cut off behind so many of them."""
+                """Return the bytes that a client sends which makes a game and is cut off after ``size`` bytes."""
                 cut = Cut(await trio.open_tcp_stream("127.0.0.1", daemon.port), size, reset)
                 client = TlsClient(cut, certificates)
                 with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
@@ -242,7 +240,7 @@ async def test_a_cut_at_any_byte_of_the_handshake_costs_nobody_anything(
     assert troubles(logged) == []
 
 
-async def test_what_came_to_no_agreement_is_logged_with_where_it_came_from(
+async def test_failed_handshake_is_logged_with_its_peer_and_reason(
     certificates: Certificates, mock_clock: MockClock
 ) -> None:
     with structlog.testing.capture_logs() as logged:

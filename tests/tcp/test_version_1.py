@@ -17,7 +17,7 @@ from gmd.tcp.outbox import Outbox
 from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Json, connected, running_daemon
 
-#: A request of every kind but hello, about two games between 1 and 2 that have just begun: chess, and rbc.
+#: A request of every kind but hello, about two new games between 1 and 2: chess, and rbc.
 ONE_OF_EACH: dict[str, Json] = {
     "ping": {},
     "new_game": {"player_white": 3, "player_black": 4},
@@ -34,7 +34,7 @@ ONE_OF_EACH: dict[str, Json] = {
     "leaderboard": {},
     "join": {"player": 1, "game_id": 1},
 }
-#: Those that this client may not ask for, or not of a game that is not there.
+#: Requests that this client may not make, or about a game that does not exist.
 NOBODY: Json = {"player": FIRST_REGISTERED, "key": "x"}
 REFUSED: dict[str, tuple[Json, str]] = {
     "rekey": (NOBODY, "unauthorized"),
@@ -51,7 +51,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 
 
 async def one_shot(daemon: Daemon, request: Json, behind: bytes = b"") -> Json:
-    """The only reply to a request on a connection of its own, which the server then closes."""
+    """Return the only reply to a request on its own connection, which the server then closes."""
     async with connected(daemon, hello=False) as client:
         await client.send_bytes(encode_frame(json.dumps(request).encode()) + behind)
         reply = await client.receive()
@@ -60,7 +60,7 @@ async def one_shot(daemon: Daemon, request: Json, behind: bytes = b"") -> Json:
 
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
-async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
+async def test_request_of_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
     async with running_daemon() as daemon:
         new_game = {"kind": "new_game", "player_white": 1, "player_black": 2}
         assert (await one_shot(daemon, new_game))["game_id"] == 1
@@ -70,14 +70,14 @@ async def test_any_kind_gets_one_reply_and_the_server_closes(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-async def test_so_does_one_that_is_refused(kind: str) -> None:
+async def test_refused_request_gets_one_reply_and_the_server_closes(kind: str) -> None:
     async with running_daemon() as daemon:
         fields, code = REFUSED[kind]
         assert (await one_shot(daemon, {"kind": kind, **fields}))["code"] == code
 
 
 @pytest.mark.parametrize("kind", ["ping", "move"])
-async def test_a_session_that_has_ended_is_freed_without_the_garbage_collector(kind: str) -> None:
+async def test_ended_session_is_freed_without_the_garbage_collector(kind: str) -> None:
     async with running_daemon() as daemon:
         await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2})
         await wait_all_tasks_blocked()
@@ -92,11 +92,11 @@ async def test_a_session_that_has_ended_is_freed_without_the_garbage_collector(k
 
 
 def parts_of_sessions() -> list[object]:
-    """What this process has of sessions, other tests' among them."""
+    """Return the session objects of this process, including those of other tests."""
     return [found for found in gc.get_objects() if isinstance(found, Session | ClientSession | Outbox)]
 
 
-def test_every_kind_was_tried() -> None:
+def test_every_kind_of_request_was_tried() -> None:
     assert set(ONE_OF_EACH) | set(REFUSED) | {"hello"} == set(REQUESTS)
 
 
@@ -112,7 +112,7 @@ def test_every_kind_was_tried() -> None:
         b'{"kind": ["hello"]}',
     ],
 )
-async def test_a_refused_first_request_ends_the_session_too(first: bytes) -> None:
+async def test_refused_first_request_also_ends_the_session(first: bytes) -> None:
     async with running_daemon() as daemon, connected(daemon, hello=False) as client:
         await client.send_bytes(encode_frame(first))
         reply = await client.receive()
@@ -132,7 +132,7 @@ async def test_a_refused_first_request_ends_the_session_too(first: bytes) -> Non
     ],
     ids=["a request", "a hello", "a bad length", "an empty frame", "half a header"],
 )
-async def test_what_is_behind_the_request_is_ignored(behind: bytes) -> None:
+async def test_bytes_after_the_request_are_ignored(behind: bytes) -> None:
     async with running_daemon() as daemon:
         assert await one_shot(daemon, {"kind": "ping"}, behind) == {"error": None}
         assert (await one_shot(daemon, {"kind": "games"}))["games"] == []
@@ -143,7 +143,7 @@ async def test_what_is_behind_the_request_is_ignored(behind: bytes) -> None:
     [{"varaint": "crazyhouse"}, {"position": 5}, {"seed": 7}, {"key": "x", "": None}],
     ids=str,
 )
-async def test_unknown_fields_and_those_that_do_not_apply_are_ignored(unknown: dict[str, Any]) -> None:
+async def test_unknown_and_inapplicable_fields_are_ignored(unknown: dict[str, Any]) -> None:
     async with running_daemon() as daemon:
         reply = await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2, **unknown})
         assert reply["error"] is None
@@ -151,7 +151,7 @@ async def test_unknown_fields_and_those_that_do_not_apply_are_ignored(unknown: d
         assert reply["state"]["fen"] == START_FEN
 
 
-async def test_a_game_is_played_a_connection_a_move() -> None:
+async def test_game_can_be_played_with_one_connection_for_each_move() -> None:
     async with running_daemon() as daemon:
         new = await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2})
         state: Json = new["state"]
@@ -164,7 +164,7 @@ async def test_a_game_is_played_a_connection_a_move() -> None:
         assert (state["termination"], state["pgn"]) == ("victory_black", "1.f3 e5 2.g4 Qh4#")
 
 
-async def test_a_wait_is_answered_also_where_more_is_sent_behind_it() -> None:
+async def test_wait_is_answered_also_when_more_bytes_follow_it() -> None:
     async with running_daemon() as daemon, connected(daemon) as white, connected(daemon, hello=False) as black:
         await white.new_game()
         await black.send({"kind": "wait", "player": 2, "game_id": 1}, {"kind": "ping"})

@@ -12,7 +12,7 @@ from tests.helpers import Json, connected, running_daemon
 PINGS = 500
 
 
-async def test_hello_says_what_the_server_is_and_can() -> None:
+async def test_hello_reply_states_the_server_and_its_features() -> None:
     settings = {
         "max_message": 4096,
         "max_connections": 7,
@@ -51,7 +51,7 @@ async def test_hello_says_what_the_server_is_and_can() -> None:
 
 
 @pytest.mark.parametrize(("asked", "given"), [(1, 1), (2, 2), (3, 2), (2**70, 2)])
-async def test_the_version_is_the_highest_not_above_the_one_asked(asked: int, given: int) -> None:
+async def test_protocol_version_is_the_highest_not_above_the_requested_one(asked: int, given: int) -> None:
     async with running_daemon() as daemon, connected(daemon, hello=False) as client:
         assert (await client.ask("hello", protocol=asked))["protocol"] == given
         assert (await client.ask("ping")) == {"error": None}
@@ -64,7 +64,7 @@ async def test_pipelined_requests_are_answered_in_order() -> None:
         assert [await client.receive() for _ in range(PINGS)] == [{"id": i, "error": None} for i in range(PINGS)]
 
 
-async def test_pipelined_requests_see_what_those_before_them_did() -> None:
+async def test_pipelined_requests_see_the_effects_of_earlier_ones() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         moves = ["e4", "e5", "Nf3", "Nc6"]
         await client.send(
@@ -92,18 +92,18 @@ async def test_pipelined_requests_see_what_those_before_them_did() -> None:
     ],
     ids=lambda value: str(value[:30]),
 )
-async def test_a_refusal_does_not_end_the_session(body: bytes, code: str) -> None:
+async def test_refusal_does_not_end_the_session(body: bytes, code: str) -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.send_bytes(encode_frame(body))
         await client.send({"kind": "new_game", "player_white": 1, "player_black": 2, "id": "behind"})
         assert (await client.receive())["code"] == code
         behind = await client.receive()
         assert (behind["id"], behind["error"]) == ("behind", None)
-        assert (await client.ask("move", game_id=1, move="e4"))["error"] is None  # as the session's player still
+        assert (await client.ask("move", game_id=1, move="e4"))["error"] is None  # the session still has its player
 
 
 @pytest.mark.parametrize("refused", [{"protocol": "two"}, {"player": "x"}, {"player": 2**52}], ids=str)
-async def test_a_refused_hello_leaves_no_player_of_an_earlier_one(refused: Json) -> None:
+async def test_refused_hello_clears_the_player_of_an_earlier_hello(refused: Json) -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.new_game()
         assert (await client.ask("hello", **refused))["error"] is not None
@@ -111,7 +111,7 @@ async def test_a_refused_hello_leaves_no_player_of_an_earlier_one(refused: Json)
         assert (reply["code"], reply["error"][:7]) == ("bad_request", "player:")
 
 
-async def test_the_sessions_player_is_the_default() -> None:
+async def test_player_of_the_session_is_the_default() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.new_game()
         assert (await client.ask("move", game_id=1, move="e4"))["error"] is None
@@ -120,7 +120,7 @@ async def test_the_sessions_player_is_the_default() -> None:
         assert (await client.ask("move", game_id=1, move="d4"))["error"] is None
 
 
-async def test_a_null_player_means_nobody() -> None:
+async def test_null_player_means_no_player() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.new_game()
         reply = await client.ask("move", game_id=1, move="e4", player=None)
@@ -155,7 +155,7 @@ async def test_hello_may_be_repeated_for_another_player() -> None:
     ],
     ids=str,
 )
-async def test_a_refused_first_hello_leaves_a_session_without_a_player(fields: dict[str, int], code: str) -> None:
+async def test_refused_first_hello_leaves_a_session_without_a_player(fields: dict[str, int], code: str) -> None:
     async with running_daemon() as daemon, connected(daemon, hello=False) as client:
         assert (await client.ask("hello", **fields))["code"] == code
         assert (await client.ask("new_game", player_white=1, player_black=2, misspelt=1))["code"] == "bad_request"
@@ -164,7 +164,7 @@ async def test_a_refused_first_hello_leaves_a_session_without_a_player(fields: d
         assert (await client.ask("move", game_id=1, move="e4", player=1))["error"] is None
 
 
-async def test_a_refused_later_hello_leaves_no_player_either() -> None:
+async def test_refused_later_hello_leaves_a_session_without_a_player() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.new_game()
         assert (await client.ask("hello", player=FIRST_REGISTERED))["code"] == "unauthorized"
@@ -172,7 +172,7 @@ async def test_a_refused_later_hello_leaves_no_player_either() -> None:
 
 
 @pytest.mark.parametrize(("field", "value"), [("varaint", "crazyhouse"), ("position", 5), ("seed", 7), ("keys", "x")])
-async def test_a_field_that_new_game_has_not_or_that_does_not_apply_is_refused(field: str, value: object) -> None:
+async def test_unknown_or_inapplicable_field_of_new_game_is_refused(field: str, value: object) -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         for kind, fields in (("new_game", {}), ("game_from_pgn", {"pgn": ""})):
             reply = await client.ask(kind, player_white=1, player_black=2, **fields, **{field: value})
@@ -187,7 +187,7 @@ async def test_other_requests_ignore_unknown_fields() -> None:
         assert (await client.ask("move", game_id=1, move="e4", colour="blue"))["error"] is None
 
 
-async def test_the_end_of_input_at_a_frames_end_answers_everything_and_closes() -> None:
+async def test_end_of_input_after_a_frame_lets_all_requests_be_answered_and_closes_the_session() -> None:
     async with running_daemon() as daemon, connected(daemon) as client:
         await client.send(*({"kind": "ping", "id": number} for number in range(PINGS)))
         await client.end()
@@ -195,14 +195,14 @@ async def test_the_end_of_input_at_a_frames_end_answers_everything_and_closes() 
         assert await client.closed()
 
 
-async def test_a_session_that_ends_without_a_request_gets_no_reply() -> None:
+async def test_session_that_ends_without_a_request_gets_no_reply() -> None:
     async with running_daemon() as daemon, connected(daemon, hello=False) as silent, connected(daemon) as polite:
         for client in (silent, polite):
             await client.end()
             assert await client.closed()
 
 
-async def test_a_lost_connection_ends_no_game() -> None:
+async def test_lost_connection_ends_no_game() -> None:
     async with running_daemon() as daemon:
         async with connected(daemon, player=1) as client:
             await client.new_game()
@@ -211,7 +211,7 @@ async def test_a_lost_connection_ends_no_game() -> None:
             assert (await client.ask("move", game_id=1, move="e5"))["state"]["ply_index"] == 2
 
 
-async def test_ids_are_echoed_and_brief_leaves_out_the_large_parts() -> None:
+async def test_ids_are_echoed_and_brief_omits_the_large_parts() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         whole = await client.new_game()
         brief = await client.ask("state", game_id=1, brief=True, id="x")

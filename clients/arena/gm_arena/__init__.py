@@ -1,9 +1,9 @@
-"""Bots that speak other protocols than gmd's, brought to a gmd server as they are: ``gmd connect``.
+"""Adapters that let bots written for other protocols play on a gmd server unchanged: ``gmd connect``.
 
-``bot`` says what a bot is to all the rest. ``reconchess_bot``, ``uci_bot`` and ``codingame_bot`` are the kinds there
-are, and ``specs`` tells them apart. ``seat`` lets one bot play one seat of a game; ``bridge`` plays the games of a
-player, several at once.
+``bot`` defines the interface that every kind of bot implements. ``reconchess_bot``, ``uci_bot`` and ``codingame_bot``
+are the kinds, and ``specs`` chooses among them. ``seat`` lets one bot play one seat of a game; ``bridge`` plays the
+games of a player, several at once.
 
-``schedule``, ``swiss`` and ``crosstable`` are who plays whom and what it came to; ``tournament`` is ``gmd tournament``.
-Importing the package imports none of them.
+``schedule``, ``swiss`` and ``crosstable`` compute pairings and standings; ``tournament`` is ``gmd tournament``.
+Importing the package imports none of these modules.
 """

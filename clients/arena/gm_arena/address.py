@@ -1,4 +1,4 @@
-"""Where a server is, as it is written on a command line."""
+"""The options and the text form of a server's address on a command line."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT}") -> Callable[[_F], _F]:
-    """The options that say where a server is, and how it is spoken to.
+    """Return a decorator that adds the options for a server's address and for TLS.
 
-    :param help: what ``--server`` is for.
-    :param default: where it is if nobody says so; None where a command does without.
+    :param help: the help text of ``--server``.
+    :param default: the address where the option is not given; None where the command can do without a server.
     """
     server = click.option(
         "--server",
@@ -27,23 +27,23 @@ def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT
         show_default=default is not None,
         help=help,
     )
-    tls = click.option("--tls", is_flag=True, help="Speak TLS, and check that the server is the one named.")
-    trusted = "With --tls: trust these certificates, in place of the system's."
+    tls = click.option("--tls", is_flag=True, help="Use TLS, and verify the server's certificate against its name.")
+    trusted = "With --tls: trust the certificates in this PEM file instead of the system's."
     ca = click.option("--ca", metavar="FILE", help=trusted)
     return lambda command: server(tls(ca(command)))
 
 
 def unreachable(error: ConnectionLost) -> str:
-    """Return what to say where a server was not reached: what to do, if there is none at all."""
+    """Return the error to show where a server was not reached, with advice where no server answered at all."""
     if error.sent or not str(error).startswith("cannot connect"):
         return str(error)
     return f"{error}\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT."
 
 
 def server_arguments(server: tuple[str, int], tls: bool, ca: str | None, path: str | None) -> str:
-    """Return the options behind another command that is to ask the same server, for a shell; empty for the default.
+    """Return the options that make another command ask the same server, quoted for a shell; empty for the default.
 
-    :param path: of the operator's socket, in place of the port.
+    :param path: the path of the operator's socket, used in place of the port.
     """
     if path is not None:
         return f" --socket {shlex.quote(path)}"
@@ -54,7 +54,7 @@ def server_arguments(server: tuple[str, int], tls: bool, ca: str | None, path: s
 
 
 def read_address(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, int] | None:
-    """HOST:PORT, HOST, or :PORT; an IPv6 address stands in brackets. None where nothing is given."""
+    """Parse HOST:PORT, HOST or :PORT, with an IPv6 address in brackets; return None where the option is not given."""
     if text is None:
         return None
     has_port = ":" in text.rpartition("]")[2]

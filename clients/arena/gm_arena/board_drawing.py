@@ -1,4 +1,4 @@
-"""A board and what stands beside it, as text for terminals of any kind: the one place that draws one."""
+"""Drawing of a board and the panel next to it as text, for terminals of any kind. All boards are drawn here."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from rich.text import Text
 #: Columns of a board: a rank's number, a space, and three for each square.
 BOARD_COLUMNS = 26
 
-#: Columns that a board and the moves beside it take; where there are fewer, the moves stand below.
+#: Columns that a board and the moves to its right take; on a narrower terminal the moves go below.
 BESIDE = 52
 
-#: What stands for an empty square, and for one that the viewer knows nothing of, where there are no colours.
+#: The marks of an empty square, and of one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
 
-#: What stands for a piece whose kind is not known.
+#: The mark of a piece whose kind is not known.
 SOMETHING = "?"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What a board shows.
+    """The contents of a drawn board.
 
-    :ivar marked: squares to draw attention to, such as those of the last move.
-    :ivar alarmed: squares to warn of, such as that of a king in check.
+    :ivar marked: squares to highlight, such as those of the last move.
+    :ivar alarmed: squares to highlight as a warning, such as that of a king in check.
     :ivar known: the squares that the viewer knows; the others are drawn as fog.
-    :ivar unknown: squares with a piece whose kind the viewer does not know, and its colour.
-    :ivar asides: a character beside what stands on a square, such as how old the viewer's knowledge of it is.
+    :ivar unknown: squares with a piece whose kind the viewer does not know, with the piece's colour.
+    :ivar asides: a character to the right of a square's piece, such as the age of the viewer's knowledge of it.
     """
 
     pieces: Mapping[Square, Piece]
@@ -45,16 +45,16 @@ class Picture:
 
 
 def squares_of(move: Move | None) -> SquareSet:
-    """Return the squares to mark of a move: none of a null move."""
+    """Return the squares to mark for a move: none for a null move."""
     if not move:
         return SquareSet()
     return SquareSet([move.to_square] if move.drop else [move.from_square, move.to_square])
 
 
 class Palette(NamedTuple):
-    """Colours, as rich names them; those of squares are for light ones and for dark ones.
+    """Colours, by rich's names; pairs are for light squares and dark squares.
 
-    They are backgrounds and foregrounds both, so that pieces look the same on a dark terminal and on a light one.
+    They set background and foreground both, so that pieces look the same on a dark terminal and on a light one.
     """
 
     plain: tuple[str, str]
@@ -74,8 +74,8 @@ FULL = Palette(
     white="bold #ffffff",
     black="bold #101010",
 )
-#: For terminals of sixteen colours. On each of these squares both white and black can be read, whatever a terminal
-#: takes them for.
+#: For terminals of sixteen colours. White and black are both readable on each of these squares, whichever shades the
+#: terminal uses.
 SIXTEEN = Palette(
     plain=("on green", "on magenta"),
     marked=("on red", "on red"),
@@ -87,17 +87,17 @@ SIXTEEN = Palette(
 
 
 def palette_of(console: Console) -> Palette | None:
-    """The colours that a console can show; None where it is no terminal, has no colours, or no chess pieces."""
+    """Return the colours of a console; None if it is not a terminal, has no colours or cannot show chess pieces."""
     if not console.is_terminal or console.color_system is None or not console.encoding.lower().startswith("utf"):
         return None
     return SIXTEEN if console.color_system == "standard" else FULL
 
 
 def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = chess.WHITE) -> list[Text]:
-    """The eight ranks, and a line with the names of the files; each of :data:`BOARD_COLUMNS` columns.
+    """Return the eight ranks and a line with the names of the files; each has :data:`BOARD_COLUMNS` columns.
 
-    :param palette: None for letters, White's in upper case, with marked squares in brackets.
-    :param bottom: whose side is at the bottom.
+    :param palette: None draws letters, White's in upper case, with marked squares in brackets.
+    :param bottom: the colour whose side is at the bottom.
     """
     ranks = range(7, -1, -1) if bottom else range(8)
     files = range(8) if bottom else range(7, -1, -1)
@@ -112,10 +112,10 @@ def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = ch
 
 
 def moves_table(sans: Sequence[str], first: int, most: int, *, turn: Color = chess.WHITE) -> Table:
-    """The last moves, White's and Black's side by side.
+    """Return the last moves as a table, White's and Black's side by side.
 
-    :param first: the number of the first full move; ``turn`` is whose move it was.
-    :param most: full moves to show.
+    :param first: the number of the first full move; ``turn`` is the colour that made it.
+    :param most: the most full moves to show.
     """
     table = Table.grid(padding=(0, 2))
     sides = [*([] if turn else ["..."]), *sans]
@@ -126,7 +126,7 @@ def moves_table(sans: Sequence[str], first: int, most: int, *, turn: Color = che
 
 
 def clock_text(seconds: float) -> str:
-    """A clock's time: 1:02:03, 4:05, and below a minute 9.8."""
+    """Return a clock's time as text: 1:02:03, 4:05, and below a minute 9.8."""
     tenths = round(max(0.0, seconds) * 10)
     if tenths < 600:
         return f"{tenths / 10:.1f}"
@@ -136,12 +136,12 @@ def clock_text(seconds: float) -> str:
 
 
 def printable(text: str) -> str:
-    """Text out of a file, without what would be orders to a terminal."""
+    """Return text from a file with unprintable characters replaced, so that it cannot control the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def piece_text(piece: Piece, palette: Palette | None) -> str:
-    """A piece beside a board: an outline is White's, a filled one Black's."""
+    """Return a piece as shown next to a board: an outline for White's, a filled one for Black's."""
     return piece.symbol() if palette is None else piece.unicode_symbol()
 
 

@@ -1,4 +1,4 @@
-"""The board of a game in which everything is seen, kept in step with the server's, for bots that speak of boards."""
+"""The board of a game without hidden information, kept in step with the server's, for bots that work on boards."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .endings import claim
 
 
 def board_of(variant: str, fen: str) -> chess.Board:
-    """A board whose moves are written as the server writes them.
+    """Return a board that writes moves as the server does.
 
-    Castling is Chess960's where rights are given by the rooks' files; a crazyhouse game from another start position
-    than the classical one is such a game too.
+    It uses Chess960 castling where the rights are given by the rooks' files; a crazyhouse game from another start
+    position than the classical one is such a game too.
     """
     return VARIANTS[variant].board(fen)
 
 
 class Record:
-    """A game from its start position to where it stands now."""
+    """A game's moves from its start position to the present one."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
         self.board = board_of(place.variant, place.start_fen)
 
     async def catch_up(self, state: GameState) -> chess.Board:
-        """The board at a state of the game, with all moves on its stack; mostly the opponent's last one is missing."""
+        """Return the board at a state of the game, with all moves on its stack; usually one move is missing."""
         missing = state["ply_index"] - len(self.board.move_stack)
         if missing == 1 and state["last_move"] is not None:
             self.board.push_uci(state["last_move"])
@@ -44,7 +44,7 @@ class Record:
 
 
 class BoardBot(Bot):
-    """A bot that is shown boards. Draws that can be claimed are claimed for it: its protocol has no word for that."""
+    """A bot that receives boards. It claims every possible draw, since its protocol has no command for that."""
 
     _record: Record
 
@@ -58,19 +58,19 @@ class BoardBot(Bot):
         await self.choose(turn, await self._record.catch_up(turn.state))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """These protocols have no word for it: the process just ends."""
+        """Do nothing: these protocols have no message for the end of a game, and the process just ends."""
 
     @abstractmethod
     async def choose(self, turn: Turn, board: chess.Board) -> None:
-        """Do something in a turn, at a board that is only to be looked at."""
+        """Make the turn's action at a board that must not be changed."""
 
     async def move(self, turn: Turn, move: chess.Move | None, *, offer_draw: bool = False) -> None:
-        """Make a move at the board of the turn.
+        """Make a move on the board of the turn.
 
-        :raises BotFailed: it is not legal.
+        :raises BotFailed: the move is not legal.
         """
         board = self._record.board
         if move is None or not board.is_legal(move):
-            raise BotFailed(f"{move} is no legal move in {board.fen()}", fault="illegal move")
+            raise BotFailed(f"{move} is not a legal move in {board.fen()}", fault="illegal move")
         await turn.move(board.uci(move), offer_draw=offer_draw)
         board.push(move)

@@ -1,4 +1,4 @@
-"""What a bot is to whoever lets it play: somebody who takes the turns of one seat of one game."""
+"""The interface between a bot and the code that runs it: a bot takes the turns of one seat of one game."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import trio
 from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 
-#: What a bot does wrong: it ends or raises; does not answer; moves where it may not; says what its protocol does not
-#: know, or too much.
+#: What a bot did wrong: it ended or raised an exception; did not answer; made an illegal move; broke its protocol; or
+#: wrote too much.
 Fault = Literal["crash", "stall", "illegal move", "protocol", "flood"]
 
 
 class BotFailed(Exception):
-    """A bot does not do what it has to. Its text is a sentence for the log.
+    """A bot has failed to do what it must. The text is a sentence for the log.
 
-    :ivar details: what the bot itself had to say, such as a traceback; may be empty.
-    :ivar fault: of what sort it is.
+    :ivar details: the bot's own output about it, such as a traceback; may be empty.
+    :ivar fault: the kind of failure.
     """
 
     def __init__(self, message: str, details: str = "", *, fault: Fault = "crash") -> None:
@@ -31,18 +31,18 @@ class BotFailed(Exception):
 
 
 class BotUnusable(Exception):
-    """What was asked for is no bot that could play: what is missing, and what to do."""
+    """The bot that was asked for cannot play. The text says what is missing and what to do."""
 
 
 @dataclass
 class Place:
-    """A seat that a bot plays.
+    """The seat that a bot plays.
 
     :ivar opponent: the other player's id; None while nobody has taken that seat.
-    :ivar options: the game's, as the reply to ``join`` has them; empty until the seat is taken.
-    :ivar names: what the players are called, by colour; None for a player without a name.
-    :ivar seed: what a bot that plays at random is to draw from, so that the same game is played again; None for chance.
-    :ivar read_moves: asks the server for the moves so far, in UCI; for games in which everything is seen.
+    :ivar options: the game's options, as the reply to ``join`` has them; empty until the seat is taken.
+    :ivar names: the players' names by colour; None for a player without a name.
+    :ivar seed: the seed of a bot that plays at random, which makes a game repeatable; None for a random one.
+    :ivar read_moves: asks the server for the moves so far, in UCI; for games without hidden information.
     """
 
     game_id: int
@@ -57,49 +57,49 @@ class Place:
 
     @property
     def opponent_name(self) -> str:
-        """What the opponent is called; its id if it has no name."""
+        """The opponent's name; its id if it has no name."""
         return self.names["black" if self.color == "white" else "white"] or str(self.opponent)
 
 
 class Bot(ABC):
-    """One bot in one game. Whatever it does wrong is a :class:`BotFailed`; it is closed in any case.
+    """One bot in one game. Its failures are raised as :class:`BotFailed`; it is closed in any case.
 
-    :ivar score: what it thought of its latest move, for itself: centipawns (``+35``) or moves to mate (``#3``,
-        ``#-2``); None if it does not say.
+    :ivar score: the bot's score of its latest move, from its own side: centipawns (``+35``) or moves to mate (``#3``,
+        ``#-2``); None if the bot gives none.
     """
 
     score: str | None = None
 
     @abstractmethod
     async def begin(self, place: Place) -> None:
-        """The game begins. No clock runs yet."""
+        """Prepare for the game, before any clock runs."""
 
     @abstractmethod
     async def take_turn(self, turn: Turn) -> None:
-        """Do something in a turn of the bot's: sense, move, take a draw or resign.
+        """Make the turn's action: sense, move, accept a draw or resign.
 
-        The turn may be over sooner than the bot knows: what it does then does nothing. This may be cancelled.
+        The turn may end before the bot notices: its actions then have no effect. This call may be cancelled.
         """
 
     @abstractmethod
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """The game is over.
+        """Take note that the game is over.
 
-        :param history: asks for the whole of it.
+        :param history: asks the server for the history of the game.
         """
 
     @abstractmethod
     async def aclose(self) -> None:
-        """Leave nothing behind, whatever the bot is doing. Nothing else is called afterwards."""
+        """Release everything, whatever the bot is doing. No other method is called afterwards."""
 
 
 class Bots(ABC):
-    """Where bots of one make come from: every game has its own.
+    """A factory of bots of one make: every game gets its own bot.
 
-    :ivar name: what people know them by.
-    :ivar variants: what they play; for some only known once one was started.
-    :ivar defaults: the fields of ``new_game`` where nothing else is said.
-    :ivar joins_late: whether they can play on where others have played before.
+    :ivar name: the name shown to people.
+    :ivar variants: the variants that the bots play; for some makes known only once a bot has started.
+    :ivar defaults: the fields of ``new_game`` that apply where the user gives none.
+    :ivar joins_late: whether a bot can take over a game after its first moves.
     """
 
     name: str
@@ -109,15 +109,15 @@ class Bots(ABC):
 
     @abstractmethod
     async def start(self, nursery: trio.Nursery) -> Bot:
-        """A new bot, ready for its game.
+        """Start a new bot, ready for its game.
 
-        :param nursery: has what goes on beside it, until that is closed.
-        :raises BotFailed: it does not start.
+        :param nursery: runs the bot's background tasks until it is closed.
+        :raises BotFailed: the bot does not start.
         """
 
 
 class Stillborn(Bot):
-    """A bot that did not start, in a game that was counting on it."""
+    """A bot that failed to start; each call raises that failure, so that its game is given up."""
 
     def __init__(self, failure: BotFailed) -> None:
         self._failure = failure
@@ -132,4 +132,4 @@ class Stillborn(Bot):
         raise self._failure
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""

@@ -1,4 +1,4 @@
-"""Lets bots of one make play the games of one player: one that is there, new ones, or all, several at once."""
+"""Plays the games of one player with bots of one make, several at once: an existing game, new ones, or all of them."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from .endings import result_words
 from .seat import Played, learn_names, play_seat
 
 COLORS: tuple[Color, Color] = ("white", "black")
-#: Codes that say of a game that it asks nothing of the player any more.
+#: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
 
 
 class BridgeError(Exception):
-    """There is no game to be played as was asked."""
+    """There is no game that can be played as requested."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where to play, and as whom.
+    """The server's address, and the player to connect as.
 
     :ivar hello: ``player`` or ``name``, and ``key``.
-    :ivar patience: seconds that the server may be gone.
+    :ivar patience: seconds that the server may be unreachable.
     """
 
     host: str = "127.0.0.1"
@@ -51,13 +51,13 @@ class Server:
     hello: Mapping[str, Any] = field(default_factory=dict)
 
     def client(self) -> Client:
-        """A connection of its own, made when it is first used."""
+        """Return a new client; it connects when it is first used."""
         return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
 
     async def greet(self) -> None:
-        """Connect once, to see that the server is there and takes the player.
+        """Connect once, to check that the server is reachable and accepts the player.
 
-        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises ConnectionLost: the server has been unreachable for longer than the patience.
         :raises GmError: the server refuses: there is no such player, or the key is wrong.
         """
         async with self.client() as client:
@@ -65,33 +65,33 @@ class Server:
 
 
 class Reporter(Protocol):
-    """Who is told of what goes on."""
+    """A receiver of progress reports."""
 
     def begins(self, place: Place) -> None:
-        """A seat is taken."""
+        """Report that a seat is taken."""
 
     def ends(self, played: Played) -> None:
-        """A seat was played to its end."""
+        """Report that a seat was played to its end."""
 
     def leaves_alone(self, game_id: int, reason: str) -> None:
-        """A game is not played, or not any more."""
+        """Report that a game is not played, or no longer."""
 
     def leaves_unfinished(self, game_id: int, seconds: float) -> None:
-        """A game in hand is left as it is, as the opponent has not moved for so many seconds."""
+        """Report that a game in progress is left as it is, since the opponent has not moved for so many seconds."""
 
     def declines(self, game_id: int, reason: str) -> None:
-        """A game that the player was invited to is not to be played, and is called off."""
+        """Report that an invitation to a game was declined."""
 
     def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
-        """A game is due, and there is no room for it.
+        """Report that a game waits for the player while every place is taken.
 
-        :param at_once: how many are being played, which is as many as may be.
-        :param start_seconds: after its start it is lost if it is still not played; None where it has no clock.
+        :param at_once: the number of games being played, which is the maximum.
+        :param start_seconds: the game is lost if it is not played so long after its start; None without a clock.
         """
 
 
 class Bridge:
-    """The games in hand. Each has bots of its own, and none holds up another."""
+    """The games in progress. Each has a bot of its own, and none delays another."""
 
     def __init__(
         self,
@@ -103,10 +103,10 @@ class Bridge:
         abandoned_after: float = ABANDONED_SECONDS,
         leave_after: float = LEAVING_SECONDS,
     ) -> None:
-        """:param at_once: how many games are played at a time, at most.
-        :param abandoned_after: :meth:`play_all` leaves games without a clock alone that have not been moved in for
-            so many seconds.
-        :param leave_after: once it drains, it leaves games without a clock in which the opponent has not moved for
+        """:param at_once: the most games to play at the same time.
+        :param abandoned_after: :meth:`play_all` skips games without a clock whose last move is more than so many
+            seconds ago.
+        :param leave_after: when draining, it leaves games without a clock in which the opponent has not moved for
             so many seconds.
         """
         self._abandoned_after, self._leave_after = abandoned_after, leave_after
@@ -120,7 +120,7 @@ class Bridge:
         self._error: Exception | None = None
         self._spares: list[Bot] = []
         self._games: trio.Nursery
-        self._beside: trio.Nursery  # what bots write to their standard error
+        self._background: trio.Nursery  # logs the standard error of bots
 
     @property
     def games_in_hand(self) -> list[int]:
@@ -128,32 +128,32 @@ class Bridge:
         return list(self._in_hand)
 
     async def run(self, plan: Callable[[Bridge], Awaitable[None]]) -> None:
-        """Start a bot, to see that it can be done; carry out a plan, and play all its games to their ends.
+        """Start a bot, to check that one can start; carry out a plan, and play all its games to their ends.
 
-        :param plan: calls one of the three ``play_`` below.
+        :param plan: calls one of the three ``play_`` methods below.
         :raises BotFailed: the bot does not start.
-        :raises BridgeError: there is no such game to be played.
-        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises BridgeError: there is no such game to play.
+        :raises ConnectionLost: the server has been unreachable for longer than the patience.
         :raises GmError: the server refuses.
         """
-        async with trio.open_nursery() as self._beside:
+        async with trio.open_nursery() as self._background:
             try:
                 async with trio.open_nursery() as self._games:
                     try:
-                        self._spares.append(await self._bots.start(self._beside))
+                        self._spares.append(await self._bots.start(self._background))
                         await plan(self)
-                    except Exception as error:  # carried past the nurseries, which would make a group of it
+                    except Exception as error:  # raised outside the nurseries, which would wrap it in a group
                         self._error = error
             finally:
                 with trio.CancelScope(shield=True):
                     for spare in self._spares:
                         await spare.aclose()
-            self._beside.cancel_scope.cancel()
+            self._background.cancel_scope.cancel()
         if self._error is not None:
             raise self._error
 
     def drain(self) -> None:
-        """Begin no game any more; those that are being played go on while the opponent moves.
+        """Begin no more games; those in progress go on while the opponent moves.
 
         Games that nobody has joined are called off.
         """
@@ -163,12 +163,12 @@ class Bridge:
             self._leave_soon(places)
 
     def _leave_soon(self, places: list[Place]) -> None:
-        """Call a game off that nobody has joined, and leave one in which the opponent moves no more."""
+        """Call off a game that nobody has joined, and leave one in which the opponent no longer moves."""
         self._games.start_soon(self._withdraw, places[0])
         self._games.start_soon(self._leave_if_silent, places)
 
     async def play_one(self, game_id: int) -> None:
-        """Play a game that is there, in the seats that are the player's, or one that is open."""
+        """Play an existing game, in the player's seats or in one that is open."""
         async with self._server.client() as client:
             await client.open()
             state = await _seen_by_all(client, game_id)
@@ -184,12 +184,12 @@ class Bridge:
             self._take(places)
 
     async def play_new(self, opponent: int | str | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
-        """Make games against a player, or, where that is None, whoever joins; and play them.
+        """Make games against a player, or, where that is None, against whoever joins; and play them.
 
         :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
-            is here, and is challenged.
-        :param colors: the bot's, one for each game.
-        :param options: fields of ``new_game``, in place of those that the bots have by default.
+            is online, and is challenged.
+        :param colors: the bot's colours, one for each game.
+        :param options: fields of ``new_game``, which override the bots' defaults.
         """
         fields = {**self._bots.defaults, **options}
         if fields["variant"] not in self._bots.variants:
@@ -204,12 +204,12 @@ class Bridge:
                 self._take(self._places_in(state, client.player))
 
     async def play_all(self, count: int | None = None) -> None:
-        """Play the games of the player's that are due, those it is invited to among them, until :meth:`drain`.
+        """Play the player's games as they wait for it, and those it is invited to, until :meth:`drain`.
 
-        Of those that the bots cannot play, the ones that the player is only invited to are declined, so that nobody
-        keeps it from playing by inviting it. Those that it has a seat in are left alone.
+        Of the games that the bots cannot play, invitations are declined, so that nobody blocks the player by inviting
+        it. Games in which the player has a seat are left alone.
 
-        :param count: how many games at most.
+        :param count: the most games to play.
         """
         async with self._server.client() as client:
             await client.open()
@@ -220,7 +220,7 @@ class Bridge:
                     count = None if count is None else count - 1
 
     async def _has_room_for(self, state: GameState, client: Client) -> bool:
-        """Wait until there is room for a game, and take it. False if it is not to be played any more by then."""
+        """Wait until there is room for a game, and take it. Return False if the game is over by that time."""
         if self._room.value > 0:
             return await self._has_room()
         start_seconds = None if state["clock"] is None else float(client.limits["start_seconds"])
@@ -233,7 +233,7 @@ class Bridge:
         return False
 
     async def _has_room(self) -> bool:
-        """Wait until there is room for another game, and take it. False if there are to be no more."""
+        """Wait until there is room for another game, and take it. Return False if no more games may begin."""
         with self._unless_draining() as scope:
             await self._room.acquire()
         return not scope.cancelled_caught
@@ -246,17 +246,17 @@ class Bridge:
             yield self._looking
 
     async def _next_due(self, client: Client) -> GameState | None:
-        """A game that waits for the player, as it is shown to everybody."""
+        """Return the next game that waits for the player, as spectators see it."""
         most = int(client.limits["max_wait_games"])
         if len(self._excepted) > most:
             await self._forget_what_is_over(client)
         excepted = self._excepted
-        if len(excepted) > most and self._room.value == 0:  # one of those in hand will be out of the way soon
+        if len(excepted) > most and self._room.value == 0:  # a game in progress will end and make room
             if await self._has_room():
                 self._room.release()
             return None
         if len(excepted) > most:
-            raise BridgeError(f"{len(self._left_alone)} games are left alone, and the server excepts {most} at most")
+            raise BridgeError(f"{len(self._left_alone)} games are left alone, but the server excludes at most {most}")
         due: GameState | None = None
         with self._unless_draining():
             due = (await client.wait(any=True, except_=excepted, brief=True))["state"]
@@ -266,14 +266,14 @@ class Bridge:
         reason = self._unplayable(state) or await self._why_abandoned(client, state, due["phase"])
         if reason is None:
             return state
-        if due["phase"] == "open":  # which tells a player only that it is invited
+        if due["phase"] == "open":  # the player is only invited
             await self._decline(client, due["game_id"], reason)
         else:
             self._leave_alone(due["game_id"], reason)
         return None
 
     async def _why_abandoned(self, client: Client, state: GameState, phase: str | None) -> str | None:
-        """Why a game is not worth coming to, if so. An invitation is; and so is what cannot be excepted any more."""
+        """Return why to skip a game, or None. Invitations are never skipped, nor is anything while the list is full."""
         if phase == "open" or len(self._excepted) >= int(client.limits["max_wait_games"]):
             return None
         since = await abandoned_since(client, state, self._abandoned_after)
@@ -284,13 +284,13 @@ class Bridge:
         return [*self._in_hand, *self._left_alone]
 
     async def _forget_what_is_over(self, client: Client) -> None:
-        """Of the games left alone, which are asked for one by one: when there is no room for more, and not before."""
+        """Remove finished games from those left alone. Done only when the list is full, since it asks for each game."""
         for game_id in list(self._left_alone):
             if (await _seen_by_all(client, game_id))["phase"] == "over":
                 del self._left_alone[game_id]
 
     async def _decline(self, client: Client, game_id: int, reason: str) -> None:
-        """Call a game off that the player is invited to. Where its seat has been taken meanwhile, leave it alone."""
+        """Decline an invitation to a game. If the player's seat was taken meanwhile, leave the game alone."""
         try:
             await client.decline(game_id, brief=True)
         except GmError as error:
@@ -302,7 +302,7 @@ class Bridge:
             self._reporter.declines(game_id, reason)
 
     def _unplayable(self, state: GameState) -> str | None:
-        """Why the bots cannot play a game, if so."""
+        """Return why the bots cannot play a game, or None."""
         if state["variant"] not in self._bots.variants:
             return self._why_not(state["variant"])
         if not self._bots.joins_late and state["ply_index"] > 1:
@@ -317,7 +317,7 @@ class Bridge:
         self._reporter.leaves_alone(game_id, reason)
 
     def _places_in(self, state: GameState, player: int | None) -> list[Place]:
-        """The player's seats; or else one that is open."""
+        """Return the player's seats; if it has none, one that is open."""
         seats: dict[Color, int | None] = {"white": state["player_white"], "black": state["player_black"]}
         colors = [color for color in COLORS if seats[color] == player]
         colors = colors or [color for color in COLORS if seats[color] is None][:1]
@@ -331,10 +331,10 @@ class Bridge:
         return Place(state["game_id"], color, state["variant"], state["start_fen"], opponent, read_moves)
 
     def _take(self, places: list[Place]) -> None:
-        """Begin to play a game, for which there is room."""
+        """Begin to play a game; the room for it has been taken."""
         self._in_hand[places[0].game_id] = places
         self._games.start_soon(self._play, places)
-        if self._draining:  # it was told so while the game was being made or looked up
+        if self._draining:  # draining began while the game was being made or looked up
             self._leave_soon(places)
 
     async def _play(self, places: list[Place]) -> None:
@@ -349,7 +349,7 @@ class Bridge:
             self._room.release()
 
     async def _play_seat(self, place: Place) -> None:
-        """Play a seat. Only what is the same for all games ends the others too."""
+        """Play a seat. Only an error that concerns all games ends the others too."""
         try:
             async with self._server.client() as client:
                 await learn_names(client, place)
@@ -367,28 +367,28 @@ class Bridge:
         if self._spares:
             return self._spares.pop()
         try:
-            return await self._bots.start(self._beside)
+            return await self._bots.start(self._background)
         except BotFailed as failure:
             return Stillborn(failure)
 
     async def _leave_if_silent(self, places: list[Place]) -> None:
-        """Stop playing a game when the opponent moves no more."""
+        """Stop playing a game when the opponent no longer moves."""
         game_id, colors = places[0].game_id, {place.color for place in places}
         async with self._server.client() as client:
-            with suppress(GmError, ConnectionLost, BadReply):  # which the game's own connection meets, too
+            with suppress(GmError, ConnectionLost, BadReply):  # the game's own connection reports these
                 if await falls_silent(client, game_id, colors, self._leave_after) and game_id in self._playing:
                     self._reporter.leaves_unfinished(game_id, self._leave_after)
                     self._playing[game_id].cancel()
 
     async def _withdraw(self, place: Place) -> None:
-        """Call a game off that has not begun."""
+        """Call off a game that has not begun."""
         async with self._server.client() as client:
             with suppress(GmError, ConnectionLost, BadReply):
-                await client.decline(place.game_id)  # which is refused if it has
+                await client.decline(place.game_id)  # refused if it has begun
 
 
 async def _made(client: Client, opponent: int | str | None, color: Color, fields: Mapping[str, Any]) -> NewGameReply:
-    """Make a game in which the client's player has a colour."""
+    """Make a game in which the client's player has the given colour."""
     if isinstance(opponent, str):
         return await client.challenge(opponent, color=color, brief=True, **fields)
     white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
@@ -396,5 +396,5 @@ async def _made(client: Client, opponent: int | str | None, color: Color, fields
 
 
 async def _seen_by_all(client: Client, game_id: int) -> GameState:
-    """A game as it is shown to everybody; the player is not heard from by this, and no clock starts."""
+    """Return a game as spectators see it; the request does not count as contact from the player and starts no clock."""
     return (await client.state(game_id, player=None, brief=True))["state"]

@@ -1,6 +1,6 @@
-"""CodinGame's chess protocol, without I/O: what a referee writes to a bot, and how it reads what the bot writes.
+"""CodinGame's chess protocol, without I/O: the lines that a referee writes, and how it reads a bot's lines.
 
-Source of the rules: the statement of CodinGame's chess puzzle, and where that leaves a question open, its referee.
+Source of the rules: the statement of CodinGame's chess puzzle; where it leaves a question open, the site's referee.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from chess.variant import CrazyhouseBoard
 #: The inputs a bot may ask for.
 INPUTS = ("fen", "moves", "lastmove", "draw", "game", "score")
 
-#: After so many moves of each player a game is drawn, on CodinGame.
+#: CodinGame draws a game after so many moves of each player.
 MAX_MOVES = 125
 
-#: Characters of an unknown word, and such words, that are shown.
+#: The most unknown words that are shown, and the most characters of each.
 MAX_SHOWN = 100
 
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?|[PNBRQ]@[a-h][1-8]")
 
 
 class BadAnswer(Exception):
-    """A line of a bot's that the protocol does not know, or does not allow now."""
+    """A bot's line that the protocol does not know, or does not allow now."""
 
 
 class IllegalMove(BadAnswer):
-    """A move that is none of the legal ones."""
+    """A move that is not legal."""
 
 
 def constants(*, crazyhouse: bool, max_moves: int) -> str:
-    """What a bot is told before its first game, to answer with its configuration."""
+    """Return the lines that a bot reads before its first game, and answers with its configuration."""
     return f"2\ncrazyHouse {int(crazyhouse)}\nmaxMoves {max_moves}\n"
 
 
 class Configuration(NamedTuple):
-    """What a bot has asked for: inputs, in its order, and words that are no inputs, which CodinGame passes over."""
+    """The inputs that a bot asked for, in its order, and the unknown words, which CodinGame ignores."""
 
     inputs: list[str]
     unknown: list[str]
 
 
 def read_configuration(line: str) -> Configuration:
-    """Return what a bot's first line asks for. Of the unknown words it keeps what is worth showing."""
+    """Return what a bot's first line asks for. Unknown words are cut to what is worth showing."""
     words = line.split()
     unknown = [word[:MAX_SHOWN] for word in words if word not in INPUTS][:MAX_SHOWN]
     return Configuration([word for word in words if word in INPUTS], unknown)
@@ -55,12 +55,12 @@ def read_configuration(line: str) -> Configuration:
 
 @dataclass(frozen=True)
 class Position:
-    """What a bot may be told of in its turn.
+    """The facts that a bot may ask for in its turn.
 
     :ivar board: with the opponent's last move on its stack, if there was one.
-    :ivar draw_offered: by the opponent, with its last move.
+    :ivar draw_offered: whether the opponent offered a draw with its last move.
     :ivar game: the number of the game, from 1 on.
-    :ivar score: the bot's and its opponent's, in half-points.
+    :ivar score: the bot's score and its opponent's, in half-points.
     """
 
     board: chess.Board
@@ -70,7 +70,7 @@ class Position:
 
 
 def inputs(configuration: Sequence[str], position: Position) -> str:
-    """The lines of a turn."""
+    """Return the lines of a turn."""
     return "".join(f"{_input(name, position)}\n" for name in configuration)
 
 
@@ -92,7 +92,7 @@ def _input(name: str, position: Position) -> str:
 
 
 def fen(board: chess.Board) -> str:
-    """Six fields: castling as the rooks' files, a before h, White's first; en passant after every double step.
+    """Return a FEN: castling by the rooks' files, a before h, White first; en passant after every double step.
 
     In crazyhouse the pieces in hand are a ninth row, as CodinGame's referee writes them: ``/NQp``, or just ``/``.
     """
@@ -104,7 +104,7 @@ def fen(board: chess.Board) -> str:
 
 
 def _in_hand(board: CrazyhouseBoard) -> str:
-    """White's pieces in hand, then Black's, from pawns to queens."""
+    """Return White's pieces in hand, then Black's, from pawns to queens."""
     return "".join(
         chess.Piece(kind, color).symbol() * board.pockets[color].count(kind)
         for color in chess.COLORS
@@ -113,17 +113,17 @@ def _in_hand(board: CrazyhouseBoard) -> str:
 
 
 def legal_moves(board: chess.Board) -> list[str]:
-    """All legal moves, as :func:`write_move` writes them."""
+    """Return all legal moves, as :func:`write_move` writes them."""
     return [write_move(board, move) for move in board.legal_moves]
 
 
 def write_move(board: chess.Board, move: chess.Move) -> str:
-    """UCI, but castling is the king taking its own rook, whatever the variant."""
+    """Return a move in UCI, with castling as the king taking its own rook in every variant."""
     return board.uci(move, chess960=True)
 
 
 def last_move(board: chess.Board) -> str:
-    """The opponent's last move, or ``none``."""
+    """Return the opponent's last move, or ``none``."""
     if not board.move_stack:
         return "none"
     before = board.copy(stack=1)
@@ -132,7 +132,7 @@ def last_move(board: chess.Board) -> str:
 
 
 class Action(Enum):
-    """What a bot may do in its turn."""
+    """The actions that a bot may take in its turn."""
 
     MOVE = "move"
     RANDOM = "random"
@@ -144,9 +144,9 @@ class Action(Enum):
 class Answer:
     """A bot's answer to its inputs.
 
-    :ivar move: as the bot wrote it, which need not be legal.
-    :ivar offers_draw: with its move.
-    :ivar comment: for those who watch.
+    :ivar move: the move as the bot wrote it, which need not be legal.
+    :ivar offers_draw: whether the bot offers a draw with its move.
+    :ivar comment: a comment for spectators.
     """
 
     action: Action
@@ -156,31 +156,31 @@ class Answer:
 
 
 def read_answer(line: str, *, draw_offered: bool) -> Answer:
-    """The meaning of a line.
+    """Parse a bot's line.
 
-    :raises BadAnswer: it has none, or accepts a draw that is not offered.
+    :raises BadAnswer: the line has no meaning, or accepts a draw that was not offered.
     """
     word, _, comment = line.partition(" ")
     if word == "resign":
         return Answer(Action.RESIGN, comment=comment)
     if word == "draw":
         if not draw_offered:
-            raise BadAnswer("'draw' accepts an offer, and there is none")
+            raise BadAnswer("'draw' accepts an offer, but none was made")
         return Answer(Action.ACCEPT_DRAW, comment=comment)
     text = word.removesuffix("=")
     if text == "random":
         return Answer(Action.RANDOM, None, text != word, comment)
     if not _MOVE.fullmatch(text):
-        raise BadAnswer(f"{line[:100]!r} is no move, and none of 'random', 'resign' and 'draw'")
+        raise BadAnswer(f"{line[:100]!r} is not a move, 'random', 'resign' or 'draw'")
     return Answer(Action.MOVE, text, text != word, comment)
 
 
 def read_move(board: chess.Board, text: str) -> chess.Move:
-    """A move as :func:`legal_moves` writes it.
+    """Parse a move as :func:`legal_moves` writes it.
 
-    :raises IllegalMove: it is not legal. A king that goes two squares to castle is not, either.
+    :raises IllegalMove: the move is not legal. Castling written as a king's move of two squares is not legal, either.
     """
     for move in board.legal_moves:
         if write_move(board, move) == text:
             return move
-    raise IllegalMove(f"{text!r} is no legal move in {fen(board)}")
+    raise IllegalMove(f"{text!r} is not a legal move in {fen(board)}")

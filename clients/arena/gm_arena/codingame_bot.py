@@ -1,4 +1,4 @@
-"""Bots that speak CodinGame's chess protocol on their standard streams, each game's a process of its own."""
+"""Bots that speak CodinGame's chess protocol on their standard streams, with a process for each game."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from .process import BotProcess
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for a bot's configuration. CodinGame gives one; but here other bots may start on the same processors.
+#: Seconds for a bot's configuration. CodinGame gives one; but here other bots may be starting on the same processors.
 CONFIGURATION_SECONDS = 10.0
-#: What a bot is told where a game has no limit of its own: half of the server's 2,000 plies.
+#: The ``maxMoves`` of a game without a limit of its own: half of the server's 2,000 plies.
 NO_MAX_MOVES = 1_000
 
 
 class CodinGameBots(Bots):
-    """A command, which is started anew for every game."""
+    """A command that is started anew for every game."""
 
     variants = frozenset({"standard", "chess960", "crazyhouse"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "chess960", "max_moves": MAX_MOVES}
 
     def __init__(self, command: str, rng: random.Random | None = None, *, max_memory: int | None = None) -> None:
-        """:param rng: what draws the moves of those who ask for a random one."""
+        """:param rng: draws the moves of bots that answer ``random``."""
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -61,7 +61,7 @@ class CodinGameBots(Bots):
 
 
 class CodinGameBot(BoardBot):
-    """A bot's process, by its protocol. The server has single games: the number is always 1, the score 0 0."""
+    """A bot's process and its protocol. The server has single games: the number is always 1, the score 0 0."""
 
     def __init__(self, process: BotProcess, rng: random.Random) -> None:
         self._process, self._rng = process, rng
@@ -88,14 +88,16 @@ class CodinGameBot(BoardBot):
             raise BotFailed(f"{self._process.label}: {error}", fault=fault) from None
 
     async def _configure(self) -> list[str]:
-        """Return the inputs that the bot wants; what is no input is logged and passed over, as on CodinGame."""
+        """Return the inputs that the bot wants; unknown words are logged and ignored, as on CodinGame."""
         max_moves = self._place.options.get("max_moves") or NO_MAX_MOVES
         self._process.send(constants(crazyhouse=self._place.variant == "crazyhouse", max_moves=max_moves))
         with trio.move_on_after(CONFIGURATION_SECONDS):
             wanted = read_configuration(await self._process.receive())
             if wanted.unknown:
                 words = ", ".join(map(repr, wanted.unknown))
-                logger.warning("%s: %s asked for, which is none of %s", self._process.label, words, ", ".join(INPUTS))
+                logger.warning(
+                    "%s: unknown inputs %s are ignored; known are %s", self._process.label, words, ", ".join(INPUTS)
+                )
             return wanted.inputs
         raise BotFailed(
             f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds", fault="stall"
@@ -116,4 +118,4 @@ class CodinGameBot(BoardBot):
                 await self.move(turn, read_move(board, answer.move), offer_draw=answer.offers_draw)
 
     async def aclose(self) -> None:
-        await self._process.kill()  # as on CodinGame: few bots look for the end of their input
+        await self._process.kill()  # as on CodinGame: few bots notice the end of their input

@@ -1,4 +1,4 @@
-"""What several of the arena's commands take, and how it is read."""
+"""Options that several of the arena's commands share, and their parsers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import click
 from gm_protocol.clock_text import CLOCK_TEXTS, read_clock_text
 from gm_protocol.messages import Variant
 
-#: Where a key may stand that is not to be seen among the arguments of running programs; gmcat reads it too.
+#: The variable that may hold a key, to keep it out of the list of running programs; gmcat reads it too.
 KEY_VARIABLE = "GM_KEY"
 
-#: Seconds.
+#: A number of seconds above 0.
 POSITIVE = click.FloatRange(0, min_open=True)
 
-#: Every variant that there is.
+#: Every variant.
 VARIANTS = click.Choice(get_args(Variant))
 
 
 def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
-    """The field of ``new_game``; empty for no clock, None where nothing is said."""
+    """Return the ``clock`` field of ``new_game``; empty for no clock, None where the option is not given."""
     if text is None or text == "none":
         return None if text is None else {}
     try:
@@ -32,11 +32,11 @@ def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> 
             raise ValueError
         return clock
     except ValueError:
-        raise click.BadParameter(f"{text!r} is none of {CLOCK_TEXTS}, and none; times are above 0") from None
+        raise click.BadParameter(f"{text!r} is no clock: write {CLOCK_TEXTS}, or none, with times above 0") from None
 
 
 def who_plays(player: str, key: str | None) -> dict[str, Any]:
-    """A player, by its number or its registered name, as ``hello`` wants it."""
+    """Return the fields of ``hello`` for a player given by number or by registered name."""
     number = player.removeprefix("-").isdecimal()
     who: dict[str, Any] = {"player": int(player)} if number else {"name": player}
     key = read_key(key, KEY_VARIABLE, "--key")
@@ -44,7 +44,7 @@ def who_plays(player: str, key: str | None) -> dict[str, Any]:
 
 
 def read_key(key: str | None, variable: str, option: str) -> str | None:
-    """A key as it is given: itself, or @FILE; where nothing is given, what a variable of the environment has.
+    """Return a key given as itself or as @FILE; where it is not given, the value of an environment variable.
 
     :raises click.UsageError: the file cannot be read.
     """
@@ -58,7 +58,7 @@ def read_key(key: str | None, variable: str, option: str) -> str | None:
 
 
 def read_options(texts: Iterable[str]) -> dict[str, str]:
-    """What ``--option NAME=VALUE`` says, each time that it is given."""
+    """Return the options given as ``--option NAME=VALUE``."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")

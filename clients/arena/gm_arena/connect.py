@@ -26,86 +26,96 @@ from .stopping import SIGNALS
 
 @click.command()
 @click.argument("bot")
-@server_options("Where to play.")
-@click.option("--player", required=True, metavar="ID|NAME", help="Who plays: a number, or a registered player's name.")
-@click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
+@server_options("The server to play on.")
+@click.option(
+    "--player", required=True, metavar="ID|NAME", help="The player to play as: a number, or a registered name."
+)
+@click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(
     "--patience",
     type=POSITIVE,
     default=PATIENCE_SECONDS,
     show_default=True,
-    help="Seconds that the server may be gone.",
+    help="Give up after the server has been unreachable for so many seconds.",
 )
-@click.option("--game", type=int, help="Play this game, and leave.")
+@click.option("--game", type=int, help="Play this game, then leave.")
 @click.option(
     "--opponent",
     metavar="ID|NAME|anyone",
-    help="Make a new game against a player, or whoever joins, and leave after it. One with a name must be here.",
+    help="Make a new game against this player, or anyone who joins, then leave. A named player must be online.",
 )
 @click.option(
     "--color",
     type=click.Choice(["white", "black"]),
-    help="With --opponent: of the bot.  [default: white and black in turn]",
+    help="With --opponent: the bot's colour.  [default: white and black in turn]",
 )
 @click.option("--games", type=click.IntRange(1), help="Leave after so many games.  [default: with --opponent 1]")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 100), default=4, show_default=True, help="How many games at a time."
+    "--concurrency",
+    type=click.IntRange(1, 100),
+    default=4,
+    show_default=True,
+    help="The most games to play at the same time.",
 )
 @click.option(
     "--abandoned-after",
     type=click.FloatRange(0),
     default=ABANDONED_SECONDS,
     show_default=True,
-    help="Leave games without a clock alone that nobody has moved in for so many seconds; inf: play all.",
+    help="Skip games without a clock whose last move is more than so many seconds ago; inf skips none.",
 )
 @click.option(
     "--leave-after",
     type=click.FloatRange(0),
     default=LEAVING_SECONDS,
     show_default=True,
-    help="After Ctrl-C: leave games without a clock whose opponent has not moved for so many seconds.",
+    help="After Ctrl-C: leave games without a clock if the opponent has not moved for so many seconds.",
 )
-@click.option("--ranked", is_flag=True, help="Ask the server for ranked games, which are of rbc, until Ctrl-C.")
+@click.option("--ranked", is_flag=True, help="Ask the server for ranked games (variant rbc) until Ctrl-C.")
 @click.option(
-    "--new-version", is_flag=True, help="With --ranked: the bot is another than before, and begins without a rating."
+    "--new-version", is_flag=True, help="With --ranked: the bot is a new version, which begins without a rating."
 )
 @click.option(
     "--variant",
     type=VARIANTS,
-    help="Of a new game.  [default: the bot's]",
+    help="Variant of a new game.  [default: the bot's]",
 )
 @click.option(
     "--clock",
     callback=read_clock,
     metavar="CLOCK",
-    help="Of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later one), none.",
+    help="Clock of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.",
 )
-@click.option("--fen", help="The position that a new game starts from.")
-@click.option("--position", type=int, help="The same, by its number, in chess960 and crazyhouse.")
-@click.option("--max-moves", type=int, help="A new game is drawn after so many moves of each side (in rbc, turns).")
+@click.option("--fen", help="Start position of a new game.")
+@click.option("--position", type=int, help="Start position by its number, in chess960 and crazyhouse.")
+@click.option("--max-moves", type=int, help="Draw a new game after so many moves of each side (in rbc, turns).")
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An engine's option; may be given again."
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a UCI option of the engine; may be given several times.",
 )
 @click.option(
     "--movetime",
     type=POSITIVE,
-    help="Seconds an engine thinks about a move at most, with a clock too.  [default: 1; with a clock, none]",
+    help="The most seconds an engine thinks about a move, also with a clock.  [default: 1; with a clock, no limit]",
 )
-@click.option("--depth", type=click.IntRange(1), help="Plies an engine searches at most.")
-@click.option("--nodes", type=click.IntRange(1), help="Nodes an engine searches at most.")
+@click.option("--depth", type=click.IntRange(1), help="The most plies an engine searches.")
+@click.option("--nodes", type=click.IntRange(1), help="The most nodes an engine searches.")
 def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
     """\b
     Example: gmd connect uci:stockfish --player 1
 
-    Let BOT play, as it is: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND or codingame:COMMAND; or one that is
-    installed, with its options: minimax, minimax:depth=2,seed=7, random.
+    Let BOT play unchanged: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND; or an installed bot
+    with its options: minimax, minimax:depth=2,seed=7, random.
 
-    It plays every game in which the player has a seat or is invited to one, several at once, until Ctrl-C: then it
-    finishes the games in hand whose opponents still move, and leaves; a second Ctrl-C leaves at once. With --game it
-    plays that one, with --opponent new ones.
+    It plays every game in which the player has a seat or an invitation, several at once, until Ctrl-C: then it
+    finishes the games in progress whose opponents still move, and leaves; a second Ctrl-C leaves at once. With --game
+    it plays that game, with --opponent new ones.
 
-    Each game has a bot of its own. One that fails gives its game up, and standard error says why; the exit status is
-    then 1.
+    Each game has a bot of its own. A bot that fails resigns its game, standard error says why, and the exit status
+    is 1.
     """
     _check(given)
     log_to_standard_error()
@@ -128,7 +138,7 @@ def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
 
 
 async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
-    """Play what is to be played; the exit status."""
+    """Play the games that the options ask for; return the exit status."""
     lines = Lines(bots)
     patience = {name: given[name] for name in ("abandoned_after", "leave_after")}
     bridge = Bridge(server, bots, lines, at_once=given["concurrency"], **patience)
@@ -149,10 +159,10 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
 
     error: Exception | None = None
     async with trio.open_nursery() as nursery:
-        stopping: list[int] = await nursery.start(_stop_when_told, bridge, lines, nursery.cancel_scope)
+        stopping: list[int] = await nursery.start(_stop_on_signal, bridge, lines, nursery.cancel_scope)
         try:
             await bridge.run(plan)
-        except Exception as raised:  # past the nursery, which would make a group of it
+        except Exception as raised:  # raised outside the nursery, which would wrap it in a group
             error = raised
         nursery.cancel_scope.cancel()
     if len(stopping) == 2:
@@ -163,10 +173,10 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     return 0 if lines.all_well else 1
 
 
-async def _stop_when_told(
+async def _stop_on_signal(
     bridge: Bridge, lines: Lines, everything: trio.CancelScope, *, task_status: trio.TaskStatus[list[int]]
 ) -> None:
-    """The first signal: no new games. The second: nothing at all. Those that have come are in the list given."""
+    """Drain at the first signal, and cancel everything at the second. The list given holds the signals received."""
     received: list[int] = []
     with trio.open_signal_receiver(*SIGNALS) as signals:
         task_status.started(received)
@@ -183,16 +193,16 @@ def _check(given: dict[str, Any]) -> None:
     if given["ca"] is not None and not given["tls"]:
         raise click.UsageError("--ca goes with --tls")
     if given["game"] is not None and given["opponent"] is not None:
-        raise click.UsageError("--game is a game that is there, and --opponent makes a new one: give one of the two")
+        raise click.UsageError("--game plays an existing game, and --opponent makes a new one: give only one")
     if given["ranked"] and (given["game"] is not None or given["opponent"] is not None):
-        raise click.UsageError("--ranked is about games that the server makes; --game and --opponent are about others")
+        raise click.UsageError("--ranked: the server makes these games; give neither --game nor --opponent")
     if given["new_version"] and not given["ranked"]:
         raise click.UsageError("--new-version goes with --ranked")
     if given["game"] is not None and given["games"] is not None:
-        raise click.UsageError("--games does not go with --game")
+        raise click.UsageError("--games: cannot be combined with --game")
     for name in ("color", "variant", "clock", "fen", "position", "max_moves"):
         if given[name] is not None and given["opponent"] is None:
-            raise click.UsageError(f"--{name.replace('_', '-')} is of a new game, which --opponent makes")
+            raise click.UsageError(f"--{name.replace('_', '-')} applies to a new game: give --opponent as well")
 
 
 def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
@@ -217,7 +227,7 @@ def _colors(color: Color | None) -> Iterator[Color]:
 
 
 def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of ``new_game`` that were asked for."""
+    """Return the fields of ``new_game`` that the options give."""
     fields = {name: given[name] for name in ("variant", "fen", "position") if given[name] is not None}
     variant = fields.get("variant", bots.defaults["variant"])
     if given["clock"] is not None:

@@ -1,16 +1,16 @@
-"""Who has how many points, and how each game between them ended: standings and crosstables, as text and as CSV.
+"""Standings and crosstables as text and as CSV: each player's points, and the result of each game.
 
     games = [Game("ada", "bea", "1-0"), Game("bea", "ada", "1/2-1/2"), Game("ada", "cleo", None)]
     print(csv_text(crosstable(["ada", "bea", "cleo"], games)))
 
-The order is by points, and then by tie-breaks:
+The order is by points, then by these tie-breaks:
 
-- **Buchholz**, for Swiss tournaments: the points of all opponents, for each game with them.
-- **Sonneborn-Berger** (``S-B``): for each game the points of whom one has beaten, or half of whom one has drawn with.
-- **Direct encounter** (``Direct``): one's points against those who have as many points.
+- **Buchholz**, for Swiss tournaments: the sum over all games of the opponent's points.
+- **Sonneborn-Berger** (``S-B``): for each game the points of an opponent beaten, or half those of one drawn with.
+- **Direct encounter** (``Direct``): one's points against the opponents with the same number of points.
 - **Wins**.
 
-Of these only games count that were played: no bye and no forfeit. Who is still level is ranked as first named.
+Only games that were played count for these: no bye and no forfeit. Players who are still level rank in the order given.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-#: What White and Black get, in half points. In FIDE's signs ``+/-`` is a game that was not played, for Black did not
-#: come, and ``-/-`` one for which neither did.
+#: Half-points of White and Black by result. In FIDE's signs ``+/-`` is a game that was not played, since Black did not
+#: come, and ``-/-`` one to which neither came.
 HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "+/-": (2, 0), "-/+": (0, 2), "-/-": (0, 0)}
-#: How a game that was played ends.
+#: The results of games that were played.
 PLAYED = ("1-0", "0-1", "1/2-1/2")
-#: What a player without an opponent gets in a round.
+#: The result of a player without an opponent in a round.
 BYE = "+/-"
 
 TIEBREAKS = ("Buchholz", "S-B", "Direct", "Wins")
@@ -37,9 +37,9 @@ TIEBREAKS = ("Buchholz", "S-B", "Direct", "Wins")
 class Game(NamedTuple):
     """A game of two players, by their names.
 
-    :ivar black: None for a bye of the one in ``white``.
-    :ivar result: one of :data:`HALF_POINTS`; None while it is not over.
-    :ivar round: from 1; for tables by round.
+    :ivar black: None for a bye of the player in ``white``.
+    :ivar result: one of :data:`HALF_POINTS`; None while the game is not over.
+    :ivar round: the round, from 1; for tables by round.
     """
 
     white: str
@@ -49,7 +49,7 @@ class Game(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A player's standing. Points and tie-breaks are in points; games and what they came to are those played."""
+    """A player's standing. Points and tie-breaks are in points; the counts are of games played."""
 
     rank: int
     name: str
@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A game, as one of its players sees it."""
+    """A game from the side of one of its players."""
 
     opponent: str | None
     is_white: bool
@@ -72,16 +72,16 @@ class Side(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Cells of text: halves are ½, and a game that is not over is a dot."""
+    """Cells of text: halves are ½, and an unfinished game is a dot."""
 
     columns: list[str]
     rows: list[list[str]]
 
 
 def sides(players: Iterable[str], games: Iterable[Game]) -> dict[str, list[Side]]:
-    """The games of each player.
+    """Return the games of each player.
 
-    :raises KeyError: one is of somebody else.
+    :raises KeyError: a game has a player who is not among ``players``.
     """
     found: dict[str, list[Side]] = {name: [] for name in players}
     for game in games:
@@ -96,10 +96,10 @@ def sides(players: Iterable[str], games: Iterable[Game]) -> dict[str, list[Side]
 def standings(
     players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
 ) -> list[Row]:
-    """The players in order, best first.
+    """Return the players in order, best first.
 
     :param players: all of them, the strongest first where that is known.
-    :param tiebreaks: of :data:`TIEBREAKS`, the first to be asked first.
+    :param tiebreaks: of :data:`TIEBREAKS`, in the order in which they apply.
     """
     of = sides(players, games)
     points = {name: sum(side.half_points or 0 for side in own) for name, own in of.items()}
@@ -114,7 +114,7 @@ def _row(rank: int, name: str, half_points: int, own: list[Side], tiebreaks: dic
 
 
 def _tiebreaks(mine: int, own: list[Side], points: Mapping[str, int], wanted: Sequence[str]) -> dict[str, float]:
-    """A player's tie-breaks, in the order they are asked in."""
+    """Return a player's tie-breaks, in the order wanted."""
     met = [(side.half_points or 0, points[side.opponent]) for side in own if side.played and side.opponent is not None]
     values = {
         "Buchholz": sum(theirs for _, theirs in met) / 2,
@@ -131,8 +131,8 @@ def _tiebreaks(mine: int, own: list[Side], points: Mapping[str, int], wanted: Se
 def crosstable(
     players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
 ) -> Table:
-    """Everybody against everybody: a column for each opponent, in the order of the standings, with all games of the two
-    in the order they are given in.
+    """Return the crosstable: a column for each opponent, in the order of the standings, which holds the results of all
+    games of the two in the order given.
     """
     games = list(games)
     rows, of = standings(players, games, tiebreaks), sides(players, games)
@@ -144,8 +144,8 @@ def crosstable(
 def round_table(
     players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("Buchholz", "Direct", "Wins")
 ) -> Table:
-    """A column for each round, as for Swiss tournaments: ``12w1`` is a win with White against the twelfth in the table,
-    ``12b+`` a point without a game as they did not come, ``bye`` one without an opponent.
+    """Return a Swiss tournament's table, with a column for each round: ``12w1`` is a win with White against the player
+    of rank 12, ``12b+`` a point by forfeit, and ``bye`` a round without an opponent.
     """
     games = list(games)
     rows, of = standings(players, games, tiebreaks), sides(players, games)
@@ -166,7 +166,7 @@ def _against(own: list[Side], name: str, other: str) -> str:
 
 
 def _in_round(own: list[Side], number: int, rank: Mapping[str, int]) -> str:
-    """What a player had in a round; two games with one opponent are ``12w1b½``."""
+    """Return a player's cell for a round; two games with one opponent are ``12w1b½``."""
     text, before = "", None
     for side in own:
         if side.round != number:
@@ -187,7 +187,7 @@ def _sign(side: Side) -> str:
 
 
 def halves(value: float) -> str:
-    """Points, as people write them: 0, ½, 1, 1½; quarters stay decimals."""
+    """Return points as people write them: 0, ½, 1, 1½; quarters stay decimals."""
     whole, part = divmod(value, 1)
     if part == 0.5:
         return f"{int(whole) or ''}½"
@@ -195,7 +195,7 @@ def halves(value: float) -> str:
 
 
 def text_table(table: Table, title: str | None = None) -> RichTable:
-    """For rich to print; the players' names are not taken for its markup."""
+    """Return a table for rich to print; markup characters in players' names are printed as they are."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -208,7 +208,7 @@ def text_table(table: Table, title: str | None = None) -> RichTable:
 
 
 def csv_text(table: Table) -> str:
-    """Comma-separated values, of RFC 4180 but for its line ends, in UTF-8: points as decimals, games as in the text."""
+    """Return RFC 4180 values with LF line ends, in UTF-8: points as decimals, games as in the text table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.columns)

@@ -1,4 +1,4 @@
-"""How a game ended, in words for people: one set for all that ``gmd`` prints."""
+"""The words for how a game ended, the same in everything that ``gmd`` prints."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def cause_words(cause: Cause) -> str:
 
 
 def ending_of(termination: str, variant: str) -> Ending | None:
-    """Return the ending that a termination of ``PROTOCOL`` stands for in a variant; None while the game is on.
+    """Return the ending that a termination of ``PROTOCOL`` stands for in a variant; None while the game is in progress.
 
-    :raises ValueError: it is none of PROTOCOL's.
+    :raises ValueError: the termination is not one of PROTOCOL's.
     """
     return read_ending(termination, victory_in(variant))
 
@@ -68,10 +68,10 @@ def result_words(result: str, termination: str, variant: str = "standard") -> st
 
 
 def loss(cause: Cause, color: Color) -> Ending:
-    """Return the ending by which the side of this name loses."""
+    """Return the ending by which the given side loses."""
     return Ending(cause, winner=not side_of(color))
 
 
 def claim(color: Color) -> Ending:
-    """Return the draw that the side of this name claims."""
+    """Return the draw that the given side claims."""
     return Ending(Cause.DRAW_CLAIM, claimant=side_of(color))

@@ -1,4 +1,4 @@
-"""How much memory a bot's process may have, so that one that takes more and more does not take its opponent's."""
+"""The memory limit of a bot's process, so that a bot that keeps allocating does not take its opponent's memory."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 MIB = 1 << 20
 
-#: What a bot gets at least where nothing is said: an engine with its network and a hash table.
+#: A bot's least memory where no limit is given: enough for an engine with its network and a hash table.
 LEAST = 1024 * MIB
 
 
 def memory_for(mebibytes: int | None, games: int) -> int | None:
-    """Bytes for each process of a bot's; None for as many as there are.
+    """Return the memory limit of each process of a bot, in bytes; None for no limit.
 
-    :param mebibytes: what was asked for, 0 for no limit; None for a bot's share of the machine, if all of them took it.
-    :param games: how many are played at a time, of two bots each.
+    :param mebibytes: the limit asked for, 0 for none; None for a bot's share of the machine if all bots used theirs.
+    :param games: the number of games played at the same time, of two bots each.
     """
     if mebibytes is not None:
         return mebibytes * MIB or None
@@ -25,19 +25,19 @@ def memory_for(mebibytes: int | None, games: int) -> int | None:
 
 
 def machine_memory() -> int:
-    """Bytes that this machine has, or that this container may have of it."""
+    """Return the bytes of memory of this machine, or of this container if that has fewer."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(physical, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # there is no such limit: the file is not there, or says "max"
+    except (OSError, ValueError):  # no such limit: the file is missing, or says "max"
         return physical
 
 
 def limit_memory(pid: int, most_bytes: int) -> None:
-    """Let a process, and each that it starts from now on, have so many bytes of memory, and no more.
+    """Limit the memory of a process, and of each process that it starts from now on, to so many bytes.
 
-    What counts is what it can write to (RLIMIT_DATA), and not what it has reserved of the address space: languages that
-    manage memory reserve much more than they use. Where the system has no such limit, none is set.
+    The limit is on writable memory (RLIMIT_DATA) and not on reserved address space: languages with managed memory
+    reserve much more than they use. Where the system has no such limit, none is set.
     """
     if sys.platform == "linux":
         import resource

@@ -1,4 +1,4 @@
-"""A bot's process, which speaks in lines and holds up nobody: not by reading nothing, nor by writing too much."""
+"""A bot's process, which speaks in lines. It blocks nobody, neither by not reading nor by writing too much."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from .memory import limit_memory
 
 logger = logging.getLogger(__name__)
 
-#: Longest line that is taken, in bytes. The longest there are to be, a reconchess turn's, have some 2,000.
+#: Longest line that is accepted, in bytes. The longest expected line, a reconchess turn's, has some 2,000.
 MAX_LINE = 1 << 20
-#: Bytes that may wait for a bot that does not read. A bot may well read nothing and play at random: of a game of 20,000
-#: plies, the longest that a server may have, with all its legal moves, that is some 16 MB.
+#: Bytes that may wait for a bot that does not read. A bot may well read nothing and play at random: the legal moves of
+#: a game of 20,000 plies, the longest that a server may have, are some 16 MB.
 MAX_UNREAD = 16 << 20
-#: Lines of a bot's standard error that are logged, and characters of each: a bot that floods must not drown the rest.
+#: Lines of a bot's standard error that are logged, and characters of each, so that one bot does not flood the log.
 MAX_LOGGED_LINES, MAX_LOGGED_CHARACTERS = 10_000, 500
-#: Bytes of it that are read in a second: no debugging needs as many, and a bot that writes for ever waits in its pipe.
+#: Bytes of standard error read in a second: debugging needs no more, and a bot that writes for ever waits in its pipe.
 ERROR_RATE = 1 << 20
-#: Seconds in which a bot may end by itself when it is over.
+#: Seconds that a bot has to end by itself once its input is closed.
 PATIENCE_SECONDS = 2.0
-#: Seconds in which what a bot wrote to its standard error is surely read; what it has started may hold that open.
+#: Seconds to wait for the rest of a bot's standard error; processes that it started may hold it open.
 LAST_WORDS_SECONDS = 0.5
 
 
 class BotProcess:
-    """A process in a session of its own, so that a terminal's Ctrl-C is not for it.
+    """A process in a session of its own, so that a terminal's Ctrl-C does not reach it.
 
-    :ivar label: what its lines are called in the log.
+    :ivar label: the process's name in the log.
     """
 
     def __init__(self, process: trio.Process, label: str) -> None:
         self._process = process
-        self._stdin = cast(trio.lowlevel.FdStream, process.stdin)  # what pipes are, where there is POSIX
+        self._stdin = cast(trio.lowlevel.FdStream, process.stdin)  # the type of pipes on POSIX
         self._stdout = cast(trio.lowlevel.FdStream, process.stdout)
         self.label = label
         self._lines: deque[bytes] = deque()
@@ -54,7 +54,9 @@ class BotProcess:
     async def start(
         cls, command: Sequence[str], label: str, nursery: trio.Nursery, *, max_memory: int | None = None
     ) -> Self:
-        """:param max_memory: bytes that the process, and each that it starts, may have: see :mod:`.memory`.
+        """Start a process.
+
+        :param max_memory: bytes for the process, and for each that it starts: see :mod:`.memory`.
         :raises BotFailed: there is no such program.
         """
         pipe = subprocess.PIPE
@@ -72,17 +74,19 @@ class BotProcess:
         return bot
 
     def send(self, text: str) -> None:
-        """Send it, now or while the bot is listened to: it may well write before it reads.
+        """Send text, now or while the bot's output is read: a bot may write before it reads.
 
-        :raises BotFailed: too much waits for it already.
+        :raises BotFailed: too much is waiting to be sent already.
         """
         self._unsent += text.encode()
         if len(self._unsent) > MAX_UNREAD:
-            raise BotFailed(f"{self.label} does not read: {len(self._unsent)} bytes wait for it", fault="stall")
+            raise BotFailed(
+                f"{self.label} does not read its input: {len(self._unsent)} bytes are waiting", fault="stall"
+            )
         self._write()
 
     async def receive(self) -> str:
-        """Its next line, without the end of it.
+        """Return the next line, without its end.
 
         :raises BotFailed: there is none.
         """
@@ -93,7 +97,7 @@ class BotProcess:
         return line
 
     async def next_line(self) -> str | None:
-        """The same; None where there will be none."""
+        """Return the next line; None where there will be none."""
         if not self._write():
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write_on)
@@ -106,7 +110,7 @@ class BotProcess:
         return self._lines.popleft().removesuffix(b"\r").decode("utf-8", "replace")
 
     async def _listen(self) -> None:
-        """Have a whole line, unless the bot has said its last, or says too much at once."""
+        """Read until there is a whole line, the output has ended, or a line is too long."""
         while not self._lines and len(self._rest) <= MAX_LINE:
             try:
                 chunk = await self._stdout.receive_some()
@@ -120,7 +124,7 @@ class BotProcess:
                 self._lines.extend(map(bytes, lines))
 
     async def why_silent(self) -> str:
-        """What a sentence about it goes on with where it has no next line."""
+        """Return the predicate of the sentence that says why there is no next line."""
         if len(self._rest) > MAX_LINE:
             return f"wrote a line of more than {MAX_LINE} bytes"
         with trio.move_on_after(PATIENCE_SECONDS):
@@ -132,18 +136,18 @@ class BotProcess:
             await trio.lowlevel.wait_writable(self._stdin.fileno())
 
     def _write(self) -> bool:
-        """Write what the pipe takes; whether nothing is left."""
+        """Write as much as the pipe takes; return whether nothing is left."""
         try:
             while self._unsent:
                 del self._unsent[: os.write(self._stdin.fileno(), self._unsent)]
         except BlockingIOError:
             return False
-        except OSError:  # the bot has closed its input, which is its own affair
+        except OSError:  # the bot has closed its input, as it may
             self._unsent.clear()
         return True
 
     async def _log_errors(self) -> None:
-        """Log what it writes to its standard error, until it ends."""
+        """Log the bot's standard error until it ends."""
         assert self._process.stderr is not None
         rest = b""
         try:
@@ -168,7 +172,7 @@ class BotProcess:
             logger.warning("%s: more than %d lines; the rest is not logged", self.label, MAX_LOGGED_LINES)
 
     async def aclose(self) -> None:
-        """Close its pipes, and end it if that does not; at once where this is cancelled."""
+        """Close the pipes, and kill the process if it does not end by that; at once where this is cancelled."""
         self._close_pipes()
         try:
             with trio.move_on_after(PATIENCE_SECONDS):
@@ -177,7 +181,7 @@ class BotProcess:
             await self.kill()
 
     async def kill(self) -> None:
-        """End it, with whatever it has started that has not left its session."""
+        """Kill the process, with every process that it started and that is still in its session."""
         with trio.CancelScope(shield=True):
             self._end_group()
             await self._process.wait()
@@ -186,15 +190,15 @@ class BotProcess:
         self._close_pipes()
 
     async def _end_group_with_it(self) -> None:
-        """What it has started ends with it: that may hold its output open, as if there was still something to come."""
+        """Kill the processes it started once it ends: they could hold its output open, as if more were to come."""
         await self._process.wait()
         self._end_group()
 
     def _end_group(self) -> None:
-        """Once only: a group's number may be somebody else's when nobody is in it any more."""
+        """Kill the process group, only once: the number of an empty group may be reused."""
         if not self._group_ended:
             self._group_ended = True
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that is gone
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the latter if it is gone
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _close_pipes(self) -> None:
@@ -203,7 +207,7 @@ class BotProcess:
 
 
 def _ended(status: int) -> str:
-    """What became of a process, by its exit status."""
+    """Return how a process ended, by its exit status."""
     if status < 0:
         return f"was ended by {signal.strsignal(-status) or f'signal {-status}'}"
     return f"ended, with exit status {status}"

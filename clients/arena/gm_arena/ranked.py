@@ -1,4 +1,4 @@
-"""Asks the server for ranked games, for as long as they are wanted."""
+"""Requests ranked games from the server while the block runs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import trio
 
 from .bridge import Server
 
-#: Seconds for telling the server, at the end, that no more are wanted; it may be gone.
+#: Seconds for telling the server, at the end, to stop; it may be unreachable.
 FAREWELL_SECONDS = 5.0
 
 
 @asynccontextmanager
 async def ranked(server: Server, at_once: int, *, new_version: bool) -> AsyncIterator[None]:
-    """The player takes ranked games, so many at a time, until this ends; those in hand go on.
+    """Let the player take ranked games, up to so many at a time, until the block ends; games in progress go on.
 
-    :param new_version: whether its bot is another one than before. The first one always is.
-    :raises GmError: the server refuses: the player is not a registered one.
-    :raises ConnectionLost: the server is gone.
+    :param new_version: whether the bot is a new version. The first one always is.
+    :raises GmError: the server refuses: the player is not registered.
+    :raises ConnectionLost: the server is unreachable.
     """
     async with server.client() as client:
         version = (await client.settings())["version"]

@@ -1,4 +1,4 @@
-"""Bots written for the package reconchess, each game's in a process of its own (:mod:`gm_arena.reconchess_host`)."""
+"""Bots written for the package reconchess, with a process for each game (:mod:`gm_arena.reconchess_host`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .extras import how_to_install
 from .process import BotProcess
 
-#: How :mod:`gm_arena.reconchess_host` refuses a sense and a move, in reconchess's words.
+#: The messages by which :mod:`gm_arena.reconchess_host` refuses a sense and a move, which are reconchess's.
 _REFUSALS = ("is not a valid square.", "was not in move_actions()")
 
 
@@ -26,17 +26,20 @@ class ReconchessBots(Bots):
 
     variants = frozenset({"rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
-    joins_late = False  # it counts on having seen everything from the first turn on
+    joins_late = False  # it relies on having seen every turn from the first on
 
     def __init__(self, source: str, *, max_memory: int | None = None) -> None:
-        """:raises BotUnusable: reconchess is not installed."""
+        """Check that reconchess is installed.
+
+        :raises BotUnusable: it is not.
+        """
         if find_spec("reconchess") is None:
             raise BotUnusable(f"reconchess bots need the package reconchess: {how_to_install('reconchess')}")
         self.name = self._source = source
         self._max_memory = max_memory
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        # -P: nothing that lies in the working directory takes the place of a module of ours; -u: prints come at once
+        # -P: no file in the working directory replaces a module of ours; -u: output is not buffered
         command = [sys.executable, "-P", "-u", "-m", "gm_arena.reconchess_host", self._source]
         process = await BotProcess.start(command, self._source, nursery, max_memory=self._max_memory)
         bot = ReconchessBot(process)
@@ -49,28 +52,28 @@ class ReconchessBots(Bots):
 
 
 class ReconchessBot(Bot):
-    """The parent's side of a bot's process."""
+    """The parent's end of a bot's process."""
 
     def __init__(self, process: BotProcess) -> None:
         self._process = process
         self._names = PlayerNames(white=None, black=None)
 
     async def loaded(self) -> str:
-        """The name of its class, once it is there."""
-        name: str = (await self._hear())["loaded"]
+        """Return the name of the bot's class, once it is loaded."""
+        name: str = (await self._receive())["loaded"]
         self._process.label = name
         return name
 
     async def begin(self, place: Place) -> None:
         self._process.label += f" in game {place.game_id}"
         self._names = place.names
-        self._tell(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
-        await self._hear()
+        self._send(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
+        await self._receive()
 
     async def take_turn(self, turn: Turn) -> None:
         if not turn.sense_actions:
-            raise BotFailed("its seat has sensed already; a reconchess bot plays all of a turn, or nothing")
-        self._tell(
+            raise BotFailed("its seat has sensed already; a reconchess bot must play the whole turn")
+        self._send(
             turn={
                 "capture": turn.state["opponent_capture"],
                 "senses": turn.sense_actions,
@@ -78,27 +81,27 @@ class ReconchessBot(Bot):
                 "seconds": _seconds(turn.state, turn.color),
             }
         )
-        while "done" not in (message := await self._hear()):
+        while "done" not in (message := await self._receive()):
             if "sense" in message:
                 sensed = await turn.sense(message["sense"])
-                self._tell(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
+                self._send(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
             else:
                 moved = await turn.move(message["move"])
-                self._tell(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
+                self._send(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         saved = (await history())["history"]
         assert saved is not None  # a game of blind chess has one
-        self._tell(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
-        await self._hear()
+        self._send(end=saved | {f"{color}_name": name for color, name in self._names.items() if name})
+        await self._receive()
 
     async def aclose(self) -> None:
         await self._process.aclose()
 
-    def _tell(self, **message: Any) -> None:
+    def _send(self, **message: Any) -> None:
         self._process.send(json.dumps(message) + "\n")
 
-    async def _hear(self) -> dict[str, Any]:
+    async def _receive(self) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(await self._process.receive())
         if "failed" in message:
             traceback = message["failed"].rstrip()
@@ -111,6 +114,6 @@ class ReconchessBot(Bot):
 
 
 def _seconds(state: GameState, color: Color) -> float | None:
-    """What a player has left; None without a clock."""
+    """Return the seconds that a player has left; None without a clock."""
     clock = state["clock"]
     return None if clock is None else clock[color]

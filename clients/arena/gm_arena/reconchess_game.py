@@ -1,15 +1,15 @@
 """Games on a gm server, over TCP, for programs written for reconchess: each is a ``reconchess.Game``.
 
-:class:`ServerGame` takes the place of ``LocalGame``, both seats being played by this program:
+:class:`ServerGame` replaces ``LocalGame``; this program plays both seats:
 
     with connect(player=1) as client:
         play_local_game(RandomBot(), TroutBot(), ServerGame(client, client))
 
-:class:`ServerSeat` takes that of ``RemoteGame``, one seat of a game being played, and :func:`play_seat` that of
+:class:`ServerSeat` replaces ``RemoteGame`` for one seat of a game, and :func:`play_seat` replaces
 ``play_remote_game``. reconchess is imported here: nothing else of this package imports this module.
 
-Whatever is asked is asked of the server, and what is done is safe to send again after a lost connection: neither this
-nor a restart of the server shows.
+The server answers every question, and every action is safe to send again after a lost connection: the bot notices
+neither a lost connection nor a restart of the server.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ MoveResult = tuple[Move | None, Move | None, Square | None]
 class ServerSeat(Game):  # type: ignore[misc]
     """One seat of a game, with the methods of ``RemoteGame``.
 
-    A refusal is a :class:`~gm_client.blocking.GmError`, except a move that may not be asked for, which is reconchess's
-    ``ValueError``. What the end of the game overtakes comes to nothing, as in a ``LocalGame`` that has ended.
+    A refusal is a :class:`~gm_client.blocking.GmError`, except for an illegal move, which is reconchess's
+    ``ValueError``. An action that comes after the end of the game has no effect, as in a finished ``LocalGame``.
     """
 
     def __init__(self, client: Client, game_id: int, color: chess.Color | None = None) -> None:
-        """:param color: for a player who holds both seats; else the one it holds, or is invited to.
+        """:param color: needed where the player holds both seats; default: the seat it holds, or is invited to.
 
-        :raises ValueError: the client's player holds none, or both.
+        :raises ValueError: the client's player holds no seat, or both.
         """
         self.game_id = game_id
         self._client = client
-        self._state: GameState | None = None  # None where it may have changed since it was told
-        self._senses: list[str] = []  # what may be done in the turn that is on
+        self._state: GameState | None = None  # None where it may have changed since the last reply
+        self._senses: list[str] = []  # the actions of the current turn
         self._moves: list[str] = []
         self._ended: GameHistory | None = None
         self._color = _color_of(client, game_id) if color is None else color
         self._seat: Color = _COLORS[self._color]
 
-    # --- What it is -----------------------------------------------------------------------------------------------
+    # --- The seat -----------------------------------------------------------------------------------------------
 
     def get_player_color(self) -> chess.Color:
-        """True for White."""
+        """Return True for White."""
         return self._color
 
     def get_starting_board(self) -> Board:
-        """The position that the game began from."""
+        """Return the position that the game began from."""
         return Board(_seen_by_nobody(self._client, self.game_id)["start_fen"])
 
     def get_opponent_name(self) -> str:
@@ -73,23 +73,23 @@ class ServerSeat(Game):  # type: ignore[misc]
     # --- The turn -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Take the seat, if that is to be done, and be there: a clock starts once both players are."""
+        """Take the seat if it is free, and be present: a clock starts once both players are."""
         self._client.join(self.game_id, seat=self._seat, brief=True)
 
     def is_my_turn(self) -> bool:
-        """Whether the game waits for this seat."""
+        """Return whether the game waits for this seat."""
         return self._look()["phase"] in ("sense", "move")
 
     def sense_actions(self) -> list[Square]:
-        """What may be sensed now."""
+        """Return the squares that may be sensed now."""
         return [chess.parse_square(name) for name in self._senses] if self._turn()["phase"] == "sense" else []
 
     def move_actions(self) -> list[Move]:
-        """What may be asked for in the turn that is on."""
+        """Return the moves that may be requested in the current turn."""
         return [Move.from_uci(uci) for uci in self._moves] if self._turn()["phase"] in ("sense", "move") else []
 
     def get_seconds_left(self) -> float:
-        """By the server's clock, at the time it answers; infinite in a game without one."""
+        """Return the seconds on the server's clock when it answers; infinite in a game without one."""
         if self._turn()["clock"] is None:
             return math.inf
         clock = self._look()["clock"]
@@ -107,12 +107,12 @@ class ServerSeat(Game):  # type: ignore[misc]
         return [] if sensed is None else [(at, piece) for at, piece in read_sense(sensed["sense_result"])]
 
     def move(self, requested_move: Move | None) -> MoveResult:
-        """The server ends the turn with it, and hands the clock over."""
+        """Make a move; the server ends the turn and switches the clock."""
         return self.try_move(requested_move) or (requested_move, None, None)
 
     def try_move(self, requested_move: Move | None) -> MoveResult | None:
-        """The same, but None where the game has ended before."""
-        if requested_move == Move.null():  # to the server a pass, and none of reconchess's moves
+        """Make a move, as :meth:`move` does, but return None where the game has ended."""
+        if requested_move == Move.null():  # a pass to the server, but not a move in reconchess
             raise _not_among_actions(requested_move)
         try:
             moved = self._act("move", move=None if requested_move is None else requested_move.uci())
@@ -125,23 +125,23 @@ class ServerSeat(Game):  # type: ignore[misc]
         return requested_move, read_move(moved["taken_move"]), read_square(moved["capture_square"])
 
     def end_turn(self) -> None:
-        """The move has ended it."""
+        """Do nothing: the move has ended the turn."""
 
     def resign(self) -> None:
-        """Give the game up, whoever's turn it is."""
+        """Resign, in either player's turn."""
         self._act("end_game", termination=loss(Cause.RESIGNATION, self._seat).termination)
 
     # --- The end --------------------------------------------------------------------------------------------------
 
     def is_over(self) -> bool:
-        """Block until it is this seat's turn, or the game is over; whether it is over."""
+        """Block until it is this seat's turn or the game is over; return whether it is over."""
         state = self._look()
         while state["phase"] not in ("sense", "move", "over"):
             state = self._learn(self._client.wait(self.game_id, seat=self._seat, brief=True, actions=True))
         return state["phase"] == "over"
 
     def has_ended(self) -> bool:
-        """Whether the game is over, without waiting for anything."""
+        """Return whether the game is over, without waiting."""
         return self._ended is not None or self._look()["phase"] == "over"
 
     def get_winner_color(self) -> chess.Color | None:
@@ -151,33 +151,33 @@ class ServerSeat(Game):  # type: ignore[misc]
         return None if (history := self.get_game_history()) is None else history.get_win_reason()
 
     def get_game_history(self) -> GameHistory | None:
-        """None until the game is over. Its names are ids."""
+        """Return the history, whose names are ids; None until the game is over."""
         if self._ended is None and self.has_ended():
             record = self._client.history(self.game_id)["history"]
             self._ended = json.loads(json.dumps(record), cls=GameHistoryDecoder)
         return self._ended
 
-    # --- Asking ---------------------------------------------------------------------------------------------------
+    # --- Requests ---------------------------------------------------------------------------------------------------
 
     def _look(self) -> GameState:
         return self._learn(self._client.state(self.game_id, seat=self._seat, brief=True, actions=True))
 
     def _learn(self, reply: StateActionsReply | WaitReply) -> GameState:
-        assert reply["state"] is not None  # it is only where several games are waited for
+        assert reply["state"] is not None  # only a wait for several games has none
         self._state = reply["state"]
         self._senses, self._moves = reply.get("sense_actions") or [], reply.get("move_actions") or []
         return self._state
 
     def _turn(self) -> GameState:
-        """The latest state: the one there is, unless the opponent may have changed it since."""
+        """Return the latest state: the cached one, unless the opponent may have changed it."""
         if self._state is not None and self._state["phase"] in ("sense", "move", "over"):
             return self._state
         return self._look()
 
     def _act(self, kind: str, **action: Any) -> dict[str, Any] | None:
-        """Act in the turn that is on; None if the game has ended before that.
+        """Act in the current turn; return None if the game has ended.
 
-        The turn is said, so that the server carries it out once, however often it must be sent.
+        The request names the turn, so that the server executes it once, however often it is sent.
         """
         fields = {"game_id": self.game_id, "seat": self._seat, "ply": self._turn()["ply_index"], "brief": True}
         try:
@@ -194,11 +194,11 @@ class ServerSeat(Game):  # type: ignore[misc]
 class ServerGame(Game):  # type: ignore[misc]
     """Both seats of a new game, with the methods and the attributes of ``LocalGame``.
 
-    As there, ``board`` is the true position, and may be set to another before :meth:`start`, which makes the game.
-    ``turn`` is whose turn it is until :meth:`end_turn`; only the clock is handed over with the move.
+    As there, ``board`` is the true position, and may be replaced before :meth:`start`, which makes the game.
+    ``turn`` is the side to move until :meth:`end_turn`; only the clock switches with the move.
 
-    Before :meth:`start` every method does what it does there, and the server knows nothing of it: moves made until then
-    are in no history but that of a game that is never started. A game that is over before is not started.
+    Before :meth:`start` every method works as in ``LocalGame``, without the server: moves made then appear only in the
+    history of a game that is never started. A game that is over before is not started.
     """
 
     def __init__(
@@ -210,9 +210,9 @@ class ServerGame(Game):  # type: ignore[misc]
         reversible_moves_limit: int | None = 100,
         full_turn_limit: int | None = None,
     ) -> None:
-        """:param white: whose player plays White; it may be Black's, and so may be the client.
+        """:param white: the client whose player plays White; both may have the same player, or be the same client.
 
-        The others are those of ``LocalGame``: None is no limit, and 0 seconds of increment.
+        The other parameters are those of ``LocalGame``: None is no limit, and 0 seconds of increment.
 
         :raises ValueError: a client has no player.
         """
@@ -229,7 +229,7 @@ class ServerGame(Game):  # type: ignore[misc]
         }
         self.board = Board()
         self.turn: chess.Color = chess.WHITE
-        #: Answers until the game is on the server.
+        #: Answers every call until the game is on the server.
         self._before = LocalGame(seconds_per_player, seconds_increment, reversible_moves_limit, full_turn_limit)
         self._clients = (black, white)
         self._seats: tuple[ServerSeat, ServerSeat] | None = None
@@ -239,7 +239,7 @@ class ServerGame(Game):  # type: ignore[misc]
 
     @property
     def _now(self) -> ServerSeat | Any:
-        """The seat whose turn it is; before the start a LocalGame of the same position."""
+        """The seat of the side to move; before the start a LocalGame with the same position."""
         if self._seats is not None:
             return self._seats[self.turn]
         self._before.board, self._before.turn = self.board, self.turn
@@ -249,20 +249,20 @@ class ServerGame(Game):  # type: ignore[misc]
     def game_id(self) -> int:
         """The game's number on the server.
 
-        :raises RuntimeError: it has none before :meth:`start`, and none where it was over before.
+        :raises RuntimeError: the game is not started, or was over before it could start.
         """
         if self._seats is None:
-            raise RuntimeError("the game is not on the server: call start(), unless it is over without that")
+            raise RuntimeError("the game is not on the server: call start(); a game that is over before has no id")
         return self._seats[chess.WHITE].game_id
 
-    # --- Before and behind ----------------------------------------------------------------------------------------
+    # --- Before and after ----------------------------------------------------------------------------------------
 
     def store_players(self, white_name: str | None, black_name: str | None) -> None:
-        """Names for the history."""
+        """Set the players' names for the history."""
         self._names = (white_name, black_name)
 
     def start(self) -> None:
-        """Make the game, in which both players are there. A second time does nothing, nor where it is over already."""
+        """Make the game and join both seats. Do nothing if it was made already or is over."""
         if self._seats is not None or self.is_over():
             return
         black, white = self._clients
@@ -275,7 +275,7 @@ class ServerGame(Game):  # type: ignore[misc]
             seat.start()
 
     def end(self) -> None:
-        """The game is over here. On the server somebody must win: there, whose turn it is gives up."""
+        """End the game here. On the server a game must have a winner: there the side to move resigns."""
         if self._seats is None:
             self._now.end()
         elif not self.is_over():
@@ -284,23 +284,23 @@ class ServerGame(Game):  # type: ignore[misc]
         self._is_finished = True
 
     def resign(self) -> None:
-        """Whose turn it is gives up."""
+        """Resign for the side to move."""
         self._now.resign()
 
     # --- The turn -------------------------------------------------------------------------------------------------
 
     def get_seconds_left(self) -> float:
-        """Those of whose turn it is."""
+        """Return the seconds of the side to move."""
         return self._now.get_seconds_left()
 
     def sense_actions(self) -> list[Square] | None:
-        """Every square, as in LocalGame also once it has been sensed; None behind :meth:`end`."""
+        """Return every square, as LocalGame does even after the sense; None after :meth:`end`."""
         return None if self._is_finished else list(chess.SQUARES)
 
     def move_actions(self) -> list[Move] | None:
-        """What the server lets the side to move ask for; None behind :meth:`end`.
+        """Return the moves that the server lets the side to move request; None after :meth:`end`.
 
-        While the game is not on there, what that side could ask for.
+        While the game is not on the server, return the moves that the side could request.
         """
         if self._is_finished:
             return None
@@ -344,7 +344,7 @@ class ServerGame(Game):  # type: ignore[misc]
         return None if self._called_off else self._now.get_win_reason()
 
     def get_game_history(self) -> GameHistory | None:
-        """None until the game is over."""
+        """Return the history; None until the game is over."""
         if not self.is_over():
             return None
         history = self._now.get_game_history() or GameHistory()
@@ -355,7 +355,7 @@ class ServerGame(Game):  # type: ignore[misc]
 
 
 def play_seat(seat: ServerSeat, player: Player) -> tuple[chess.Color | None, WinReason | None, GameHistory]:
-    """What ``play_remote_game`` is, in a game on a gm server: play it to its end, and tell the player of that."""
+    """Play a game on a gm server to its end and report the end to the player, as ``play_remote_game`` does."""
     player.handle_game_start(seat.get_player_color(), seat.get_starting_board(), seat.get_opponent_name())
     seat.start()
     while not seat.is_over():
@@ -366,9 +366,9 @@ def play_seat(seat: ServerSeat, player: Player) -> tuple[chess.Color | None, Win
 
 
 def _color_of(client: Client, game_id: int) -> chess.Color:
-    """The seat that a client's player holds.
+    """Return the seat that a client's player holds.
 
-    :raises ValueError: it holds none, or both.
+    :raises ValueError: it holds no seat, or both.
     """
     state = _seen_by_nobody(client, game_id)
     held = [color for color in chess.COLORS if state[f"player_{_COLORS[color]}"] == client.player]  # type: ignore[literal-required]
@@ -379,7 +379,7 @@ def _color_of(client: Client, game_id: int) -> chess.Color:
 
 
 def _seen_by_nobody(client: Client, game_id: int) -> GameState:
-    """What is known to all: to look as a player would start its clock, and the seat may not be taken yet."""
+    """Return a game as spectators see it: a player's own request would start its clock, and the seat may be free."""
     return client.state(game_id, brief=True, player=None)["state"]
 
 

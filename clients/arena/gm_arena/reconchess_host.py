@@ -1,8 +1,8 @@
-"""The process that a reconchess bot lives in: ``python -m gm_arena.reconchess_host BOT``.
+"""The process that runs a reconchess bot: ``python -m gm_arena.reconchess_host BOT``.
 
-Loads the bot as reconchess does, and gives it its turns by reconchess's own ``play_turn``, so that it is called as in a
-``play_local_game``. What is asked of the game goes to the parent: a JSON object a line, over what were the standard
-streams. What the bot prints goes to standard error.
+Loads the bot as reconchess does, and runs its turns by reconchess's own ``play_turn``, so that it is called as in a
+``play_local_game``. Questions about the game go to the parent, as JSON objects, one a line, over the process's
+original standard streams. The bot's own output goes to standard error.
 
     parent -> host                                  host -> parent
                                                     {"loaded": name of the bot's class}
@@ -12,10 +12,10 @@ streams. What the bot prints goes to standard error.
     {"moved": {taken, capture}}                     {"done": true}
     {"end": GameHistory}                            {"done": true}
 
-In place of each of the host's there may be ``{"failed": traceback}``, and then it ends; in place of the first also
-``{"missing": what there is not}``.
+Each message of the host may be replaced by ``{"failed": traceback}``, after which the host ends; the first one also by
+``{"missing": description}``.
 
-It ends with its parent, too, however that ends and whatever the bot is doing then.
+It ends with its parent, however the parent ends and whatever the bot is doing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .stockfish import say_where
 
 Json = dict[str, Any]
 
-#: Seconds that a bot goes on after its parent has closed the pipe. A parent that is there ends it sooner itself.
+#: Seconds that a bot goes on after its parent has closed the pipe. A parent that still runs ends it sooner.
 ORPHAN_SECONDS = 5.0
 
 
@@ -53,51 +53,54 @@ class Channel:
     """Lines to and from the parent."""
 
     def __init__(self) -> None:
-        """Take over the standard streams, before the bot finds them."""
+        """Take over the standard streams, before the bot can use them."""
         self._from_parent = os.dup(0)
-        self._heard: SimpleQueue[bytes | None] = SimpleQueue()
+        self._received: SimpleQueue[bytes | None] = SimpleQueue()
         self._to_parent = os.fdopen(os.dup(1), "w", encoding="utf-8")
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.dup2(2, 1)
-        # A thread listens, since a bot that thinks does not: else one would think on for ever that nobody waits for.
+        # A thread reads, since a bot that is thinking does not: otherwise it would think on after its parent has gone.
         Thread(target=self._listen, name="gm_arena parent", daemon=True).start()
 
     def _listen(self) -> None:
-        """Take lines from the parent while there is one; after that, end the bot and what it has started."""
+        """Read lines from the parent until it closes; then end the bot and what it has started."""
         rest = b""
         while chunk := os.read(self._from_parent, 1 << 16):  # no file object: its lock would be held as Python ends
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                self._heard.put(line)
-        self._heard.put(None)
+                self._received.put(line)
+        self._received.put(None)
         time.sleep(ORPHAN_SECONDS)
-        if os.getpgrp() == os.getpid():  # as BotProcess starts it
+        if os.getpgrp() == os.getpid():  # true when BotProcess started it
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
     def tell(self, **message: Any) -> None:
-        """Say one thing."""
+        """Send one message."""
         self._to_parent.write(json.dumps(message) + "\n")
         self._to_parent.flush()
 
     def hear(self) -> Json:
-        """:raises EOFError: the parent is done with the bot."""
-        line = self._heard.get()
+        """Receive one message.
+
+        :raises EOFError: the parent has closed the pipe.
+        """
+        line = self._received.get()
         if line is None:
             raise EOFError
         message: Json = json.loads(line)
         return message
 
     def ask(self, **message: Any) -> Any:
-        """What the parent answers."""
+        """Send a message and return the parent's answer."""
         self.tell(**message)
         ((_, answer),) = self.hear().items()
         return answer
 
 
 class ServedGame(Game):  # type: ignore[misc]
-    """One turn of a game on a server, as ``play_turn`` wants it. It refuses what ``LocalGame`` does, in its words."""
+    """One turn of a game on a server, for ``play_turn``. It refuses what ``LocalGame`` does, in the same words."""
 
     def __init__(self, channel: Channel, turn: Json) -> None:
         self._channel = channel
@@ -108,7 +111,7 @@ class ServedGame(Game):  # type: ignore[misc]
         self._set_clock(turn["seconds"])
 
     def _set_clock(self, seconds: float | None) -> None:
-        """Seconds left on the server. That rounds, and charges no time on the way: here they only ever become less."""
+        """Set the seconds left on the server. It rounds, and charges no network time: here they only ever decrease."""
         if seconds is not None:
             self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
 
@@ -138,24 +141,24 @@ class ServedGame(Game):  # type: ignore[misc]
         return requested_move, read_move(moved["taken"]), read_square(moved["capture"])
 
     def _may_be_asked(self, move: Move) -> bool:
-        """Whether it is in ``move_actions``; a pawn that reaches the last rank need not say that it will be a queen."""
+        """Return whether a move is in ``move_actions``; a pawn on the last rank becomes a queen by default."""
         if move in self._moves:
             return True
         return move.promotion is None and Move(move.from_square, move.to_square, chess.QUEEN) in self._moves
 
     def end_turn(self) -> None:
-        """The move has ended it."""
+        """Do nothing: the move has ended the turn."""
 
 
 class Host:
-    """A bot, and what happens to it."""
+    """A bot, and the events that it receives."""
 
     def __init__(self, channel: Channel, player: Player) -> None:
         self._channel = channel
         self._player = player
 
     def run(self) -> None:
-        """Until the parent is done with it."""
+        """Handle messages until the parent closes the pipe."""
         while True:
             ((what, content),) = self._channel.hear().items()
             getattr(self, what)(content)
@@ -174,7 +177,7 @@ class Host:
 
 
 def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
-    """Return in words what is wrong with a bot's name; None where something that the bot imports is missing."""
+    """Return what is wrong with a bot's name, in words; None if a module that the bot imports is missing."""
     name = error.name or ""
     if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
         return None
@@ -188,9 +191,9 @@ def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
 
 
 def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
-    """Load the bot that the command line names, and let it be told what there is; the exit status."""
+    """Load the bot that the command line names, and run it; return the exit status."""
     channel, source = Channel(), sys.argv[1]
-    sys.path.append(os.getcwd())  # behind all else: what lies there must not take the place of Python's own modules
+    sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
     say_where()
     try:
         name, make = load_player(source)

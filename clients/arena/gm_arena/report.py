@@ -1,4 +1,4 @@
-"""What ``gmd connect`` says: a line for the beginning and the end of each game, and what they came to."""
+"""The output of ``gmd connect``: a line for the beginning and the end of each game, and a summary."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .bridge import Server
 from .endings import result_words
 from .seat import Played
 
-#: A side's part of a result, as it is told.
+#: A side's outcome by result, in words.
 _OUTCOMES = {"1-0": {"white": "won", "black": "lost"}, "0-1": {"white": "lost", "black": "won"}}
 
 
-#: Every line has its time, in UTC: what plays for weeks is read afterwards. It is as in the log of ``gmd serve``.
+#: Every line has its time in UTC, since output of weeks is read afterwards. The format is that of ``gmd serve``'s log.
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def log_to_standard_error() -> None:
-    """What is logged, and what bots write there, in lines like those below."""
+    """Log to standard error, with the bots' own output, in lines of the same format as those below."""
     formatter = logging.Formatter("%(asctime)s %(message)s", TIME_FORMAT)
     formatter.converter = time.gmtime
     handler = logging.StreamHandler(sys.stderr)
@@ -44,11 +44,11 @@ class Lines:
 
     @property
     def all_well(self) -> bool:
-        """Whether no bot failed, and games that had to be left alone were not all there were."""
+        """Whether no bot failed and not every game had to be left alone."""
         return not self._failed and (not self._left_alone or any(self._counts.values()))
 
     def starts(self, server: Server) -> None:
-        """The bot runs, and looks for games."""
+        """Report that the bot runs and looks for games."""
         host = f"[{server.host}]" if ":" in server.host else server.host
         who = server.hello.get("name", server.hello.get("player"))
         _say(f"{self._bots.name} plays on {host}:{server.port} as player {who}; Ctrl-C finishes its games and leaves")
@@ -76,7 +76,8 @@ class Lines:
         _say(f"game {game_id} {reason}: left alone")
 
     def leaves_unfinished(self, game_id: int, seconds: float) -> None:
-        _say(f"game {game_id}: the opponent has not moved for {seconds:g} s; left as it is, --game {game_id} plays on")
+        silence = f"the opponent has not moved for {seconds:g} s"
+        _say(f"game {game_id}: {silence}; left unfinished: --game {game_id} continues it")
 
     def declines(self, game_id: int, reason: str) -> None:
         _say(f"game {game_id} {reason}: declined")
@@ -89,19 +90,19 @@ class Lines:
         _say(message, err=True)
 
     def drains(self, in_hand: int) -> None:
-        """The first Ctrl-C."""
+        """Report that the first Ctrl-C was received."""
         if in_hand:
             games = "the game" if in_hand == 1 else f"the {in_hand} games"
             _say(f"finishing {games} in hand; Ctrl-C again leaves at once", err=True)
 
     def sums_up(self) -> None:
-        """The last line."""
+        """Print the last line."""
         failed = f"; failed {self._failed}" if self._failed else ""
         _say(", ".join(f"{what} {count}" for what, count in self._counts.items()) + failed)
 
 
 def _outcome(result: str, color: Color) -> str:
-    """What a game came to for a side; one that somebody called off before it began has no result."""
+    """Return a side's outcome in words; a game called off before it began has no result."""
     return "called off" if result == "*" else _OUTCOMES.get(result, {}).get(color, "drawn")
 
 

@@ -1,23 +1,23 @@
-"""Who plays whom, and who has White, where that is known beforehand: round robins and gauntlets.
+"""Pairings and colours that are known beforehand: round robins and gauntlets.
 
-Players are numbers from 0. A schedule is a list of rounds, and in a round nobody plays twice; who is in none of its
-games is free. Colours come out even: nobody has one of them more than once oftener than the other.
+Players are numbers from 0. A schedule is a list of rounds, and in a round nobody plays twice; a player in none of its
+games is free. Colours are balanced: nobody has one colour more than once oftener than the other.
 """
 
 from __future__ import annotations
 
-#: Who has White, and who Black.
+#: The players with White and with Black.
 Pairing = tuple[int, int]
 
 
 def round_robin(players: int, cycles: int = 1) -> list[list[Pairing]]:
-    """Everybody against everybody, by FIDE's Berger tables (Handbook C.05, annex 1); in each other cycle with colours
-    reversed.
+    """Return a round robin by FIDE's Berger tables (Handbook C.05, annex 1), with colours reversed in every second
+    cycle.
 
     :param players: how many; with an odd number each is free in one round of a cycle.
     :param cycles: how many games two players have with each other.
     """
-    circle = players - 1 + players % 2  # those who go round; the last one, where there is one, keeps its place
+    circle = players - 1 + players % 2  # the players who rotate; with an even number the last one stays in place
     half = (circle + 1) // 2
     rounds = [_berger(turn * half % circle, circle, half, turn) for turn in range(circle)] if players > 1 else []
     there = [[pairing for pairing in games if max(pairing) < players] for games in rounds]
@@ -25,13 +25,13 @@ def round_robin(players: int, cycles: int = 1) -> list[list[Pairing]]:
 
 
 def _berger(top: int, circle: int, half: int, turn: int) -> list[Pairing]:
-    """A round: the one at the top meets the one who keeps its place, and those at equal distance from it each other."""
+    """Return a round: the first meets the player who stays in place, and those at equal distance from it each other."""
     first = (top, circle) if turn % 2 == 0 else (circle, top)
     return [first, *(((top + step) % circle, (top - step) % circle) for step in range(1, half))]
 
 
 def gauntlet(players: int, challengers: int = 1, games: int = 2) -> list[list[Pairing]]:
-    """The first players against all the others, who do not meet each other; nor do the first.
+    """Return a gauntlet: each of the first players meets all the others; players of one group do not meet each other.
 
     :param games: how many games two players have with each other, with alternating colours.
     """
@@ -44,7 +44,7 @@ def gauntlet(players: int, challengers: int = 1, games: int = 2) -> list[list[Pa
 
 
 def _seated(challenger: int, other: int, challengers: int) -> Pairing:
-    """Colours as on a chessboard, whose rows and columns are even."""
+    """Return the colours as on a chessboard, which balances them for both groups."""
     pairing = (challenger, challengers + other)
     return pairing if (challenger + other) % 2 == 0 else pairing[::-1]
 

@@ -1,4 +1,4 @@
-"""One bot, one seat, one game: from its beginning to its end, whatever the bot does."""
+"""Plays one seat of one game with one bot, from beginning to end, whatever the bot does."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .endings import loss
 
 logger = logging.getLogger(__name__)
 
-#: Seconds that a bot thinks before it is looked whether the game has ended meanwhile. Most have moved by then.
+#: Seconds that a bot thinks before the game is checked for its end. Most bots have moved by that time.
 WATCH_SECONDS = 1.0
-#: Seconds that a bot may go on thinking after the end of its game: most will be done by themselves.
+#: Seconds that a bot may go on thinking after the end of its game: most finish by themselves.
 GRACE_SECONDS = 5.0
 
 
 @dataclass
 class Played:
-    """What came of a seat.
+    """The outcome of playing a seat.
 
-    :ivar state: the game's last that was seen.
-    :ivar failed: whether the bot failed; where the game was not over, it was given up for that.
+    :ivar state: the game's last known state.
+    :ivar failed: whether the bot failed; if the game was not over, it was resigned for that.
     """
 
     place: Place
@@ -39,11 +39,11 @@ class Played:
 
 
 async def play_seat(client: Client, place: Place, bot: Bot) -> Played:
-    """Let a bot play a seat, which is taken if need be, and close the bot.
+    """Play a seat with a bot, taking the seat if needed, and close the bot.
 
-    :param client: a connection for this alone, whose player the seat is for.
-    :param place: knows what the players are called, except an opponent who is not there yet (:func:`learn_names`).
-    :raises ConnectionLost: the server is gone, for longer than the client has patience.
+    :param client: a connection for this seat alone, as the player whose seat it is.
+    :param place: has the players' names, except that of an opponent who has not joined yet (:func:`learn_names`).
+    :raises ConnectionLost: the server has been unreachable for longer than the client's patience.
     :raises GmError: the server does not let the player play there.
     """
     began, failed = trio.current_time(), False
@@ -70,7 +70,7 @@ class _Seat:
         self._begun = False
 
     async def play(self) -> None:
-        """The whole game, which the bot knows of before any clock runs, if its opponent is known by then."""
+        """Play the whole game. The bot learns of it before any clock runs, if its opponent is known by that time."""
         place = self._place
         if place.opponent is not None:
             await self._begin()
@@ -93,24 +93,24 @@ class _Seat:
             await self._bot.begin(self._place)
 
     async def _think(self, turn: Turn) -> None:
-        """Let the bot take its turn; but not for long beyond the end of the game.
+        """Let the bot take its turn, but not for long beyond the end of the game.
 
-        :raises BotFailed: it does not, or thinks on.
+        :raises BotFailed: the bot fails to take the turn, or thinks on after the end.
         """
-        failure: Exception | None = BotFailed(f"thought on for {GRACE_SECONDS:g} seconds after the end of the game")
+        failure: Exception | None = BotFailed(f"kept thinking for {GRACE_SECONDS:g} seconds after the end of the game")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch, turn, nursery.cancel_scope)
             try:
                 await self._bot.take_turn(turn)
                 failure = None
-            except Exception as error:  # carried past the nursery, which would make a group of it
+            except Exception as error:  # raised outside the nursery, which would wrap it in a group
                 failure = error
             nursery.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
     async def _watch(self, turn: Turn, thinking: trio.CancelScope) -> None:
-        """Cancel the thinking some time after the end of the game."""
+        """Cancel the bot's turn some time after the end of the game."""
         await trio.sleep(WATCH_SECONDS)
         ply, over = turn.ply, False
         try:
@@ -126,13 +126,13 @@ class _Seat:
 
 
 async def learn_names(client: Client, place: Place) -> None:
-    """Ask the server what the players of a game are called. This does not count as hearing from the player."""
+    """Ask the server for the players' names in a game. This does not count as contact from the player."""
     reply = await client.state(place.game_id, player=None, brief=True)
     place.names = reply.get("names", place.names)
 
 
 async def _give_up(client: Client, place: Place) -> GameState:
-    """Resign, unless the game is over; its last state."""
+    """Resign, unless the game is over; return its last state."""
     while True:
         state = (await client.state(place.game_id, seat=place.color, brief=True))["state"]
         if state["phase"] == "over":
@@ -142,7 +142,7 @@ async def _give_up(client: Client, place: Place) -> GameState:
             ended = await client.end_game(place.game_id, resignation, seat=place.color, ply=state["ply_index"])
             return ended["state"]
         except GmError as error:
-            if error.code not in {"stale", "game_over"}:  # the opponent has been quicker
+            if error.code not in {"stale", "game_over"}:  # the opponent acted first
                 raise
 
 

@@ -1,10 +1,10 @@
-"""How bots are named on a command line: ``reconchess:my_bot.py``, ``uci:stockfish``, ``codingame:'python3 bot.py'``.
+"""The names of bots on a command line: ``reconchess:my_bot.py``, ``uci:stockfish``, ``codingame:'python3 bot.py'``.
 
-An engine may have settings of its own, for commands that take several bots: ``uci[movetime=0.1,Hash=16]:stockfish``.
+For commands that take several bots, an engine may have its own settings: ``uci[movetime=0.1,Hash=16]:stockfish``.
 
-Bots that are installed have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: entry points of the
-group ``gmd.bots``, functions that take options as text by keyword, return :class:`~gm_arena.bot.Bots` and raise
-:class:`~gm_arena.bot.BotUnusable` for options that they do not know.
+Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: entry points of the group
+``gmd.bots``, functions that take options as text by keyword, return :class:`~gm_arena.bot.Bots` and raise
+:class:`~gm_arena.bot.BotUnusable` for unknown options.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .bot import Bots, BotUnusable
 
 KINDS = ("reconchess", "uci", "codingame")
 
-#: The entry points of bots that are installed.
+#: The group of entry points of installed bots.
 GROUP = "gmd.bots"
 
 _WITH_SETTINGS = re.compile(r"(?P<kind>[^\[\]:]+)\[(?P<settings>[^\]]*)\](?P<rest>:.*)", re.DOTALL)
@@ -33,12 +33,12 @@ def bots_of(
     nodes: int | None,
     max_memory: int | None = None,
 ) -> Bots:
-    """The bots that a text names. What a kind needs is imported for that kind alone.
+    """Return the bots that a text names. A kind's dependencies are imported for that kind alone.
 
-    :param options: UCI options, or those of an installed bot; like the limits of an engine's thought, they are for
-        these two only.
-    :param max_memory: bytes that each process of such a bot may have; those that are installed are trusted.
-    :raises BotUnusable: it names none.
+    :param options: UCI options, or those of an installed bot; like the limits on an engine's thought, they apply only
+        to these two kinds.
+    :param max_memory: bytes for each process of a bot; installed bots are trusted and have no limit.
+    :raises BotUnusable: the text names no bot.
     """
     spec, settings = split_settings(spec)
     kind, _, what = spec.partition(":")
@@ -51,9 +51,9 @@ def bots_of(
     if kind not in KINDS or not what:
         raise BotUnusable(_unknown(spec, kind))
     if kind != "uci" and (given_flags := [f"--{name}" for name, value in limits.items() if value]):
-        raise BotUnusable(f"{given_flags[0]} is for engines, and {spec} is none")
+        raise BotUnusable(f"{given_flags[0]} applies to engines only, and {spec} is not one")
     if kind != "uci" and options:
-        raise BotUnusable(f"--option is for engines, and {spec} is none")
+        raise BotUnusable(f"--option applies to engines only, and {spec} is not one")
     if kind == "reconchess":
         from .reconchess_bot import ReconchessBots
 
@@ -73,22 +73,22 @@ def bots_of(
 
 
 def _unknown(spec: str, kind: str) -> str:
-    """What to say of a text that names no bot."""
+    """Return the error for a text that names no bot."""
     installed = sorted(entry_points(group=GROUP).names)
     meant = get_close_matches(kind, [*KINDS, *installed], n=1) if kind not in KINDS else []
     return (
-        f"{spec!r} is no bot: it begins with {', '.join(f'{kind}:' for kind in KINDS)} and says which, "
-        f"or is one of {', '.join(installed)}" + (f"; did you mean {meant[0]}?" if meant else "")
+        f"{spec!r} is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND, "
+        f"or one of {', '.join(installed)}" + (f"; did you mean {meant[0]}?" if meant else "")
     )
 
 
 def takes_limits(spec: str) -> bool:
-    """Whether a text names an engine, or an installed bot: what limits of thought and options are for."""
+    """Return whether a text names an engine or an installed bot: only these take limits of thought and options."""
     return split_settings(spec)[0].partition(":")[0] not in ("reconchess", "codingame")
 
 
 def split_settings(spec: str) -> tuple[str, dict[str, str]]:
-    """A text without its settings in brackets, and these.
+    """Return a text without its settings in brackets, and these settings.
 
     :raises BotUnusable: one of them is not NAME=VALUE.
     """
@@ -105,7 +105,7 @@ def split_settings(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
-    """The bots behind an entry point.
+    """Return the bots of an entry point.
 
     :raises BotUnusable: it does not take these options.
     """
@@ -115,9 +115,9 @@ def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
 
 
 def read_options(spec: str, text: str) -> dict[str, str]:
-    """Return what a text such as ``depth=2,seed=7`` says.
+    """Parse a text such as ``depth=2,seed=7``.
 
-    :param spec: where the text is from, for the error.
+    :param spec: the spec that the text comes from, for the error.
     :raises BotUnusable: a part of it is not NAME=VALUE.
     """
     options = {}
@@ -130,9 +130,9 @@ def read_options(spec: str, text: str) -> dict[str, str]:
 
 
 def _positive(settings: dict[str, str], name: str) -> float | None:
-    """A setting that is a number above 0, taken out of the others.
+    """Remove a setting from the others and return it as a number above 0; None where it is not given.
 
-    :raises BotUnusable: it is none.
+    :raises BotUnusable: it is not such a number.
     """
     text = settings.pop(name, None)
     if text is None:
@@ -142,5 +142,5 @@ def _positive(settings: dict[str, str], name: str) -> float | None:
     except ValueError:
         number = 0
     if not number > 0:
-        raise BotUnusable(f"{name}={text} is no {'number' if name == 'movetime' else 'whole number'} above 0")
+        raise BotUnusable(f"{name}={text} is not a {'number' if name == 'movetime' else 'whole number'} above 0")
     return number

@@ -1,10 +1,10 @@
-"""Sequential probability ratio tests: a match that ends as soon as it is decided which of two hypotheses holds.
+"""Sequential probability ratio tests: a match that ends as soon as one of two hypotheses is accepted.
 
-The log-likelihood ratio is the generalised one, exactly: the maximum likelihood of what was observed where the true
-strength is elo1, over that where it is elo0, the draw ratio and the opening's advantage being whatever makes each most
-likely. So do fishtest and fastchess it. Sources: M. Van den Bergh, "A Practical Introduction to the GSPRT" (logistic
-Elo, section 2), and "Comments on Normalized Elo" (section 4.1); A. Wald, "Sequential Tests of Statistical Hypotheses",
-1945, for the bounds.
+The log-likelihood ratio is the generalised one, computed exactly: the maximum likelihood of the observations where the
+true strength is elo1, over that where it is elo0, each with the draw ratio and the opening's advantage that make it
+most likely. fishtest and fastchess do the same. Sources: M. Van den Bergh, "A Practical Introduction to the GSPRT"
+(logistic Elo, section 2), and "Comments on Normalized Elo" (section 4.1); A. Wald, "Sequential Tests of Statistical
+Hypotheses", 1945, for the bounds.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Literal
 from .evidence import cautious_variance
 from .statistics import NELO, Sample, score_of_elo
 
-#: What Elo means: a score's logistic transform, or the mean in units of a game's standard deviation.
+#: The kind of Elo: the logistic transform of a score, or its mean in units of a game's standard deviation.
 Model = Literal["logistic", "normalized"]
 Verdict = Literal["H0", "H1"]
 
-#: What stands for an outcome that was never seen, as in fishtest: else no distribution with it could be most likely.
+#: The count of an outcome that was never seen, as in fishtest: with 0, no distribution with it could be most likely.
 UNSEEN = 1e-3
 
-#: The iteration for normalised Elo gains a digit or more each time; it ends sooner where it stands still.
+#: The iteration for normalised Elo gains a digit or more in each step, and stops early once it has converged.
 MOST_ITERATIONS = 50
 STANDS_STILL = 1e-10
 
@@ -33,8 +33,8 @@ STANDS_STILL = 1e-10
 class Sprt:
     """A test of elo0 against elo1.
 
-    :ivar alpha: how often elo1 may be accepted where elo0 holds.
-    :ivar beta: how often elo0 may be accepted where elo1 holds.
+    :ivar alpha: the probability of accepting elo1 where elo0 holds.
+    :ivar beta: the probability of accepting elo0 where elo1 holds.
     """
 
     elo0: float
@@ -54,16 +54,16 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """At or below this, elo0 is accepted."""
+        """The log-likelihood ratio at or below which elo0 is accepted."""
         return math.log(self.beta / (1.0 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At or above this, elo1 is accepted."""
+        """The log-likelihood ratio at or above which elo1 is accepted."""
         return math.log((1.0 - self.beta) / self.alpha)
 
     def llr(self, sample: Sample) -> float:
-        """The log-likelihood ratio of elo1 over elo0; 0 where nothing was observed."""
+        """Return the log-likelihood ratio of elo1 over elo0; 0 without observations."""
         if sample.size == 0:
             return 0.0
         counts = [count or UNSEEN for count in sample.counts]
@@ -74,15 +74,15 @@ class Sprt:
         return total * sum(p * math.log(p1 / p0) for p, p0, p1 in zip(seen, under0, under1, strict=True))
 
     def verdict(self, sample: Sample) -> Verdict | None:
-        """What is decided, if it is."""
+        """Return the hypothesis accepted, or None."""
         llr = self.llr(sample)
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else None
 
     def games_left(self, sample: Sample) -> int:
-        """Return how many more games it takes on average where that is longest: between elo0 and elo1.
+        """Return how many more games the test takes on average where that is longest: between elo0 and elo1.
 
-        The ratio is then a walk without drift, which leaves an interval after the product of the distances to its ends,
-        in steps of variance 1.
+        The ratio is then a random walk without drift. Its expected time to leave an interval is the product of the
+        distances to the ends, in steps of variance 1.
         """
         deviation = math.sqrt(cautious_variance(sample))
         if self.model == "logistic":
@@ -94,7 +94,7 @@ class Sprt:
         return math.ceil(steps) * sample.games_each
 
     def _most_likely(self, sample: Sample, seen: Sequence[float]) -> Callable[[float], list[float]]:
-        """What gives the most likely distribution at a strength."""
+        """Return the function from a strength to its most likely distribution."""
         scores = sample.scores
         if self.model == "logistic":
             return lambda elo: with_mean(scores, seen, score_of_elo(elo))
@@ -103,7 +103,7 @@ class Sprt:
 
 
 def with_mean(scores: Sequence[float], seen: Sequence[float], mean: float) -> list[float]:
-    """Of the distributions with a mean, the one that makes what was seen most likely.
+    """Return the distribution with a given mean that makes the observations most likely.
 
     :param seen: the frequency of each score, all above 0.
     """
@@ -111,10 +111,10 @@ def with_mean(scores: Sequence[float], seen: Sequence[float], mean: float) -> li
 
 
 def with_mean_in_deviations(scores: Sequence[float], seen: Sequence[float], t: float) -> list[float]:
-    """The same, of the distributions whose mean is so many of their own standard deviations above 1/2.
+    """Return the most likely distribution whose mean is ``t`` of its own standard deviations above 1/2.
 
-    That constraint is not linear. It is made so at the latest distribution, beginning with the uniform one, until that
-    stands still.
+    That constraint is not linear. It is linearised at the latest distribution, beginning with the uniform one, until
+    the distribution no longer changes.
     """
     found = [1.0 / len(scores)] * len(scores)
     for _ in range(MOST_ITERATIONS):
@@ -128,8 +128,10 @@ def with_mean_in_deviations(scores: Sequence[float], seen: Sequence[float], t: f
 
 
 def _orthogonal(values: Sequence[float], seen: Sequence[float]) -> list[float]:
-    """The most likely distribution under which some values, of both signs, have the mean 0: each frequency over
-    1 + x value, by Lagrange, with the one x at which that mean is 0."""
+    """Return the most likely distribution under which some values, of both signs, have the mean 0.
+
+    By Lagrange it is each frequency over 1 + x value, with the one x at which that mean is 0.
+    """
     low, high = -1.0 / max(values), -1.0 / min(values)
     x = 0.0
     while True:
@@ -140,7 +142,7 @@ def _orthogonal(values: Sequence[float], seen: Sequence[float]) -> list[float]:
             slope -= p * weight * weight
         low, high = (x, high) if mean > 0.0 else (low, x)  # the mean falls with x
         step = x - mean / slope
-        if not low < step < high:  # Newton's step leads out of where the root is
+        if not low < step < high:  # Newton's step leaves the bracket of the root
             step = (low + high) / 2.0
         if abs(step - x) <= 1e-12 * max(1.0, abs(x)):
             break

@@ -1,13 +1,13 @@
-"""What a match between two says of their strength: Elo difference, its interval, and the likelihood of superiority.
+"""Statistics of a match between two players: Elo difference, its interval, and the likelihood of superiority.
 
 A match is counts of outcomes. Single games have three: lost, drawn, won. Two games from one opening with colours
-swapped, taken as one observation, have five; as an unbalanced opening helps each side once, such pairs scatter less
-than games do, and the pentanomial estimate is the sharper for it. Everything below treats both alike: a multinomial
-over scores that lie evenly from 0 to 1.
+swapped, taken as one observation, have five; as an unbalanced opening helps each side once, such pairs vary less than
+games do, and the pentanomial estimate is more precise. Everything below treats both alike: as a multinomial
+over scores that are evenly spaced from 0 to 1.
 
-The formulas are those of fastchess (``EloWDL``, ``EloPentanomial``): the mean score and its variance are the sample's,
-the interval is the score's by the central limit theorem, taken to Elo at each end; normalised Elo is M. Van den Bergh,
-"Normalized Elo", 2020.
+The formulas are those of fastchess (``EloWDL``, ``EloPentanomial``): the mean score and its variance are the sample's;
+the interval is the score's by the central limit theorem, converted to Elo at each end; normalised Elo is M. Van den
+Bergh, "Normalized Elo", 2020.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-#: Standard deviations to either side that hold 95 % of a normal distribution.
+#: The standard deviations to either side that contain 95 % of a normal distribution.
 Z_95 = NormalDist().inv_cdf(0.975)
 
-#: Normalised Elo in a unit of (mean - 1/2) / standard deviation of a game.
+#: Normalised Elo per unit of (mean - 1/2) / standard deviation of a game.
 NELO = 800 / math.log(10)
 
-#: Half-points of a pair of games, by which pairs are counted.
+#: The number of outcomes of a pair of games, which is counted by its half-points.
 PAIR_OUTCOMES = 5
 GAME_OUTCOMES = 3
 
 
 def elo_of_score(score: float) -> float:
-    """The logistic rating difference at which a score is expected; infinite at 0 and 1."""
+    """Return the logistic rating difference at which a score is expected; infinite at 0 and 1."""
     if not 0.0 < score < 1.0:
         return math.copysign(math.inf, score - 0.5)
     return 400.0 * math.log10(score / (1.0 - score))
 
 
 def score_of_elo(elo: float) -> float:
-    """The score that is expected at a logistic rating difference."""
+    """Return the score that is expected at a logistic rating difference."""
     return 1.0 / (1.0 + math.pow(10.0, -elo / 400.0))
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate, and the ends of the interval that has the true value in 95 of 100 matches."""
+    """An estimate, and the ends of the interval that contains the true value in 95 of 100 matches."""
 
     value: float
     low: float
@@ -49,7 +49,7 @@ class Interval:
 
     @property
     def error(self) -> float:
-        """Half its width, as it stands behind a ± sign."""
+        """Half the width, as shown after a ± sign."""
         return (self.high - self.low) / 2.0
 
 
@@ -68,34 +68,34 @@ class Sample:
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """What each outcome is worth, of 1."""
+        """The score of each outcome, from 0 to 1."""
         return tuple(index / (len(self.counts) - 1) for index in range(len(self.counts)))
 
     @property
     def size(self) -> int:
-        """How many games, or pairs, there are."""
+        """The number of games, or pairs."""
         return sum(self.counts)
 
     @property
     def games_each(self) -> int:
-        """How many games an observation has."""
+        """The number of games in an observation."""
         return (len(self.counts) - 1) // 2
 
     @property
     def mean(self) -> float:
-        """The score, of 1."""
+        """The mean score, from 0 to 1."""
         return sum(score * count for score, count in zip(self.scores, self.counts, strict=True)) / self.size
 
     @property
     def variance(self) -> float:
-        """Of one observation's score."""
+        """The variance of one observation's score."""
         mean = self.mean
         spread = sum(count * (score - mean) ** 2 for score, count in zip(self.scores, self.counts, strict=True))
         return spread / self.size
 
     @property
     def scatters(self) -> bool:
-        """Whether not all observations are the same: only then is there a variance to estimate anything by."""
+        """Whether the observations differ: otherwise there is no variance to estimate anything from."""
         return sum(count > 0 for count in self.counts) > 1
 
     @property
@@ -105,11 +105,11 @@ class Sample:
 
 
 def score_interval(games: Sample) -> Interval | None:
-    """The share of the points, of 1, with Wilson's interval; None where there are no games.
+    """Return the score, from 0 to 1, with Wilson's interval; None without games.
 
-    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927. It says something also
-    where all results are the same, and keeps to what there can be near 0 and 1, where the sample's variance says too
-    little. It is a binomial's: with draws, by which a score scatters less, it is wider than it need be.
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927. It is defined even where
+    all results are the same, and stays within 0 and 1, near which the sample's variance gives too narrow an interval.
+    It is a binomial's: with draws, which reduce the variance of a score, it is wider than necessary.
     """
     number = games.size * games.games_each
     if not number:
@@ -122,15 +122,15 @@ def score_interval(games: Sample) -> Interval | None:
 
 
 def elo_interval(score: Interval) -> Interval:
-    """The logistic rating differences at which these scores are expected; infinite at 0 and 1."""
+    """Return the logistic rating differences at which these scores are expected; infinite at 0 and 1."""
     return Interval(elo_of_score(score.value), elo_of_score(score.low), elo_of_score(score.high))
 
 
 def elo_difference(sample: Sample) -> Interval | None:
-    """How much stronger the one whose scores they are is than the other, in logistic Elo.
+    """Return by how much the player with these scores is stronger than the other, in logistic Elo.
 
-    None where nothing can be said of it: there are no games, or all observations are the same, which has no variance
-    to estimate an interval from.
+    None without an estimate: there are no games, or all observations are the same, so that there is no variance to
+    estimate an interval from.
     """
     if not sample.scatters:
         return None
@@ -139,7 +139,7 @@ def elo_difference(sample: Sample) -> Interval | None:
 
 
 def normalized_elo(sample: Sample) -> Interval | None:
-    """The same in normalised Elo, which says how many games it takes to see the difference, whatever the draws."""
+    """Return the difference in normalised Elo, which sets the games needed to show it, whatever the draws."""
     if not sample.scatters:
         return None
     game_deviation = math.sqrt(sample.games_each * sample.variance)
@@ -149,7 +149,7 @@ def normalized_elo(sample: Sample) -> Interval | None:
 
 
 def likelihood_of_superiority(sample: Sample) -> float | None:
-    """The probability, before anything else is known, that the one whose scores they are is the stronger."""
+    """Return the probability, without prior knowledge, that the player with these scores is the stronger."""
     if not sample.scatters:
         return None
     return NormalDist().cdf((sample.mean - 0.5) / sample.deviation)

@@ -1,4 +1,4 @@
-"""Where Stockfish is, which reconchess's ``TroutBot`` asks for its moves."""
+"""The path of Stockfish, the engine that reconchess's ``TroutBot`` uses."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 
 from .programs import find_program
 
-#: Where reconchess looks for the program, and nowhere else.
+#: The only place in which reconchess looks for the program.
 VARIABLE = "STOCKFISH_EXECUTABLE"
 
 
 def stockfish() -> str | None:
-    """The program that the variable names, or else the one that is installed; None where there is none."""
+    """Return the program that the variable names, or else the installed one; None if there is none."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         return named if os.path.exists(named) else None
@@ -19,7 +19,7 @@ def stockfish() -> str | None:
 
 
 def say_where() -> None:
-    """Set the variable for this process, where it is not set and Stockfish is installed."""
+    """Set the variable for this process, if it is not set and Stockfish is installed."""
     found = stockfish()
     if found is not None:
         os.environ.setdefault(VARIABLE, found)

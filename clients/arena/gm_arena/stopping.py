@@ -1,4 +1,4 @@
-"""Work that a signal ends, and that leaves nothing behind then, however often it is signalled."""
+"""Work that a signal cancels, and that still cleans up, however many signals come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import trio
 
-#: A terminal's Ctrl-C, and what asks a program to end.
+#: A terminal's Ctrl-C, and the request to end a program.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 T = TypeVar("T")
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Stopped(Exception):
     """A signal has ended the work.
 
-    :ivar number: the signal's.
+    :ivar number: the number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -26,26 +26,26 @@ class Stopped(Exception):
 
     @property
     def status(self) -> int:
-        """A shell's exit status for that."""
+        """A shell's exit status for the signal."""
         return 128 + self.number
 
 
 async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
-    """What some work comes to, which is cancelled at the first signal. Those that come while it ends change nothing.
+    """Return the result of some work, which the first signal cancels. Signals that come while it ends are ignored.
 
     :raises Stopped: a signal came.
-    :raises Exception: what the work raises, as it is.
+    :raises Exception: the work's own exception, unchanged.
     """
     received: list[int] = []
     error: Exception | None = None
-    async with trio.open_nursery() as beside:
+    async with trio.open_nursery() as background:
         with trio.CancelScope() as scope:
-            await beside.start(_cancel_when_told, scope, received)
+            await background.start(_cancel_on_signal, scope, received)
             try:
                 outcome = await work()
-            except Exception as raised:  # carried past the nursery, which would make a group of it
+            except Exception as raised:  # raised outside the nursery, which would wrap it in a group
                 error = raised
-        beside.cancel_scope.cancel()
+        background.cancel_scope.cancel()
     if received:
         raise Stopped(received[0])
     if error is not None:
@@ -53,7 +53,7 @@ async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
     return outcome
 
 
-async def _cancel_when_told(scope: trio.CancelScope, received: list[int], *, task_status: trio.TaskStatus) -> None:
+async def _cancel_on_signal(scope: trio.CancelScope, received: list[int], *, task_status: trio.TaskStatus) -> None:
     with trio.open_signal_receiver(*SIGNALS) as signals:
         task_status.started()
         async for number in signals:

@@ -1,18 +1,18 @@
-"""The next round of a Swiss tournament, as the matching that costs least.
+"""The next round of a Swiss tournament, as the matching with the lowest cost.
 
-Every pair of players has a cost, and so has every bye; the round is the one whose costs add up to least, of all there
-are. What counts, a little of the first outweighing all of the second, and so on:
+Every pair of players has a cost, and so has every bye; the round is the matching with the lowest total of all. These
+are the costs; each outweighs all that come after it:
 
 1. nobody has a second bye;
 2. nobody meets an opponent again;
-3. no two meet who must both have the same colour: who has had one of them twice more than the other, or twice running;
-4. the bye goes to who has fewest points;
+3. no two meet who must both have the same colour, having had the other twice more often, or twice running;
+4. the bye goes to the player with the fewest points;
 5. opponents have equal points, or nearly: the squares of the differences;
-6. no two meet who would rather have the same colour;
+6. no two meet who prefer the same colour;
 7. of those with equal points, the upper half meets the lower one, in order.
 
-These are the aims of FIDE's Dutch system (Handbook C.04.3), in its order, but not its letter: that goes on about who
-floats, and has no round where one would need a rematch. Here there always is one: few bots can play many rounds.
+These are the aims of FIDE's Dutch system (Handbook C.04.3), in its order, but not to the letter: that system also rules
+on floaters, and has no round where one would need a rematch. Here there is always a round: few bots can play many.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .schedule import Pairing
 
 @dataclass
 class Card:
-    """What a player's rounds so far come to.
+    """A player's record over the rounds so far.
 
-    :ivar points: in half points.
+    :ivar points: points, in half-points.
     :ivar met: how often it has played each opponent; games that were forfeited were not played.
-    :ivar colors: what it has had, oldest first; True is White.
+    :ivar colors: the colours it has had, oldest first; True is White.
     :ivar had_bye: whether it has had a point without a game, by a bye or by an opponent who did not come.
     """
 
@@ -42,12 +42,12 @@ class Card:
 
     @property
     def surplus(self) -> int:
-        """How many more Whites than Blacks."""
+        """How many more games it has had with White than with Black."""
         return 2 * sum(self.colors) - len(self.colors)
 
     @property
     def wish(self) -> Wish:
-        """The colour that is due to it, and how much: 0 not at all, 1 alternation, 2 balance, 3 it must have it."""
+        """The colour due next, and how strongly: 0 not at all, 1 for alternation, 2 for balance, 3 it must have it."""
         if not self.colors:
             return Wish(True, 0)
         surplus, last = self.surplus, self.colors[-1]
@@ -59,28 +59,28 @@ class Card:
 
 
 class Wish(NamedTuple):
-    """A colour (True is White), and how strong the wish for it is."""
+    """A colour (True is White), and how strongly it is wanted."""
 
     white: bool
     strength: int
 
     def clashes(self, other: Wish, strength: int) -> bool:
-        """Whether both want the same, each at least as much as that."""
+        """Return whether both want the same colour, each with at least the given strength."""
         return self.white == other.white and min(self.strength, other.strength) >= strength
 
 
 class SwissRound(NamedTuple):
-    """The games of a round, and who is free in it."""
+    """The games of a round, and the player who is free in it."""
 
     pairings: list[Pairing]
     bye: int | None
 
 
 def next_round(cards: Sequence[Card], *, first_is_white: bool = True) -> SwissRound:
-    """Pair everybody; with an odd number one is free. The games come in the order of their players' standing.
+    """Pair all players; with an odd number one is free. The games come in the order of their players' standing.
 
     :param cards: of all players, the strongest first.
-    :param first_is_white: what the strongest has, where nobody has had a colour yet.
+    :param first_is_white: whether the strongest has White, where nobody has had a colour yet.
     :raises ImportError: networkx is not installed.
     """
     ranked = sorted(range(len(cards)), key=lambda player: (-cards[player].points, player))
@@ -97,8 +97,8 @@ def next_round(cards: Sequence[Card], *, first_is_white: bool = True) -> SwissRo
 
 
 def _has_white(upper: Card, lower: Card, *, default: bool) -> bool:
-    """Whether the upper of two has White: the stronger wish wins, then the greater surplus, then who had the other
-    colour when they last differed, then the upper one's wish.
+    """Return whether the upper of two has White. The stronger wish decides, then the greater surplus, then who had
+    the other colour when they last differed, then the upper one's wish.
     """
     one, other = upper.wish, lower.wish
     if one.strength == other.strength == 0:
@@ -114,7 +114,7 @@ def _has_white(upper: Card, lower: Card, *, default: bool) -> bool:
 
 
 def _matching(cards: Sequence[Card], ranked: Sequence[int]) -> list[Pairing]:
-    """Pairs of ranks, the upper one first, in order; a rank behind the last one is the bye."""
+    """Return pairs of ranks, the upper one first, in order; a rank after the last one is the bye."""
     import networkx  # loaded here, as it takes a while and round robins need it not
 
     costs = _costs(cards, ranked)
@@ -127,7 +127,7 @@ def _matching(cards: Sequence[Card], ranked: Sequence[int]) -> list[Pairing]:
 
 
 def _units(costs: dict[Pairing, tuple[int, ...]]) -> list[int]:
-    """What one more of each cost weighs: more than the most that all pairs together may lose by what comes behind."""
+    """Return the weight of a unit of each cost: more than all pairs together may lose by the costs after it."""
     pairs = len({rank for pair in costs for rank in pair}) // 2
     units: list[int] = []
     unit = 1
@@ -138,7 +138,7 @@ def _units(costs: dict[Pairing, tuple[int, ...]]) -> list[int]:
 
 
 def _costs(cards: Sequence[Card], ranked: Sequence[int]) -> dict[Pairing, tuple[int, ...]]:
-    """What is lost by each pair of ranks, for each aim; the bye is a rank behind the last one."""
+    """Return the costs of each pair of ranks, one for each aim; the bye is a rank after the last one."""
     places = _places(cards, ranked)
     wishes = [card.wish for card in cards]
     costs: dict[Pairing, tuple[int, ...]] = {}
@@ -157,7 +157,7 @@ def _costs(cards: Sequence[Card], ranked: Sequence[int]) -> dict[Pairing, tuple[
 
 
 def _places(cards: Sequence[Card], ranked: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Each player's place among those with as many points, and how many these are."""
+    """Return each player's place among those with the same points, and the size of that group."""
     sizes = Counter(card.points for card in cards)
     seen: Counter[int] = Counter()
     places = {}
@@ -169,7 +169,7 @@ def _places(cards: Sequence[Card], ranked: Sequence[int]) -> dict[int, tuple[int
 
 
 def _misfit(upper: tuple[int, int], lower: tuple[int, int]) -> int:
-    """How far two of a group are from meeting as its halves do, first against first; two of one half are farthest."""
+    """Return how far two of a group are from pairing its halves first against first; two of one half are farthest."""
     (place, size), (other, _) = upper, lower
     half = size // 2
     return abs(other - place - half) + size * ((place < half) == (other < half))

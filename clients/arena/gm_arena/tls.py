@@ -1,4 +1,4 @@
-"""TLS as it is asked for on a command line."""
+"""The command line's TLS options."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import click
 
 
 def read_tls(tls: bool, ca: str | None) -> bool | ssl.SSLContext:
-    """What clients of :mod:`gm_client` take for ``tls``.
+    """Return the ``tls`` argument for clients of :mod:`gm_client`.
 
-    :param ca: a file of certificates to trust in place of the system's.
-    :raises click.UsageError: it cannot be used.
+    :param ca: a file of certificates to trust instead of the system's.
+    :raises click.UsageError: the file cannot be used.
     """
     if ca is None:
         return tls

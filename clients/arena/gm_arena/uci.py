@@ -1,7 +1,7 @@
-"""UCI, without I/O: what is written to an engine, and how what it writes is read.
+"""UCI, without I/O: the lines written to an engine, and the parsing of its output.
 
 Source: R. Huber and S. Meyer-Kahlen, "Description of the universal chess interface", 2006; for Chess960 and variants
-the options ``UCI_Chess960`` and ``UCI_Variant``, as Stockfish and Fairy-Stockfish have them.
+the options ``UCI_Chess960`` and ``UCI_Variant``, as in Stockfish and Fairy-Stockfish.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 import chess
 from chess.engine import Cp, Mate, Score
 
-#: What belongs to an option behind its name, each up to the next of them.
+#: The keywords of an option; each value ends at the next keyword.
 _OPTION_WORDS = ("name", "type", "default", "min", "max", "var")
 
-#: Options that follow from the game that is played.
+#: Options that follow from the game being played.
 MANAGED = frozenset({"uci_chess960", "uci_variant"})
 
 
 class BadOption(Exception):
-    """An engine has no such option, or it cannot be set to that. The message says which."""
+    """An engine has no such option, or does not allow that value. The message says which."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option that an engine says it has."""
+    """An option that an engine declares."""
 
     name: str
     type: str
@@ -34,9 +34,9 @@ class Option:
     values: tuple[str, ...] = ()
 
     def check(self, value: str) -> str:
-        """A value as it is set.
+        """Return a value in the form to send.
 
-        :raises BadOption: it is none of this option's.
+        :raises BadOption: the option does not allow it.
         """
         match self.type:
             case "check" if value.lower() not in ("true", "false"):
@@ -53,19 +53,19 @@ class Option:
         try:
             number = int(value)
         except ValueError:
-            raise BadOption(f"{self.name}: {value!r} is no whole number") from None
+            raise BadOption(f"{self.name}: {value!r} is not a whole number") from None
         if (self.min is not None and number < self.min) or (self.max is not None and number > self.max):
             raise BadOption(f"{self.name}: {number} is not from {self.min} to {self.max}")
 
 
 def opponent(name: str) -> str:
-    """Return the value of ``UCI_Opponent``: title, rating, kind and name. All opponents are taken for programs."""
+    """Return the value of ``UCI_Opponent``: title, rating, kind and name. All opponents are declared as programs."""
     return f"none none computer {' '.join(name.split())}"
 
 
 @dataclass
 class Identity:
-    """What an engine says of itself until ``uciok``.
+    """An engine's declarations, up to ``uciok``.
 
     :ivar options: by their names in lower case, as UCI compares them.
     """
@@ -74,7 +74,7 @@ class Identity:
     options: dict[str, Option] = field(default_factory=dict)
 
     def hear(self, line: str) -> None:
-        """Take in a line."""
+        """Record a line."""
         words = line.split()
         match words[:2]:
             case ["id", "name"]:
@@ -85,7 +85,7 @@ class Identity:
 
     @property
     def variants(self) -> frozenset[str]:
-        """What it plays."""
+        """The variants that the engine plays."""
         variants = {"standard"}
         if "uci_chess960" in self.options:
             variants.add("chess960")
@@ -95,13 +95,13 @@ class Identity:
         return frozenset(variants)
 
     def setting(self, name: str, value: str) -> str:
-        """The line that sets an option.
+        """Return the line that sets an option.
 
-        :raises BadOption: it cannot be set.
+        :raises BadOption: the option cannot be set.
         """
         option = self.options.get(name.lower())
         if name.lower() in MANAGED:
-            raise BadOption(f"{name} is set by the game that is played")
+            raise BadOption(f"{name} is set by gmd, from the game being played")
         if option is None:
             known = ", ".join(sorted(option.name for option in self.options.values())) or "none"
             raise BadOption(f"engine does not support option {name} (it has: {known})")
@@ -109,7 +109,7 @@ class Identity:
 
 
 def read_option(words: list[str]) -> Option:
-    """An option, out of the words behind ``option``."""
+    """Parse an option from the words after ``option``."""
     found: dict[str, list[list[str]]] = {}
     for word in words:
         if word in _OPTION_WORDS and not (word == "name" and "name" in found):
@@ -126,12 +126,12 @@ def read_option(words: list[str]) -> Option:
 
 
 def set_option(name: str, value: str) -> str:
-    """The line that sets an option."""
+    """Return the line that sets an option."""
     return f"setoption name {name} value {value}"
 
 
 def position(board: chess.Board, *, variant: str) -> str:
-    """The line that tells an engine of a game: its start position, and all moves since."""
+    """Return the line that gives an engine the game: its start position, and all moves since."""
     start = board.root().fen(shredder=board.chess960, en_passant="fen")
     where = "startpos" if start == chess.STARTING_FEN and variant != "crazyhouse" else f"fen {start}"
     moves = " ".join(move.uci() for move in board.move_stack)
@@ -140,7 +140,7 @@ def position(board: chess.Board, *, variant: str) -> str:
 
 @dataclass(frozen=True)
 class Clocks:
-    """What an engine is told of time, in seconds. ``moves_to_go`` is None where the time is for the whole game."""
+    """An engine's clocks, in seconds. ``moves_to_go`` is None where the time is for the whole game."""
 
     white: float
     black: float
@@ -151,7 +151,7 @@ class Clocks:
 def go(
     clocks: Clocks | None = None, *, depth: int | None = None, nodes: int | None = None, seconds: float | None = None
 ) -> str:
-    """The line that has an engine think."""
+    """Return the line that starts an engine's search."""
     words: list[object] = ["go"]
     if clocks is not None:
         words += ["wtime", _milliseconds(clocks.white), "btime", _milliseconds(clocks.black)]
@@ -171,7 +171,7 @@ def go(
 
 @dataclass(frozen=True)
 class Info:
-    """What an ``info`` line says of the best line; None where it says nothing of that.
+    """The contents of an ``info`` line about the best line; None where it has no such field.
 
     :ivar score: for the side to move: centipawns (``+35``), or moves to mate (``#3``, ``#-2``).
     """
@@ -183,7 +183,7 @@ class Info:
 
 
 def read_info(line: str) -> Info | None:
-    """The meaning of an ``info`` line; None if it is of another line than the best."""
+    """Parse an ``info`` line; return None if it is about another line than the best."""
     words = line.split()
     words = words[: words.index("string")] if "string" in words else words
     if "multipv" in words and _word_after(words, "multipv") != "1":
@@ -193,7 +193,7 @@ def read_info(line: str) -> Info | None:
 
 
 def parsed_score(score: str) -> Score:
-    """A score of :class:`Info` as python-chess has them."""
+    """Return a score of :class:`Info` as a python-chess score."""
     return Mate(int(score[1:])) if score.startswith("#") else Cp(int(score))
 
 
@@ -217,5 +217,5 @@ def _number(text: str) -> int | None:
 
 
 def _milliseconds(seconds: float) -> int:
-    """At least one: engines take 0 for no limit."""
+    """Return milliseconds, at least one: engines take 0 for no limit."""
     return max(1, round(seconds * 1000))

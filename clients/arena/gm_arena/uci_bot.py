@@ -1,4 +1,4 @@
-"""UCI engines, each game's a process of its own."""
+"""UCI engines, with a process for each game."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from .process import BotProcess
 from .programs import find_program
 from .uci import BadOption, Clocks, Identity, go, opponent, parsed_score, position, read_info, set_option
 
-#: Seconds of thought for a move where there is no clock and nothing else is said.
+#: Seconds of thought for a move where there is no clock and no limit.
 DEFAULT_MOVE_SECONDS = 1.0
 
-#: Seconds in which an engine says what it is and is ready: networks are read meanwhile, on a machine that is busy.
+#: Seconds in which an engine must identify itself and be ready: it may load networks, on a busy machine.
 START_SECONDS = 30.0
 
 #: Lines and bytes that an engine may write about one move. Stockfish writes some hundred lines in a minute, and some
 #: hundred times as many when it is asked for all moves' scores.
 MAX_LINES, MAX_BYTES = 100_000, 16 << 20
-#: Lines that are read before others get a turn.
+#: Lines read before other tasks may run.
 LINES_A_STEP = 500
 
 
-#: The share of the clock that ``movetime`` may ask for, besides the increment: some engines then take exactly that, and
-#: look at no clock.
+#: The share of the clock that ``movetime`` may take, in addition to the increment: some engines then use exactly that
+#: time, and ignore the clock.
 MOVETIME_SHARE = 0.1
-#: The same of a clock that is for one move alone. The rest is for the way to the server.
+#: The same share where the clock is for one move alone. The rest covers the way to the server.
 MOVETIME_SHARE_OF_A_MOVE = 0.8
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of an engine's thought about one move: seconds, plies and nodes, each of them the most that it takes.
+    """Limits of an engine's thought about one move: the most seconds, plies and nodes.
 
-    Without seconds an engine shares out a clock as it likes; without a clock it thinks for a second.
+    Without seconds an engine divides its clock as it likes; without a clock it thinks for a second.
     """
 
     seconds: float | None = None
@@ -53,10 +53,10 @@ class Limits:
     nodes: int | None = None
 
     def of(self, state: GameState, options: Mapping[str, Any]) -> str:
-        """Return the line that has the engine think about one move.
+        """Return the line that starts the engine's search for one move.
 
-        :param state: the game's, with the engine's side to move.
-        :param options: the game's.
+        :param state: the state of the game, with the engine's side to move.
+        :param options: the game's options.
         """
         clock, kind = state["clock"], options.get("clock")
         if clock is None or kind is None:
@@ -69,7 +69,7 @@ class Limits:
             increment = kind.get("increment", 0.0)
             clocks = Clocks(white, black, increment)
             most = min(MOVETIME_SHARE * left + increment, MOVETIME_SHARE_OF_A_MOVE * left)
-        else:  # so much for this move, and what is left of it is lost
+        else:  # a fixed time for this move; unused time is lost
             clocks = Clocks(white, black, moves_to_go=1)
             most = MOVETIME_SHARE_OF_A_MOVE * left
         seconds = None if self.seconds is None else min(self.seconds, most)
@@ -77,7 +77,7 @@ class Limits:
 
 
 class UciBots(Bots):
-    """An engine's command, which is started anew for every game."""
+    """A command that starts an engine, anew for every game."""
 
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard", "draws": "automatic"}
 
@@ -116,7 +116,7 @@ class UciBots(Bots):
         return UciBot(process, identity, self._limits, names_opponent=not given)
 
     async def _introduced(self, process: BotProcess) -> Identity:
-        """What an engine says of itself; its options are set."""
+        """Return an engine's declarations, and set its options."""
         identity = Identity()
         try:
             for line in await _ask(process, "uci", "uciok"):
@@ -138,10 +138,10 @@ class UciBots(Bots):
 
 @dataclass(frozen=True)
 class Thought:
-    """What an engine came to.
+    """The result of an engine's search.
 
-    :ivar move: None where it has none.
-    :ivar text: as it wrote that.
+    :ivar move: the move; None if the engine has none.
+    :ivar text: the move as the engine wrote it.
     """
 
     move: chess.Move | None
@@ -151,12 +151,12 @@ class Thought:
 class UciBot(BoardBot):
     """An engine in one game.
 
-    :ivar last_info: what the engine said of its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
-        ``chess.engine.PovScore``; of these what it said at all.
+    :ivar last_info: what the engine reported about its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
+        ``chess.engine.PovScore``; only the fields that it reported.
     """
 
     def __init__(self, process: BotProcess, identity: Identity, limits: Limits, *, names_opponent: bool = True) -> None:
-        """:param names_opponent: set ``UCI_Opponent``, if the engine has it."""
+        """:param names_opponent: whether to set ``UCI_Opponent``, if the engine has it."""
         self._process, self._identity, self._limits = process, identity, limits
         self._names_opponent = names_opponent and "uci_opponent" in identity.options
         self._place: Place
@@ -176,7 +176,7 @@ class UciBot(BoardBot):
         await _ask(self._process, "isready", "readyok")
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option that the engine is known to have, before :meth:`begin`: for this game, where others differ."""
+        """Set an option that the engine has, before :meth:`begin`: for this game, where other games differ."""
         self._process.send(set_option(name, value) + "\n")
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
@@ -187,9 +187,9 @@ class UciBot(BoardBot):
         await self.move(turn, thought.move)
 
     async def think(self, state: GameState, board: chess.Board) -> Thought:
-        """What the engine would do on a board, in the time that a game leaves it.
+        """Return the engine's move on a board, within the time that the game leaves it.
 
-        :raises BotFailed: it fails, or would do what is not legal.
+        :raises BotFailed: the engine fails, or its move is not legal.
         """
         place, process = self._place, self._process
         process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(state, place.options)}\n")
@@ -199,13 +199,13 @@ class UciBot(BoardBot):
         try:
             return Thought(board.parse_uci(best), best)
         except chess.IllegalMoveError:
-            raise BotFailed(f"{best} is no legal move in {board.fen()}", fault="illegal move") from None
+            raise BotFailed(f"{best} is not a legal move in {board.fen()}", fault="illegal move") from None
         except chess.InvalidMoveError:
-            what = f"wrote {best!r}, which is no move in {board.fen()}"
+            what = f"wrote {best!r}, which is not a move, in {board.fen()}"
             raise BotFailed(f"{process.label} {what}", fault="protocol") from None
 
     async def _best(self, turn: chess.Color) -> str:
-        """The word behind ``bestmove``."""
+        """Return the word after ``bestmove``."""
         self.score, self.last_info = None, {}
         said = 0
         for number in range(1, MAX_LINES + 1):
@@ -216,12 +216,12 @@ class UciBot(BoardBot):
             if said > MAX_BYTES:
                 break
             if line.startswith("info"):
-                self._hear(line, turn)
+                self._note_info(line, turn)
             if number % LINES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
 
-    def _hear(self, line: str, turn: chess.Color) -> None:
+    def _note_info(self, line: str, turn: chess.Color) -> None:
         info = read_info(line)
         if info is None:
             return
@@ -230,21 +230,21 @@ class UciBot(BoardBot):
             if number is not None:
                 self.last_info[name] = number  # type: ignore[literal-required]
         if info.pv:
-            with suppress(ValueError):  # what is no move is of no use to anybody
+            with suppress(ValueError):  # a pv with an invalid move is useless
                 self.last_info["pv"] = [chess.Move.from_uci(text) for text in info.pv]
         if info.score is not None:
             self.last_info["score"] = chess.engine.PovScore(parsed_score(info.score), turn)
 
     async def aclose(self) -> None:
-        with suppress(BotFailed):  # it reads nothing
+        with suppress(BotFailed):  # it does not read its input
             self._process.send("quit\n")
         await self._process.aclose()
 
 
 async def _ask(process: BotProcess, question: str, answer: str) -> list[str]:
-    """The lines that an engine writes up to its answer, which is shorter than what it may write about a move.
+    """Return the lines that an engine writes before its answer, which are fewer than it may write about a move.
 
-    :raises BotFailed: it does not come.
+    :raises BotFailed: the answer does not come.
     """
     process.send(f"{question}\n")
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""The options of bots that come with gmd, which are given as text: ``minimax:depth=2,seed=7``."""
+"""The options of bots that come with gmd, given as text: ``minimax:depth=2,seed=7``."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ def from_environment(variable: str) -> dict[str, str]:
 
 
 def only(bot: str, options: Mapping[str, str], *known: str) -> None:
-    """:raises BotUnusable: an option is not among those that a bot knows."""
+    """Check that a bot knows all options.
+
+    :raises BotUnusable: it does not know one.
+    """
     for name in options:
         if name not in known:
-            raise BotUnusable(f"{bot}: {name} is no option of it: there are {', '.join(known)}")
+            raise BotUnusable(f"{bot}: unknown option {name}; known are {', '.join(known)}")
 
 
 def number(bot: str, options: Mapping[str, str], name: str, least: float, most: float) -> float | None:
-    """A number; None where the option is not given.
+    """Return an option as a number; None where it is not given.
 
-    :raises BotUnusable: it is none, or not between the two.
+    :raises BotUnusable: it is not a number, or not within the limits.
     """
     text = options.get(name)
     if text is None:
@@ -35,25 +38,25 @@ def number(bot: str, options: Mapping[str, str], name: str, least: float, most: 
     try:
         value = float(text)
     except ValueError:
-        raise BotUnusable(f"{bot}: {name}={text} is no number") from None
+        raise BotUnusable(f"{bot}: {name}={text} is not a number") from None
     if not least <= value <= most:
         raise BotUnusable(f"{bot}: {name}={text} is not from {least:g} to {most:g}")
     return value
 
 
 def whole(bot: str, options: Mapping[str, str], name: str, least: int, most: int) -> int | None:
-    """A whole number; None where the option is not given.
+    """Return an option as a whole number; None where it is not given.
 
-    :raises BotUnusable: it is none, or not between the two.
+    :raises BotUnusable: it is not a whole number, or not within the limits.
     """
     value = number(bot, options, name, least, most)
     if value is not None and not value.is_integer():
-        raise BotUnusable(f"{bot}: {name}={options[name]} is no whole number")
+        raise BotUnusable(f"{bot}: {name}={options[name]} is not a whole number")
     return None if value is None else int(value)
 
 
 def switch(bot: str, options: Mapping[str, str], name: str) -> bool | None:
-    """``on`` or ``off``; None where the option is not given.
+    """Return whether an option is ``on``, not ``off``; None where it is not given.
 
     :raises BotUnusable: it is neither.
     """

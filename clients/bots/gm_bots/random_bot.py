@@ -1,4 +1,4 @@
-"""``random``: a bot that senses and moves at random, in every variant there is: what any other bot has to beat."""
+"""``random``: a bot that senses and moves at random, in every variant; the least that any other bot must beat."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .options import only, whole
 
 
 def make(**options: str) -> Bots:
-    """The entry point.
+    """Return the bots for the entry point.
 
-    :param options: ``seed``, a number; with it every game of the same bot's number and colour goes the same way, as
-        long as the opponent's does.
+    :param options: ``seed``, a number, which makes the moves of each of the bot's games and colours repeatable as
+        long as the opponent's are.
     """
     only("random", options, "seed")
     return RandomBots(whole("random", options, "seed", 0, 2**63))
 
 
 class RandomBots(Bots):
-    """Where random movers come from."""
+    """The factory of random movers."""
 
     name = "random"
     variants = frozenset(get_args(Variant))
@@ -42,13 +42,13 @@ class RandomBots(Bots):
 
 
 class RandomBot(Bot):
-    """One of them. Draws that it may claim it claims: its games would be long."""
+    """A random mover. It claims every draw that it may, since its games would be long."""
 
     def __init__(self, rng: random.Random, seed: int | None = None) -> None:
         self._rng, self._seed = rng, seed
 
     async def begin(self, place: Place) -> None:
-        if place.seed is not None:  # the game's, so that it does not matter which of a match's games begins first
+        if place.seed is not None:  # the game's seed, so that the order in which games begin does not matter
             self._rng = random.Random(f"{self._seed} {place.seed} {place.color}")
 
     async def take_turn(self, turn: Turn) -> None:
@@ -57,11 +57,11 @@ class RandomBot(Bot):
             return
         if turn.sense_actions:
             await turn.sense(self._rng.choice(turn.sense_actions))
-        may_pass = "last_result" in turn.state  # where a move may come to nothing
+        may_pass = "last_result" in turn.state  # in variants where a move may fail
         await turn.move(self._rng.choice([*turn.move_actions, None] if may_pass else turn.move_actions))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """There is nothing to keep."""
+        """Do nothing: there is nothing to keep."""
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""

@@ -1,10 +1,10 @@
 /* A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
  *
- *     random_bot --player 1 --opponent 2 --variant rbc     makes a game, and plays white
- *     random_bot --player 1 --opponent open                leaves black to whoever joins first
- *     random_bot --player 2 --game 1                       plays in a game, and joins it if need be
+ *     random_bot --player 1 --opponent 2 --variant rbc     makes a game and plays White
+ *     random_bot --player 1 --opponent open                leaves Black to the first player who joins
+ *     random_bot --player 2 --game 1                       plays in a game, and joins it if necessary
  *
- * A registered player is named by its id or its name, and has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
+ * A registered player has an id or a name, and needs its key: --key KEY, --key @FILE, or the variable GM_KEY.
  */
 #define _POSIX_C_SOURCE 200809L /* for clock_gettime and getpid */
 
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Every reply of these fits: states are asked for without their boards. */
+/* Large enough for every reply: states are requested without their boards. */
 #define REPLY_SIZE (1 << 16)
 #define REQUEST_SIZE 1024
 #define NAME_SIZE 400 /* of a name or a key, quoted */
@@ -41,7 +41,7 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-/* Ends the program where there is no reply, or it is a refusal that is not `allowed`. */
+/* Ends the program if there is no reply, or if it is an error other than `allowed`. */
 static struct gm_json checked(struct bot *bot, int status, size_t length, const char *allowed)
 {
     char why[200];
@@ -56,7 +56,7 @@ static struct gm_json checked(struct bot *bot, int status, size_t length, const 
     return reply;
 }
 
-/* Asks what stands in bot->request. */
+/* Sends the request in bot->request. */
 static struct gm_json ask(struct bot *bot, const char *allowed)
 {
     size_t length = 0;
@@ -80,7 +80,7 @@ static int64_t integer(struct gm_json object, const char *path)
     return value;
 }
 
-/* Marsaglia's xorshift, of 32 bits. */
+/* Marsaglia's xorshift, 32 bits. */
 static uint32_t next_random(struct bot *bot)
 {
     bot->random ^= bot->random << 13;
@@ -89,7 +89,7 @@ static uint32_t next_random(struct bot *bot)
     return bot->random;
 }
 
-/* One element, quotes included; null, to sense nothing or to pass, where there is none. */
+/* One element, quotes included; if there is none, null, which senses nothing or passes. */
 static struct gm_json pick(struct bot *bot, struct gm_json array)
 {
     static const struct gm_json null = {"null", 4};
@@ -101,7 +101,7 @@ static struct gm_json pick(struct bot *bot, struct gm_json array)
     return gm_json_at(array, (size_t)(random * count >> 32), &element) == GM_OK ? element : null;
 }
 
-/* Sends {"kind": kind, name: action}. What was done already is not done again: the ply sees to that. */
+/* Sends {"kind": kind, name: action}. The ply makes a repeated request harmless. */
 static void act(struct bot *bot, const char *kind, const char *name, struct gm_json action, int64_t ply)
 {
     snprintf(bot->request, sizeof bot->request,
@@ -110,7 +110,7 @@ static void act(struct bot *bot, const char *kind, const char *name, struct gm_j
     ask(bot, "game_over"); /* the opponent may have resigned */
 }
 
-/* One turn, where there is one; 0 once the game is over. */
+/* Plays one turn, if there is one; returns 0 once the game is over. */
 static int play_turn(struct bot *bot)
 {
     snprintf(bot->request, sizeof bot->request,
@@ -120,12 +120,12 @@ static int play_turn(struct bot *bot)
         return 0;
     struct gm_json squares = member(reply, "sense_actions"), moves = member(reply, "move_actions");
     if (gm_json_is_null(moves))
-        return 1; /* the wait took as long as a wait may */
+        return 1; /* the wait has timed out */
     int64_t ply = integer(reply, "state.ply_index");
     int senses = !gm_json_is_null(squares);
     struct gm_json square = senses ? pick(bot, squares) : squares;
     struct gm_json move = pick(bot, moves);
-    char text[16], kept[16]; /* the reply they stand in is overwritten by the next */
+    char text[16], kept[16]; /* the next reply overwrites the one they point into */
     snprintf(text, sizeof text, "%.*s", (int)square.length, square.start);
     snprintf(kept, sizeof kept, "%.*s", (int)move.length, move.start);
     square.start = text;
@@ -136,7 +136,7 @@ static int play_turn(struct bot *bot)
     return 1;
 }
 
-/* Whether it is an integer, and may stand in a request as it is. */
+/* Whether a text is an integer, and may be used in a request as it is. */
 static int is_id(const char *text)
 {
     struct gm_json value;
@@ -149,12 +149,12 @@ static int is_open(const char *opponent)
     return strcmp(opponent, "open") == 0;
 }
 
-/* The token has to be new: one that was used gives the game that was made with it. */
+/* The token must be new: a used one returns the game that was made with it. */
 static void make_game(struct bot *bot, const struct options *options)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    /* Random moves would go on for long. In rbc, draws are none of the players' business. */
+    /* Random moves would go on for long. In rbc the players do not decide on draws. */
     const char *draws = strcmp(options->variant, "rbc") == 0 ? "" : ",\"draws\":\"automatic\"";
     snprintf(bot->request, sizeof bot->request,
              "{\"kind\":\"new_game\",\"player_white\":%" PRId64 ",\"player_black\":%s,\"variant\":\"%s\"%s,"
@@ -164,7 +164,7 @@ static void make_game(struct bot *bot, const struct options *options)
     bot->game_id = integer(ask(bot, NULL), "game_id");
 }
 
-/* Who has a seat already keeps it. */
+/* A player who has a seat already keeps it. */
 static void join_game(struct bot *bot, const char *game)
 {
     snprintf(bot->request, sizeof bot->request, "{\"kind\":\"join\",\"game_id\":%s,\"brief\":true}", game);
@@ -172,7 +172,7 @@ static void join_game(struct bot *bot, const char *game)
     bot->game_id = strtoll(game, NULL, 10);
 }
 
-/* Reads a key out of a file, without the white space behind it. */
+/* Reads a key from a file, without the white space after it. */
 static void read_key(const char *path, char *key, size_t size)
 {
     FILE *file = fopen(path, "r");
@@ -182,7 +182,7 @@ static void read_key(const char *path, char *key, size_t size)
     key[strcspn(key, " \t\r\n")] = '\0';
 }
 
-/* ,"name":"text", or nothing where there is no text. */
+/* ,"name":"text", or nothing if there is no text. */
 static void write_member(char *json, size_t size, const char *name, const char *text)
 {
     char quoted[NAME_SIZE];
@@ -194,7 +194,7 @@ static void write_member(char *json, size_t size, const char *name, const char *
     snprintf(json, size, ",\"%s\":%s", name, quoted);
 }
 
-/* A file is the better place for a key: every program on the machine may read an argument. */
+/* A file is safer for a key: every program on the machine may read the arguments. */
 static void write_key(char *json, size_t size, const char *key)
 {
     char kept[NAME_SIZE];

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
 //
-//     node examples/random_bot.js --player 1 --opponent 2 --variant rbc     makes a game, and plays white
-//     node examples/random_bot.js --player 1 --opponent open                leaves black to whoever joins first
-//     node examples/random_bot.js --player 2 --game 1                       plays in a game, and joins it if need be
+//     node examples/random_bot.js --player 1 --opponent 2 --variant rbc     makes a game and plays White
+//     node examples/random_bot.js --player 1 --opponent open                leaves Black to the first player who joins
+//     node examples/random_bot.js --player 2 --game 1                       plays in a game, and joins it if necessary
 //
-// A registered player is named by its id or its name, and has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
+// A registered player has an id or a name, and needs its key: --key KEY, --key @FILE, or the variable GM_KEY.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
@@ -54,13 +54,13 @@ console.log(`${state.result} ${state.termination}`);
 client.close();
 
 async function newGame() {
-  const draws = values.variant === "rbc" ? undefined : "automatic"; // random moves would go on for long
+  const draws = values.variant === "rbc" ? undefined : "automatic"; // otherwise random moves would go on for long
   const opponent = values.opponent === "open" ? null : id(values.opponent);
   const players = { player_white: client.player, player_black: opponent };
   return (await client.new_game({ ...players, variant: values.variant, draws, brief: true })).game_id;
 }
 
-/** The game, in which the bot has a seat now if it had none. */
+/** Joins the game if the bot has no seat in it yet. Returns the game. */
 async function joined(game_id) {
   await client.join({ game_id, brief: true });
   return game_id;
@@ -70,17 +70,17 @@ function named(player) {
   return /^-?\d+$/.test(player) ? { player: id(player) } : { name: player };
 }
 
-/** A file is the better place for a key: every program on the machine may read an argument. */
+/** A key, or the one in @FILE, which is safer: every program on the machine may read the arguments. */
 function key(argument = process.env.GM_KEY || undefined) {
   return argument?.startsWith("@") ? readFileSync(argument.slice(1), "utf8").trim() : argument;
 }
 
-/** An id may be larger than a number holds exactly. */
+/** An id, which may be larger than a number can hold exactly. */
 function id(text) {
   return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text);
 }
 
-/** Numbers from 0 to 1 that look random and are the same for the same seed (Marsaglia's xorshift, of 32 bits). */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (Marsaglia's xorshift, 32 bits). */
 function seeded(seed) {
   let x = (seed ^ 0x9e3779b9) | 0 || 1;
   return () => {

@@ -5,33 +5,33 @@ import { BadReply, ConnectionLost, GmError } from "./errors.js";
 import { decode, encode } from "./json.js";
 import { turns } from "./turns.js";
 
-/** Kinds that change nothing, or nothing more when they are sent again. */
+/** Kinds that change nothing, or nothing more when repeated. */
 const READING = new Set([
   ...["hello", "ping", "state", "wait", "actions", "games", "history"],
   ...["join", "players", "revoke"],
   ...["invitations", "accept", "decline", "settings", "leaderboard"],
 ]);
 
-/** Kinds that may be sent again where "ply" says which action it is. */
+/** Kinds that may be sent again if "ply" identifies the action. */
 const ACTING = new Set(["move", "sense", "end_game"]);
 
-/** Kinds that may be sent again thanks to a "token", which they get here unless they have one. */
+/** Kinds that may be sent again because of their "token", which the client adds if there is none. */
 const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
-/** Codes that go away by trying again, in answer to a hello. */
+/** Codes of a reply to hello that a retry may overcome. */
 const PASSING = new Set(["too_many", "shutting_down"]);
 
-/** Seconds for which a lost connection is tried again unless told otherwise: enough to restart a server. */
+/** Default seconds of retries after a lost connection: enough to restart a server. */
 const PATIENCE_SECONDS = 60;
 
-/** Seconds between two attempts: at first, and at most. Doubled each time, and varied: many clients lose one server. */
+/** Seconds between two attempts, at first and at most. They double each time, with jitter for crowds of clients. */
 const FIRST_DELAY = 0.05;
 const LONGEST_DELAY = 2;
 
-/** Seconds without a reply, beyond those the longest wait may take, after which the server is taken to be gone. */
+/** Seconds without a reply, in addition to the longest wait, after which the connection counts as lost. */
 const SILENCE_SECONDS = 30;
 
-/** Connects and says hello, once. Rejects with ConnectionLost, or with GmError where the server refuses. */
+/** Connects and says hello, in one attempt. Rejects with ConnectionLost, or with GmError if the server refuses. */
 export async function connect(options) {
   const client = new Client(options);
   await client.open();
@@ -50,14 +50,14 @@ export class Client {
   #greeting;
   #said = null; // the greeting that the connection, or a later hello on it, began with
   #connection = null;
-  #unanswered = []; // oldest first; behind those that are sent come those that are not
-  #opening = null; // the attempt that is under way
+  #unanswered = []; // oldest first: those already sent, then the others
+  #opening = null; // the attempt in progress
   #recovering = false;
-  #lostAt = null; // when the first connection was lost that a request was still unanswered on
+  #lostAt = null; // when requests that are still unanswered first lost their connection
   #attempts = 0; // to connect, since then
   #closed = false;
   #wake = () => {}; // ends the pause between two attempts
-  #children = new Set(); // the clients that wait for turns
+  #children = new Set(); // the clients of loops of turns
 
   constructor(options = {}) {
     const { client = "gm-client/0.1.0", patience = PATIENCE_SECONDS, ...others } = options;
@@ -166,7 +166,7 @@ export class Client {
     return this.request("revoke", fields);
   }
 
-  /** The player's turns, on a connection of their own: a `wait` ends when another request is sent behind it. */
+  /** The player's turns, on a connection of their own: a `wait` ends when another request is sent after it. */
   async *turns(fields = {}) {
     if (this.#closed) throw closed();
     const child = new Client({ ...this.#options, ...this.#greeting });
@@ -194,7 +194,7 @@ export class Client {
     });
   }
 
-  /** Makes one attempt to connect, and says hello. Nobody needs to call it: a request does. */
+  /** Connects and says hello, in one attempt. Calling this is optional: a request connects. */
   async open() {
     if (this.#closed) throw closed();
     if (this.#connection) return;
@@ -224,8 +224,9 @@ export class Client {
   }
 
   /**
-   * Where the key is an old one already, since the reply to a rekey was lost, it is good for asking again, in a session
-   * of nobody's. Whether the client has a new key now; everything else waits for a session that begins with it.
+   * After the reply to a rekey was lost, the key may be an old one. It then still serves to repeat the rekey, in a
+   * session without a player. Returns whether the client has a new key now; all other requests wait for a session that
+   * begins with that key.
    */
   async #asksForKey(connection) {
     const { key } = this.#greeting;
@@ -255,7 +256,7 @@ export class Client {
     const body = encode(request);
     const limit = this.limits.max_message ?? Infinity;
     if (body.length <= limit) return body;
-    const error = `the request has ${body.length} bytes, and the server takes ${limit} (limits.max_message)`;
+    const error = `the request has ${body.length} bytes; the server accepts at most ${limit} (limits.max_message)`;
     throw new GmError({ error, code: "bad_frame" }, request.kind);
   }
 
@@ -268,7 +269,7 @@ export class Client {
     const reply = decode(body);
     const pending = this.#unanswered[0];
     if (reply.code === "shutting_down" || !pending?.sent) {
-      // Nothing was carried out, or the server takes its leave.
+      // The request was not carried out, or the server is ending the session.
       if (pending) pending.sent = false;
       this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
       return;
@@ -288,12 +289,12 @@ export class Client {
     if (reply.error != null) return reject(new GmError(reply, request.kind));
     if (request.kind === "rekey" && reply.key != null && reply.player === this.player) {
       this.#unlock(reply.key);
-      this.#said = this.#greeting; // the session that asks for a key goes on
+      this.#said = this.#greeting; // the session of the rekey goes on
     }
     resolve(reply);
   }
 
-  /** A later hello is what the next connection begins with. One that is refused makes the session nobody's. */
+  /** The next connection begins with a later hello. A refused hello leaves the session without a player. */
   #reintroduce({ kind, id, ...greeting }, reply) {
     const { protocol, client } = this.#greeting;
     this.#greeting = reply.error == null ? { protocol, client, ...greeting } : { protocol, client };
@@ -302,7 +303,7 @@ export class Client {
     else this.player = null;
   }
 
-  /** And so is a later key; the loops of turns, too, begin anew with it when theirs is not taken any more. */
+  /** The next connection begins with a later key; loops of turns reconnect with it when their own is refused. */
   #unlock(key) {
     this.#greeting = { ...this.#greeting, key, password: undefined };
     for (const child of this.#children) if (child.player === this.player) child.#unlock(key);
@@ -322,12 +323,12 @@ export class Client {
     if (this.#unanswered.length > 0) this.#recover(error);
   }
 
-  /** Nothing has come for long. That is as it should be unless a reply is due. */
+  /** Handles a long silence, which is an error only if a reply is pending. */
   #doubt() {
-    if (this.#unanswered.length > 0) this.#connection.drop(new ConnectionLost("the server has not answered for long"));
+    if (this.#unanswered.length > 0) this.#connection.drop(new ConnectionLost("the server did not answer in time"));
   }
 
-  /** Connects anew, time after time, and sends what has no reply; `error` is what came of the last connection. */
+  /** Reconnects, repeatedly, and sends the unanswered requests; `error` is the error of the last connection. */
   async #recover(error = null) {
     if (this.#recovering) return;
     this.#recovering = true;
@@ -358,7 +359,7 @@ export class Client {
     });
   }
 
-  /** A reply has come, or none will: the next loss is a new one. */
+  /** Resets the count of attempts: a reply has come, or the requests have failed. */
   #settle() {
     this.#lostAt = null;
     this.#attempts = 0;
@@ -371,12 +372,12 @@ export class Client {
   }
 }
 
-/** The reply to a message on a connection where nothing else is asked. Without one, the connection is closed. */
+/** The reply to the only message on a connection. If there is none, the connection is closed. */
 async function answer(connection, body) {
   const arrived = new Promise((resolve, reject) => {
     connection.onbody = resolve;
     connection.onlost = reject;
-    connection.onsilence = () => connection.drop(new ConnectionLost("the server does not answer a hello"));
+    connection.onsilence = () => connection.drop(new ConnectionLost("the server did not answer the hello in time"));
   });
   connection.watch(SILENCE_SECONDS);
   connection.send(body);
@@ -388,15 +389,15 @@ async function answer(connection, body) {
   }
 }
 
-/** What is thrown where a connection comes to nothing by the server's word. */
+/** The error to throw when the server refuses a connection's hello or rekey; closes the connection. */
 function refused(connection, reply, kind) {
   connection.close();
   return new GmError(reply, kind);
 }
 
 function unknown({ kind }, cause) {
-  const how = ACTING.has(kind) ? '; with "ply" it would have been sent again' : "";
-  const message = `the connection was lost, and whether this ${kind} was carried out is not known${how}`;
+  const how = ACTING.has(kind) ? '; with "ply" the client would have retried it' : "";
+  const message = `the connection was lost, and it is not known whether this ${kind} was carried out${how}`;
   return new ConnectionLost(message, { cause, sent: true });
 }
 
@@ -404,7 +405,7 @@ function delay(attempt) {
   return attempt === 0 ? 0 : Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
 }
 
-/** Whether what made an attempt fail may be gone at the next one. */
+/** Whether a retry may overcome the error of an attempt. */
 function isPassing(error) {
   return error instanceof ConnectionLost || PASSING.has(error.code);
 }

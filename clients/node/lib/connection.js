@@ -4,16 +4,16 @@ import tls from "node:tls";
 import { BadReply, ConnectionLost } from "./errors.js";
 import { FrameDecoder, encodeFrame } from "./frames.js";
 
-/** Seconds that connecting may take, TLS included. */
+/** Seconds that connecting may take, including TLS. */
 const CONNECT_SECONDS = 10;
 
-/** One connection that carries messages. It knows nothing of what is in them. */
+/** A connection that carries messages, whatever they contain. */
 export class Connection {
   /** Called with each message that arrives. */
   onbody = () => {};
   /** Called once, with a ConnectionLost or BadReply, when no more messages will arrive. */
   onlost = () => {};
-  /** Called when nothing has come or gone for the time given to `watch`. */
+  /** Called when no data has been received or sent for the time given to `watch`. */
   onsilence = () => {};
 
   /** Why no more messages will arrive, or null. */
@@ -24,7 +24,7 @@ export class Connection {
   #corked = false;
 
   /**
-   * Connects. `path` names a Unix socket, in place of `host` and `port`; `tls` is true, or options of tls.connect.
+   * Connects. `path` is a Unix socket, instead of `host` and `port`; `tls` is true, or options of tls.connect.
    * Rejects with ConnectionLost.
    */
   static open({ host = "127.0.0.1", port = 7100, path, tls: secure = false }) {
@@ -59,7 +59,7 @@ export class Connection {
     socket.on("close", () => lose("the server closed the connection"));
   }
 
-  /** Sends a message. Those sent in one turn of the event loop leave together. */
+  /** Sends a message. Messages sent in one turn of the event loop go out in one write. */
   send(body) {
     if (!this.#corked) {
       this.#corked = true;
@@ -72,17 +72,17 @@ export class Connection {
     this.#socket.write(encodeFrame(body));
   }
 
-  /** Calls `onsilence` whenever nothing has come or gone for so many seconds. */
+  /** Calls `onsilence` whenever no data has been received or sent for this many seconds. */
   watch(seconds) {
     this.#socket.setTimeout(seconds * 1000);
   }
 
-  /** Ends the connection once what was sent has left. */
+  /** Ends the connection once all messages have been sent. */
   close() {
     this.#socket.destroySoon();
   }
 
-  /** Ends the connection at once, for a reason that `onlost` is given. */
+  /** Ends the connection at once, with an error for `onlost`. */
   drop(error) {
     this.#lose(error);
   }
@@ -106,12 +106,12 @@ export class Connection {
   }
 }
 
-/** The name the server's certificate must have; an address is none that could be asked for. */
+/** The name that the server's certificate must have; empty for an IP address, which cannot be requested by SNI. */
 function named(host) {
   return net.isIP(host) ? {} : { servername: host };
 }
 
-/** What an error says; where a name has several addresses, what each of them said. */
+/** The message of an error; for a host with several addresses, the message of each. */
 function reason(cause) {
   return cause.errors ? cause.errors.map((error) => error.message).join("; ") : cause.message;
 }

@@ -1,4 +1,4 @@
-/** The server refused a request: `code` is the protocol's word for why, `message` the server's sentence. */
+/** The server refused a request: `code` is the protocol's code for the error, `message` the server's sentence. */
 export class GmError extends Error {
   constructor(reply, kind) {
     super(String(reply.error));
@@ -10,7 +10,7 @@ export class GmError extends Error {
   }
 }
 
-/** There is no connection, or none that lasts. `sent` says whether the server may have carried out the request. */
+/** There is no connection, or it was lost. `sent` says whether the server may have carried out the request. */
 export class ConnectionLost extends Error {
   constructor(message, { cause, sent = false } = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -19,7 +19,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What came is no reply of a gm server. */
+/** The data received is not a reply of a gm server. */
 export class BadReply extends Error {
   constructor(message, { cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });

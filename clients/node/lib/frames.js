@@ -1,15 +1,15 @@
 import { BadReply } from "./errors.js";
 
-/** Bytes of the length before each message: network order, signed. */
+/** The size of the length before each message, in bytes: network order, signed. */
 const HEADER = 4;
 
 /**
- * Longest reply taken unless told otherwise, in bytes. The longest game's history is some 10 MB; a server of another
- * protocol gives itself away by its first four bytes: "HTTP" would be a length of 1.2 GB.
+ * The default size of the largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of
+ * another protocol is recognised by its first four bytes: "HTTP" would be a length of 1.2 GB.
  */
 export const MAX_REPLY = 64 << 20;
 
-/** A message with its header before it, to be sent in one write. */
+/** A message with its header, to be sent in one write. */
 export function encodeFrame(body) {
   const frame = Buffer.allocUnsafe(HEADER + body.length);
   frame.writeInt32BE(body.length);
@@ -17,30 +17,30 @@ export function encodeFrame(body) {
   return frame;
 }
 
-/** Cuts a stream of bytes into messages. Holds what came as it came, and joins it once a message is whole. */
+/** Splits a stream of bytes into messages. Keeps the chunks as received, and joins them once a message is complete. */
 export class FrameDecoder {
   #limit;
   #chunks = [];
   #held = 0;
-  #length = null; // of the message that has begun, once its header is here
+  #length = null; // of the current message, once its header has arrived
 
   constructor(limit = MAX_REPLY) {
     this.#limit = limit;
   }
 
-  /** Bytes that no message has been made of yet. */
+  /** The number of bytes that are not part of a message taken yet. */
   get pending() {
     return this.#held + (this.#length === null ? 0 : HEADER);
   }
 
-  /** Adds bytes as they came from the network, cut anywhere. */
+  /** Adds received bytes, split anywhere. */
   feed(chunk) {
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#held += chunk.length;
   }
 
-  /** The next whole message, or null while more bytes are needed. Throws BadReply at a length out of range. */
+  /** The next complete message, or null while more bytes are needed. Throws BadReply if a length is out of range. */
   next() {
     if (this.#length === null) {
       if (this.#held < HEADER) return null;
@@ -58,11 +58,11 @@ export class FrameDecoder {
     const bytes = JSON.stringify(header.toString("latin1"));
     throw new BadReply(
       `a reply begins with ${bytes}, a length of ${length}, which is not between 1 and ${this.#limit}: ` +
-        "is this a gm server, and is the connection without TLS, or with it, on both sides?",
+        "is this a gm server, and do both sides use TLS, or neither?",
     );
   }
 
-  /** The first `size` of the bytes that are held, of which there are at least as many. */
+  /** Removes and returns the first `size` of the bytes held, of which there are at least as many. */
   #take(size) {
     const joined = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
     const rest = joined.subarray(size);

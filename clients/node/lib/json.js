@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 
 import { BadReply } from "./errors.js";
 
-// Ids are 64-bit integers, and a number in JavaScript is exact up to 2**53 - 1 only. Integers beyond that are BigInts,
-// in requests and in replies; everything else is what JSON makes of it.
+// Ids are 64-bit integers, but a number in JavaScript is exact only up to 2**53 - 1. Larger integers are BigInts, in
+// requests and in replies; all other values are as JSON has them.
 
-/** Sixteen digits in a row are the fewest that a number may not hold exactly. */
+/** The fewest digits of an integer that a number may not hold exactly: sixteen. */
 const MAYBE_LARGE = /\d{16}/;
 
-/** A string or a number; strings are matched so that digits in them are passed over. */
+/** A string or a number; strings are matched so that digits in them are skipped. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 const INTEGER = /^-?\d+$/;
 
-/** What a BigInt is for JSON.parse: a string that begins with what nobody can have sent. */
+/** Marks a BigInt for JSON.parse: a string with a prefix that no sender can know. */
 const MARK = randomUUID();
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The JSON of a request, in UTF-8, its members in their order; those that are undefined are left out. */
+/** The JSON of a request, in UTF-8, with its members in order; undefined members are left out. */
 export function encode(request) {
   return Buffer.from(text(request));
 }
@@ -36,7 +36,7 @@ function text(value) {
   return json;
 }
 
-/** The JSON object that a message holds. Throws BadReply where it holds none. */
+/** The JSON object in a message. Throws BadReply if there is none. */
 export function decode(body) {
   let value;
   try {

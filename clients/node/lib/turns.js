@@ -1,17 +1,17 @@
 import { GmError } from "./errors.js";
 
-/** Unwanted invitations that a loop leaves out: as many as a server takes in "except". */
+/** Unwanted invitations that a loop excludes: as many as a server accepts in "except". */
 const MAX_STANDING = 100;
 
-/** Codes that say, in answer to a join or a decline, that there is no invitation any more. */
+/** Codes of a reply to join or decline that mean that the invitation no longer exists. */
 const WITHDRAWN = new Set(["game_over", "no_such_game", "not_available"]);
 
-/** A player's turns, one after the other, by a client that has nothing else to do. */
+/** A player's turns, one after the other, on a client of their own. */
 export async function* turns(client, { game_id, over, invited = () => true, ...fields }) {
   const table = { client, fields, next: null };
   const ended = new Set();
-  // The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
-  // again by a wait for any game.
+  // The end of a game may be seen in the reply to an action, to a wait, or to both. A wait for any game does not report
+  // an end again that the reply to an action has shown.
   table.see = (state) => {
     if (state?.phase !== "over" || ended.has(state.game_id)) return;
     ended.add(state.game_id);
@@ -25,8 +25,8 @@ export async function* turns(client, { game_id, over, invited = () => true, ...f
     table.next = null;
     table.see(reply.state);
     if (reply.state?.phase === "over" && game_id !== undefined) return;
-    // An invitation is due at every wait until it is answered: one that is left standing is left out of those that
-    // follow. One for which there is no room there would be told of without end, and keep the bot from its turns.
+    // Every wait reports an invitation until it is answered, so one that remains open is excluded from later waits. If
+    // there is no room to exclude it, it would be reported without end and keep the bot from its turns: decline it.
     if (reply.state?.phase === "open" && game_id === undefined && !standing.includes(reply.state.game_id)) {
       if (await invited(reply.state)) await takeUp(client, reply.state.game_id, fields);
       else if (standing.length < MAX_STANDING) standing.push(reply.state.game_id);
@@ -48,7 +48,7 @@ function unlessWithdrawn(error) {
   if (!(error instanceof GmError && WITHDRAWN.has(error.code))) throw error;
 }
 
-/** One turn of one player: what can be seen and done, and the ways to do it. */
+/** One turn of one player: its data and its actions. */
 export class Turn {
   #table;
 
@@ -75,7 +75,7 @@ export class Turn {
 
   async move(move, { offer_draw } = {}) {
     const reply = this.#act("move", { move, offer_draw });
-    this.#waitForNext(); // behind the move, on the same way
+    this.#waitForNext(); // after the move, in the same write
     return { requested_move: move, taken_move: null, capture_square: null, ...(await reply) };
   }
 
@@ -87,7 +87,7 @@ export class Turn {
     return this.end_game(`resignation_${this.color}`);
   }
 
-  /** Does something at this turn's ply, so that it may be sent again. A game that has ended meanwhile is no error. */
+  /** Acts at this turn's ply, so that the request may be sent again. It is no error if the game has ended meanwhile. */
   async #act(kind, fields) {
     const { client } = this.#table;
     const seated = { ...this.#seat, game_id: this.game_id };
@@ -104,11 +104,11 @@ export class Turn {
 
   #waitForNext() {
     const next = this.#table.wait();
-    next.catch(() => {}); // the loop meets it, if it goes on
+    next.catch(() => {}); // the loop handles the error, if it goes on
     this.#table.next = next;
   }
 
-  /** What of the fields of the loop concerns every request of it. */
+  /** The fields of the loop that belong in every request of it. */
   get #seat() {
     const { player, key, seat, brief } = this.#table.fields;
     return { player, key, seat, brief };

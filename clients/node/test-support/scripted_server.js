@@ -1,4 +1,4 @@
-// A server that does what a test tells it to: what a daemon would not do, or not when the test wants it.
+// A server scripted by a test: it does what a daemon would not do, or not at that moment.
 import net from "node:net";
 
 import { FrameDecoder, decode, encode, encodeFrame } from "../index.js";
@@ -66,7 +66,7 @@ class Peer {
     this.#socket.end();
   }
 
-  /** Closes without a farewell. */
+  /** Closes without a last reply. */
   reset() {
     this.#socket.resetAndDestroy();
   }

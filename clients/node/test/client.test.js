@@ -179,7 +179,7 @@ test("what could be carried out twice is not sent again, and what stands behind 
     assert.ok(reason instanceof ConnectionLost);
     assert.equal(reason.sent, true);
   }
-  assert.match(move.reason.message, /whether this move was carried out is not known; with "ply" it would/);
+  assert.match(move.reason.message, /it is not known whether this move was carried out; with "ply" the client would/);
   assert.deepEqual(ping.value, OK);
 });
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A bot that senses and moves at random, in reconnaissance blind chess or in any other variant the server plays.
 
-random_bot.py --player 1 --opponent 2 --variant rbc     makes a game, and plays white
-random_bot.py --player 2 --game 1                       plays in a game that is there
+random_bot.py --player 1 --opponent 2 --variant rbc     makes a game and plays White
+random_bot.py --player 2 --game 1                       plays in an existing game
 
-A registered player has a key: --key KEY, or --key @FILE, or the variable GM_KEY.
+A registered player needs its key: --key KEY, or --key @FILE, or the variable GM_KEY.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
         if game_id is None:
             game_id = new_game(client, options)
         elif client.state(game_id, brief=True)["state"]["phase"] == "open":
-            client.join(game_id)  # a seat is open, or the player is invited to it
+            client.join(game_id)  # takes an open seat, or the one that the player is invited to
         say(f"game {game_id}")
         for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:
@@ -43,20 +43,20 @@ def main() -> None:
 
 
 def say(line: str) -> None:
-    """Print a line in one write, so that two bots' lines do not mix, however Python's output is buffered."""
+    """Print a line in one write, so that the lines of two bots do not mix, however Python's output is buffered."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def new_game(client: Client, options: argparse.Namespace) -> int:
-    """Make the game; where draws are claimed otherwise, random moves would go on for long."""
+    """Make the game. Unless draws are automatic, a game of random moves would go on for long."""
     draws = {} if options.variant == "rbc" else {"draws": "automatic"}
     reply = client.new_game(options.player, options.opponent, variant=options.variant, brief=True, **draws)
     return reply["game_id"]
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=7100)
@@ -75,12 +75,12 @@ def arguments() -> argparse.Namespace:
 
 
 def read_key(text: str) -> str:
-    """A key, or the one in @FILE, which is the better place: every program on the machine may read an argument."""
+    """Return a key, or the one in @FILE, which is safer: every program on the machine may read the arguments."""
     return Path(text[1:]).read_text("utf-8").strip() if text.startswith("@") else text
 
 
 def seeded(seed: int) -> Pick[str]:
-    """Picks that look random and are the same for a seed in every language: Marsaglia's xorshift, of 32 bits."""
+    """Return pseudo-random picks, the same for a seed in every language (Marsaglia's xorshift, 32 bits)."""
     x = (seed ^ 0x9E3779B9) & 0xFFFFFFFF or 1
 
     def pick(items: list[str]) -> str | None:

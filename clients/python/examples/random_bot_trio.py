@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""``random_bot.py`` by the client for trio: the same bot, with the same arguments."""
+"""``random_bot.py`` with the client for trio: the same bot, with the same arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def main() -> None:
             reply = await client.new_game(options.player, options.opponent, variant=options.variant, **draws)
             game_id = reply["game_id"]
         elif (await client.state(game_id, brief=True))["state"]["phase"] == "open":
-            await client.join(game_id)  # a seat is open, or the player is invited to it
+            await client.join(game_id)  # takes an open seat, or the one that the player is invited to
         say(f"game {game_id}")
         async for turn in client.turns(game_id, brief=True):
             if turn.sense_actions:

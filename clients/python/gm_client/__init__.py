@@ -1,15 +1,15 @@
 """Clients of the gm protocol for Python.
 
-``blocking`` is for most bots, and one file to copy; ``trio_client`` is the same for trio; ``rbc`` and ``tracker`` help
-to play reconnaissance blind chess; ``gmcat`` is for the shell.
+``blocking`` suits most bots, and is a single file to copy; ``trio_client`` is the same for trio; ``rbc`` and
+``tracker`` help to play reconnaissance blind chess; ``gmcat`` is for the shell.
 
-Importing the package imports none of them. The names of ``blocking`` that a bot needs are here too, and load it when
-they are first asked for.
+Importing the package imports none of them. The names of ``blocking`` that a bot needs are available here too, and load
+it on first use.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers take it for typing's; that module takes as long to load as half of gmcat
+TYPE_CHECKING = False  # type checkers treat it as typing's; loading that takes half as long as gmcat
 if TYPE_CHECKING:
     from .blocking import BadReply, Client, ConnectionLost, GameState, GmError, Turn, connect
 

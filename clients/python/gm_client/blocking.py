@@ -6,11 +6,11 @@
             turn.sense(random.choice(turn.sense_actions))
             turn.move(random.choice(turn.move_actions))
 
-Needs Python 3.11 and nothing else: this one file may be copied into a bot's own project, under any name. PROTOCOL is
-the reference of all kinds, fields and codes. What is here blocks; ``gm_client.trio_client`` is the same for trio.
+Needs Python 3.11 and nothing else: copy this one file into a bot's own project, under any name. PROTOCOL is the
+reference of all kinds, fields and codes. This client blocks; ``gm_client.trio_client`` is the same for trio.
 """
 
-# What stands between ">>>" and "<<<" is generated, in gmd's source tree: `python -m clients.generate`.
+# The parts between ">>>" and "<<<" are generated, in gmd's source tree: `python -m clients.generate`.
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ R = TypeVar("R")
 VERSION = "0.1.0"
 DEFAULT_PORT = 7100
 
-#: Longest reply taken, in bytes. The longest game's history is some 10 MB; a server of another protocol gives itself
-#: away by its first four bytes: "HTTP" would be a length of 1.2 GB.
+#: The largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of another protocol is
+#: recognised by its first four bytes: "HTTP" would be a length of 1.2 GB.
 MAX_REPLY = 64 << 20
 #: Seconds that each step of connecting may take.
 CONNECT_SECONDS = 10.0
-#: Seconds for which a lost connection is tried again unless told otherwise: enough to restart a server.
+#: Default seconds of retries after a lost connection: enough to restart a server.
 PATIENCE_SECONDS = 60.0
-#: Seconds between two attempts: at first, and at most. Doubled each time, and varied: many clients lose one server.
+#: Seconds between two attempts, at first and at most. They double each time, with jitter for crowds of clients.
 FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
-#: Seconds without a reply, beyond those the longest wait may take, after which the server is taken to be gone.
+#: Seconds without a reply, in addition to the longest wait, after which the connection counts as lost.
 SILENCE_SECONDS = 30.0
 
-#: Kinds that change nothing, or nothing more when they are sent again.
+#: Kinds that change nothing, or nothing more when repeated.
 READING = {
     *("hello", "ping", "state", "wait", "actions", "games", "history", "players", "revoke"),
     *("join", "invitations", "accept", "decline", "settings", "leaderboard"),
 }
-#: Kinds that may be sent again where "ply" says which action it is.
+#: Kinds that may be sent again if "ply" identifies the action.
 ACTING = {"move", "sense", "end_game"}
-#: Kinds that may be sent again thanks to a "token", which they get here unless they have one.
+#: Kinds that may be sent again because of their "token", which the client adds if there is none.
 MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"}
-#: Unwanted invitations that a loop can leave out: as many as the server takes in the field "except".
+#: Unwanted invitations that a loop can exclude: as many as the server accepts in the field "except".
 MAX_DECLINED = 100
-#: Codes that say, in answer to a join, that there is no invitation any more.
+#: Codes of a reply to join that mean that the invitation no longer exists.
 GIVEN_UP = {"game_over", "no_such_game", "not_available"}
-#: Codes that go away by trying again, in answer to a hello.
+#: Codes of a reply to hello that a retry may overcome.
 PASSING = {"too_many", "shutting_down"}
 
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 class GmError(Exception):
-    """The server refused a request. Its text is the server's sentence; nothing has changed.
+    """The server refused a request, and nothing has changed. The text is the server's sentence.
 
-    :ivar code: the protocol's word for what is wrong: ``illegal_move``, ``not_your_turn`` and so on.
+    :ivar code: the protocol's code for the error: ``illegal_move``, ``not_your_turn`` and so on.
     :ivar kind: the kind of the request.
-    :ivar retry_after: with ``too_many``, in how many seconds to try again.
-    :ivar reply: all that the server replied.
+    :ivar retry_after: with ``too_many``, the seconds to wait before the next attempt.
+    :ivar reply: the server's whole reply.
     """
 
     def __init__(self, reply: dict[str, Any], kind: str) -> None:
@@ -81,7 +81,7 @@ class GmError(Exception):
 
 
 class ConnectionLost(Exception):
-    """There is no connection, and trying again has not helped or is not allowed.
+    """There is no connection, and retries have failed or are not allowed.
 
     :ivar sent: whether the server may have carried out the request.
     """
@@ -92,7 +92,7 @@ class ConnectionLost(Exception):
 
 
 class BadReply(Exception):
-    """What came is no reply of a gm server."""
+    """The data received is not a reply of a gm server."""
 
 
 # --- Requests and replies ---------------------------------------------------------------------------------------------
@@ -457,7 +457,7 @@ class LeaderboardRow(TypedDict):
 
 
 class Fields(TypedDict, total=False):
-    """What a request of any kind may have. A player of null is nobody."""
+    """Fields that a request of any kind may have. A player of null is nobody."""
 
     #: A value that the reply repeats.
     id: int | str | None
@@ -470,7 +470,7 @@ class Fields(TypedDict, total=False):
 
 
 class GameFields(Fields, total=False):
-    """What a new game is played with. A token is made up if there is none."""
+    """The terms of a new game. The client adds a token if there is none."""
 
     #: Names the request for a retry.
     token: str | None
@@ -707,7 +707,7 @@ class LeaderboardFields(Fields, total=False):
 
 
 class Reply(TypedDict):
-    """What every reply has."""
+    """Fields that every reply has."""
 
     error: None
     id: NotRequired[int | str]
@@ -898,7 +898,7 @@ class StateReply(Reply):
 
 
 class StateActionsReply(Reply):
-    """The game. The actions are there where they were asked for, the names where a player is registered."""
+    """The game, with the actions if requested, and with names if a player is registered."""
 
     state: GameState
     #: As in actions, if asked for.
@@ -910,7 +910,7 @@ class StateActionsReply(Reply):
 
 
 class WaitReply(Reply):
-    """The game in which the player is to act, or which is over; a state of null if none of several is due."""
+    """The game in which the player is to act, or which is over; a state of null if no game needs the player yet."""
 
     #: The game's state.
     state: GameState | None
@@ -923,14 +923,14 @@ class WaitReply(Reply):
 
 
 class DeclineReply(Reply):
-    """The game declined; a state of null where there was none."""
+    """The game declined; a state of null where there was no game."""
 
     #: The game's state.
     state: GameState | None
 
 
 class ChallengeReply(Reply):
-    """The game that the other is invited to."""
+    """The game that the opponent is invited to."""
 
     game_id: int
     seat: Color
@@ -939,7 +939,7 @@ class ChallengeReply(Reply):
 
 
 class MoveReply(Reply):
-    """The game. In reconnaissance blind chess also what was asked for, what came of it, and where it captured."""
+    """The game. In reconnaissance blind chess also the move requested, the move made, and the capture square."""
 
     #: The game's state.
     state: GameState
@@ -955,7 +955,7 @@ class MoveReply(Reply):
 
 
 class TurnsFields(Fields, total=False):
-    """What all requests of a loop have. ``seat`` says which, for a player who holds both."""
+    """The fields of all requests of a loop. ``seat`` selects one seat for a player who holds both."""
 
     seat: Color
 
@@ -964,14 +964,14 @@ class TurnsFields(Fields, total=False):
 
 
 def encode(request: dict[str, Any]) -> bytes:
-    """The JSON of a request."""
+    """Return a request as JSON."""
     return json.dumps(request, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def decode(body: bytes) -> dict[str, Any]:
-    """The JSON object in a message.
+    """Return the JSON object in a message.
 
-    :raises BadReply: there is none.
+    :raises BadReply: the message is not a JSON object.
     """
     try:
         value = json.loads(body.rstrip(b"\0").decode())
@@ -983,29 +983,29 @@ def decode(body: bytes) -> dict[str, Any]:
 
 
 def frame(body: bytes) -> bytes:
-    """A message as it travels: its length in four bytes, and the message."""
+    """Return a message with its header, the length in four bytes."""
     return len(body).to_bytes(4, "big") + body
 
 
 class Frames:
-    """Cuts the bytes of a connection into messages."""
+    """Splits the bytes of a connection into messages."""
 
     def __init__(self) -> None:
         self._received = bytearray()
 
     @property
     def pending(self) -> int:
-        """How many bytes came that are not part of a message taken out."""
+        """The number of received bytes that are not part of a message taken yet."""
         return len(self._received)
 
     def feed(self, chunk: bytes | bytearray) -> None:
-        """Add bytes, cut anywhere."""
+        """Add received bytes, split anywhere."""
         self._received += chunk
 
     def take(self) -> bytes | None:
-        """Take out the first message, or return None while it is not whole.
+        """Remove and return the first message, or return None while it is incomplete.
 
-        :raises BadReply: its length is none.
+        :raises BadReply: its length is out of range.
         """
         if len(self._received) < 4:
             return None
@@ -1013,7 +1013,7 @@ class Frames:
         if not 0 < length <= MAX_REPLY:
             raise BadReply(
                 f"a reply begins with {bytes(self._received[:4])!r}, a length of {length}, which is not between 1 and "
-                f"{MAX_REPLY}: is this a gm server, and is the connection without TLS, or with it, on both sides?"
+                f"{MAX_REPLY}: is this a gm server, and do both sides use TLS, or neither?"
             )
         if len(self._received) < 4 + length:
             return None
@@ -1023,7 +1023,7 @@ class Frames:
 
 
 class Asked:
-    """A request, and what came of it."""
+    """A request and its outcome."""
 
     def __init__(self, kind: str, fields: dict[str, Any]) -> None:
         self.kind = kind
@@ -1039,76 +1039,82 @@ class Asked:
 
     @property
     def settled(self) -> bool:
-        """Whether there is a reply, or there will be none."""
+        """Whether there is a reply, or an error in its place."""
         return self.reply is not None or self.error is not None
 
     def result(self) -> Any:
-        """The reply. Raises the error, if it is one."""
+        """Return the reply, or raise the error."""
         if self.error is not None:
             raise self.error
         return self.reply
 
 
 class Conversation:
-    """A session that outlives its connections: what has been asked and not answered yet, and who asks."""
+    """A session that outlives its connections: the unanswered requests, and the player's hello."""
 
     def __init__(self, greeting: HelloFields, patience: float) -> None:
         self._greeting: dict[str, Any] = {"protocol": 2, "client": f"gm_client/{VERSION}", **greeting}
         self._patience = patience
-        self._unanswered: deque[Asked] = deque()  # behind those that are sent come those that are not
-        self._lost_at: float | None = None  # since when there is no connection for what is asked
+        self._unanswered: deque[Asked] = deque()  # first those already sent, then the others
+        self._lost_at: float | None = None  # since when requests have had no connection
         self._attempts = 0  # to connect, since then
-        self._said: dict[str, Any] = {}  # with what the connection began
-        self._introduced = True  # false on a connection that knows of no player, as the key is an old one
+        self._said: dict[str, Any] = {}  # the fields of the connection's first hello
+        self._introduced = True  # false where the hello was refused because of an old key
         #: The server's latest hello.
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
 
     @property
     def silence(self) -> float:
-        """Seconds in which a reply that is due must have come."""
+        """The seconds within which a reply must arrive."""
         return float(self.hello["limits"].get("max_wait_seconds", 60)) + SILENCE_SECONDS
 
     @property
     def awaits_reply(self) -> bool:
-        """Whether something was sent on the connection that is not answered."""
+        """Whether a request that was sent on the connection is unanswered."""
         return bool(self._unanswered) and self._unanswered[0].sent
 
     def ask(self, kind: str, fields: dict[str, Any]) -> Asked:
-        """:raises GmError: the request is longer than the server takes."""
+        """Add a request to the queue.
+
+        :raises GmError: the request is longer than the server accepts.
+        """
         asked = Asked(kind, self._with_key(fields) if kind == "rekey" else fields)
         limit = self.hello["limits"].get("max_message")
         if limit is not None and len(asked.body) > limit:
-            error = f"the request has {len(asked.body)} bytes, and the server takes {limit} (limits.max_message)"
+            error = f"the request has {len(asked.body)} bytes; the server accepts at most {limit} (limits.max_message)"
             raise GmError({"error": error, "code": "bad_frame"}, kind)
         self._unanswered.append(asked)
         return asked
 
     def _with_key(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """A rekey with what it can be repeated by: the old key, which no hello takes any more."""
+        """Add the old key to a rekey, which makes it repeatable: no hello accepts that key afterwards."""
         key, player = self._greeting.get("key"), self.hello["player"]
         if key is None or "name" in fields or fields.get("player", player) != player:
             return fields
         return {"player": player, "key": key, **fields}
 
     def again(self) -> Conversation:
-        """A new one that begins as this one has come to begin."""
+        """Return a new conversation that begins with this one's current hello."""
         other = Conversation({}, self._patience)
         other._greeting, other.hello = self._greeting, self.hello
         return other
 
     def abandon(self, asked: Asked) -> None:
-        """Nobody wants to know any more what comes of a request: it is not sent (again)."""
+        """Do not send a request (again): its caller no longer waits for the reply."""
         asked.repeatable = False
         if not asked.sent and asked in self._unanswered:
             self._unanswered.remove(asked)
 
     def greeting(self) -> bytes:
-        """What a connection begins with."""
+        """Return the first message of a connection."""
         self._said = dict(self._greeting)
         return encode({"kind": "hello", **self._said})
 
     def greeted(self, body: bytes) -> None:
-        """:raises GmError: the server refuses."""
+        """Take the reply to the hello.
+
+        :raises GmError: the server refuses it.
+        """
         reply = decode(body)
         self._introduced = reply.get("error") is None
         if self._introduced:
@@ -1117,24 +1123,24 @@ class Conversation:
             raise GmError(reply, "hello")
 
     def _rekeys(self) -> bool:
-        """Whether the key may be an old one, the reply with the new one being lost: it is good for asking again."""
+        """Return whether the reply to a rekey may have been lost: the old key then serves to repeat it."""
         return any(asked.kind == "rekey" and asked.repeatable for asked in self._unanswered)
 
     def unsent(self) -> list[bytes]:
-        """The requests to be sent on the connection, which count as sent from now on."""
+        """Return the requests to send on the connection, and mark them as sent."""
         asked = [each for each in self._unanswered if not each.sent]
         for each in asked:
             each.sent = True
         return [each.body for each in asked]
 
     def answered(self, body: bytes) -> None:
-        """A reply is the oldest request's.
+        """Take a reply: it belongs to the oldest request.
 
-        :raises ConnectionLost: it is the server's farewell.
+        :raises ConnectionLost: the server is ending the session.
         """
         reply = decode(body)
         asked = self._unanswered[0] if self.awaits_reply else None
-        if asked is None or reply.get("code") == "shutting_down":  # then nothing was carried out
+        if asked is None or reply.get("code") == "shutting_down":  # no request was carried out
             if asked is not None:
                 asked.sent = False
             raise ConnectionLost(f"the server ended the session: {reply.get('error')}")
@@ -1149,20 +1155,20 @@ class Conversation:
             self._learn(asked, reply)
             asked.reply = reply
         if not self._introduced and asked.kind == "rekey":
-            raise ConnectionLost("the connection knows of no player")  # the next one begins with the new key
+            raise ConnectionLost("the session has no player")  # the next one begins with the new key
 
     def _learn(self, asked: Asked, reply: dict[str, Any]) -> None:
-        """A later hello, or key, is what the next connection begins with."""
+        """Use a later hello, or a later key, for the next connection."""
         if asked.kind == "hello":
             others = {name: value for name, value in asked.fields.items() if name != "id"}
             self._greeting = {"protocol": 2, "client": self._greeting["client"], **others}
             self._said, self.hello = dict(self._greeting), reply
         elif asked.kind == "rekey" and reply.get("player") == self.hello["player"] and reply.get("key") is not None:
-            self._greeting["key"] = reply["key"]  # for those, too, who began as this one
+            self._greeting["key"] = reply["key"]  # shared with the conversations made by again()
             self._greeting.pop("password", None)
 
     def lost(self, error: Exception) -> None:
-        """There is no connection any more. What could be carried out twice fails; the rest is sent again."""
+        """Handle the loss of the connection: fail requests that might be carried out twice, and requeue the others."""
         if isinstance(error, BadReply):
             return self.refuse(error)
         doubtful = [asked for asked in self._unanswered if asked.sent and not asked.repeatable]
@@ -1174,17 +1180,17 @@ class Conversation:
         return None
 
     def refuse(self, error: Exception) -> None:
-        """What is not answered fails."""
+        """Fail all unanswered requests."""
         self._connects()
         for asked in self._unanswered:
             asked.error = error
         self._unanswered.clear()
 
     def pause(self, error: Exception | None, now: float) -> float | None:
-        """Seconds before the next attempt to connect; None if it would not help, and all that is asked has failed.
+        """Return the seconds before the next attempt to connect; None if it is hopeless, after failing all requests.
 
-        :param error: what came of the last connection or attempt.
-        :param now: seconds by a clock that never goes back.
+        :param error: the error of the last connection or attempt.
+        :param now: the time in seconds, on a monotonic clock.
         """
         self._lost_at = now if self._lost_at is None else self._lost_at
         seconds = 0.0
@@ -1201,62 +1207,62 @@ class Conversation:
         return seconds
 
     def _connects(self) -> None:
-        """A reply has come, or none will: the next loss is a new one."""
+        """Reset the count of attempts: a reply has come, or the requests have failed."""
         self._lost_at, self._attempts = None, 0
 
 
 def _in_doubt(kind: str, cause: Exception) -> ConnectionLost:
-    how = '; with "ply" it would have been sent again' if kind in ACTING else ""
-    message = f"the connection was lost, and whether this {kind} was carried out is not known{how}"
+    how = '; with "ply" the client would have retried it' if kind in ACTING else ""
+    message = f"the connection was lost, and it is not known whether this {kind} was carried out{how}"
     error = ConnectionLost(message, sent=True)
     error.__cause__ = cause
     return error
 
 
 class Session:
-    """What both clients know of the server, from its latest hello."""
+    """What both clients know about the server from its latest hello."""
 
     _conversation: Conversation
 
     @property
     def server(self) -> str | None:
-        """Its name and version."""
+        """The server's name and version."""
         server: str | None = self._conversation.hello["server"]
         return server
 
     @property
     def protocol(self) -> int | None:
-        """The version that is spoken."""
+        """The protocol version of the session."""
         protocol: int | None = self._conversation.hello["protocol"]
         return protocol
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds it knows."""
+        """The kinds that the server knows."""
         kinds: list[str] = self._conversation.hello["kinds"]
         return kinds
 
     @property
     def limits(self) -> dict[str, float]:
-        """Its limits, by name."""
+        """The server's limits, by name."""
         limits: dict[str, float] = self._conversation.hello["limits"]
         return limits
 
     @property
     def player(self) -> int | None:
-        """The player that requests are by default."""
+        """The default player of requests."""
         player: int | None = self._conversation.hello["player"]
         return player
 
 
 class Following:
-    """What a loop of turns asks, and what it has seen the end of.
+    """The requests of a loop of turns, and the games that it has seen end.
 
-    The end may be seen in the reply to an action, to a wait, or to both. Who has seen it in the first is not told of it
-    again by a wait for any game.
+    The end of a game may be seen in the reply to an action, to a wait, or to both. A wait for any game does not report
+    an end again that the reply to an action has shown.
 
-    An invitation is told of by every wait for any game until it is taken up, before all turns that came later: so one
-    that is not wanted is left out of those that follow.
+    Every wait for any game reports an invitation until it is answered, before all later turns. So an unwanted
+    invitation is excluded from the waits that follow.
     """
 
     def __init__(
@@ -1274,7 +1280,7 @@ class Following:
         self._over, self._invited = over, invited
         self._ended: set[int] = set()
         self._declined: list[int] = []
-        #: The invitation that the server is to be told is declined: there is no room to leave out more that stand.
+        #: An invitation to decline: the server cannot exclude more than are excluded already.
         self.unwanted: int | None = None
 
     @property
@@ -1283,11 +1289,11 @@ class Following:
         return {**self._wait, "except": list(self._declined)} if self._declined else self._wait
 
     def takes_up(self, reply: WaitReply) -> int | None:
-        """The game whose invitation a reply tells of, if it is to be taken up."""
+        """Return the game of an invitation in a reply, if the player is to join it."""
         state = reply["state"]
         if self.game_id is not None or state is None or state["phase"] != "open":
             return None
-        if state["game_id"] in self._declined:  # the wait was on its way by then
+        if state["game_id"] in self._declined:  # this wait was sent before
             return None
         if self._invited is None or self._invited(state):
             return state["game_id"]
@@ -1298,7 +1304,7 @@ class Following:
         return None
 
     def see(self, state: GameState | None) -> None:
-        """Tell of the end of a game, once."""
+        """Report the end of a game, once."""
         if state is None or state["phase"] != "over" or state["game_id"] in self._ended:
             return
         self._ended.add(state["game_id"])
@@ -1306,16 +1312,16 @@ class Following:
             self._over(state)
 
     def ends(self, reply: WaitReply) -> bool:
-        """Whether the loop does."""
+        """Return whether a reply ends the loop."""
         return self.game_id is not None and reply["state"] is not None and reply["state"]["phase"] == "over"
 
 
 class TurnView:
-    """What can be seen in a turn.
+    """The data of a turn.
 
-    :ivar state: the latest state the player has seen.
-    :ivar sense_actions: where the player may sense; empty where there is nothing to sense, or it is done.
-    :ivar move_actions: how the player may move, in UCI.
+    :ivar state: the latest state that the player has seen.
+    :ivar sense_actions: the squares that the player may sense; empty if there is no sense in this turn, or after it.
+    :ivar move_actions: the moves that the player may make, in UCI.
     """
 
     def __init__(self, reply: WaitReply) -> None:
@@ -1323,21 +1329,21 @@ class TurnView:
         self.state: GameState = reply["state"]
         self.sense_actions: list[str] = reply.get("sense_actions") or []
         self.move_actions: list[str] = reply.get("move_actions") or []
-        self._ply, self._color = self.state["ply_index"], self.state["turn"]  # the state goes on with a move
+        self._ply, self._color = self.state["ply_index"], self.state["turn"]  # a move changes the state
 
     @property
     def game_id(self) -> int:
-        """The game it is in."""
+        """The game of the turn."""
         return self.state["game_id"]
 
     @property
     def ply(self) -> int:
-        """The ``ply_index`` it is at."""
+        """The turn's ``ply_index``."""
         return self._ply
 
     @property
     def color(self) -> Color:
-        """The player's."""
+        """The player's colour."""
         return self._color
 
 
@@ -1345,7 +1351,7 @@ class TurnView:
 
 
 class Connection:
-    """One connection that carries messages. It knows nothing of what is in them."""
+    """A connection that carries messages, whatever they contain."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -1359,14 +1365,17 @@ class Connection:
         path: str | None = None,
         tls: bool | ssl.SSLContext = False,
     ) -> Self:
-        """:raises ConnectionLost: it cannot be made."""
+        """Connect.
+
+        :raises ConnectionLost: no connection can be made.
+        """
         try:
             return cls(_connected(host, port, path, tls))
         except (OSError, UnicodeError) as error:  # ssl.SSLError is one
             raise ConnectionLost(f"cannot connect to {path or f'{host}:{port}'}: {_reason(error)}") from error
 
     def send(self, *bodies: bytes) -> None:
-        """Send messages, in one write."""
+        """Send messages in one write."""
         try:
             self._socket.settimeout(SILENCE_SECONDS)
             self._socket.sendall(b"".join(map(frame, bodies)))
@@ -1374,10 +1383,10 @@ class Connection:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
 
     def receive(self, patience: float) -> bytes:
-        """The next message, which must come, or go on coming, within so many seconds.
+        """Return the next message. ``patience`` limits the seconds between two pieces of it.
 
-        :raises ConnectionLost: it does not.
-        :raises BadReply: it is none.
+        :raises ConnectionLost: nothing came in time, or the connection ended.
+        :raises BadReply: the data is not a message.
         """
         try:
             self._socket.settimeout(patience)
@@ -1387,23 +1396,23 @@ class Connection:
                     raise ConnectionLost("the server closed the connection")
                 self._frames.feed(chunk)
         except TimeoutError as error:
-            raise ConnectionLost("the server has not answered for long") from error
+            raise ConnectionLost("the server did not answer in time") from error
         except OSError as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
         return body
 
     def is_over(self) -> bool:
-        """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
+        """Return whether the server has closed the connection, or has sent data while no reply was pending."""
         try:
             self._socket.settimeout(0)
             return self._frames.pending > 0 or self._socket.recv(1) is not None
         except BlockingIOError:
             return False
         except OSError as error:
-            return type(error).__name__ != "SSLWantReadError"  # by its name, as ssl may not be loaded
+            return type(error).__name__ != "SSLWantReadError"  # by name, since ssl may not be loaded
 
     def close(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
         with contextlib.suppress(OSError):
             self._socket.close()
 
@@ -1429,8 +1438,8 @@ def _connected(host: str, port: int, path: str | None, tls: bool | ssl.SSLContex
 
 
 def tls_context(tls: bool | ssl.SSLContext) -> ssl.SSLContext:
-    """The context given, or one that trusts what the system does."""
-    import ssl  # as slow to import as the rest together
+    """Return the given context, or one that trusts the system's certificates."""
+    import ssl  # takes as long to import as all else
 
     return tls if isinstance(tls, ssl.SSLContext) else ssl.create_default_context()
 
@@ -1440,7 +1449,7 @@ def _reason(error: Exception) -> str:
 
 
 class BlockingSession(Session):
-    """A session on connections that come and go. Of one thread at a time: several threads have a client each."""
+    """A session over changing connections. Use it from one thread at a time; several threads need a client each."""
 
     def __init__(
         self,
@@ -1452,11 +1461,11 @@ class BlockingSession(Session):
         patience: float = PATIENCE_SECONDS,
         **hello: Unpack[HelloFields],
     ) -> None:
-        """As :func:`connect`, but connects when the first request is made."""
+        """Take the arguments of :func:`connect`; connect with the first request."""
         self._where = (host, port, path, tls_context(tls) if tls else False)
         self._conversation = Conversation(hello, patience)
         self._connection: Connection | None = None
-        self._why: Exception | None = None  # there is no connection
+        self._why: Exception | None = None  # why there is no connection
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -1466,10 +1475,10 @@ class BlockingSession(Session):
         self.close()
 
     def open(self) -> None:
-        """Make one attempt to connect. Nobody needs to call it: a request connects.
+        """Connect, in one attempt. Calling this is optional: a request connects.
 
-        :raises ConnectionLost: there is no server.
-        :raises GmError: the server refuses.
+        :raises ConnectionLost: the server cannot be reached.
+        :raises GmError: the server refuses the hello.
         """
         if self._closed:
             raise ConnectionLost("the client was closed")
@@ -1490,7 +1499,7 @@ class BlockingSession(Session):
         self._drop(ConnectionLost("the client was closed"))
 
     def request(self, kind: str, **fields: Any) -> Any:
-        """A request of any kind, for those that have no method here; the reply.
+        """Send a request of any kind, also one without a method here, and return the reply.
 
         :raises GmError: the server refuses it.
         :raises ConnectionLost: there is no connection.
@@ -1498,13 +1507,13 @@ class BlockingSession(Session):
         return self._result(self._ask(kind, **fields))
 
     def _ask(self, kind: str, **fields: Any) -> Asked:
-        """A request, which leaves with the next one whose reply is waited for."""
+        """Queue a request; it is sent together with the next one whose reply is awaited."""
         if self._closed:
             raise ConnectionLost("the client was closed")
         return self._conversation.ask(kind, fields)
 
     def _result(self, asked: Asked) -> Any:
-        """The reply to a request, and before it those to the requests before."""
+        """Return the reply to a request, after those to earlier requests."""
         try:
             while not asked.settled:
                 self._step()
@@ -1514,7 +1523,7 @@ class BlockingSession(Session):
         return asked.result()
 
     def _step(self) -> None:
-        """Get one reply, or what is needed for it."""
+        """Receive one reply, or do what is needed before: connect and send."""
         try:
             if self._connection is None:
                 self._connect_again()
@@ -1532,12 +1541,12 @@ class BlockingSession(Session):
             return
         try:
             connection.send(*bodies)
-        except BaseException as error:  # some of it may have left
+        except BaseException as error:  # part of it may have been sent
             self._drop(error if isinstance(error, ConnectionLost) else ConnectionLost("the client was interrupted"))
             raise
 
     def _drop(self, error: Exception) -> None:
-        """There is no connection now, for a reason."""
+        """Close the connection because of an error."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -1556,11 +1565,11 @@ class BlockingSession(Session):
             self._why = error
 
     def _loop(self) -> Self:
-        """Return the session for a loop of turns: this one, as nothing else is asked while it waits."""
+        """Return the session for a loop of turns: this one, since nothing else is requested while it waits."""
         return self
 
     def _leave(self) -> None:
-        """There is no other session to close."""
+        """Do nothing: a loop has no session of its own to close."""
 
 
 # --- The client -------------------------------------------------------------------------------------------------------
@@ -1577,17 +1586,17 @@ def connect(
     patience: float = PATIENCE_SECONDS,
     **hello: Unpack[HelloFields],
 ) -> Client:
-    """Connect and say hello, once.
+    """Connect and say hello, in one attempt.
 
-    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
-    again what was not answered. Only a request that might then be carried out twice fails instead, as a
+    Later losses of the connection are repaired: the client reconnects for up to ``patience`` seconds, and sends
+    unanswered requests again. Only a request that might then be carried out twice fails, with a
     :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
 
-    :param path: a Unix socket, in place of host and port.
-    :param tls: True to trust whom the system trusts, or a context.
-    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
-    :raises ConnectionLost: there is no server.
-    :raises GmError: the server refuses.
+    :param path: a Unix socket, instead of host and port.
+    :param tls: True to trust the system's certificates, or a context.
+    :param hello: the default ``player`` of all requests, with its ``key`` if it is registered.
+    :raises ConnectionLost: the server cannot be reached.
+    :raises GmError: the server refuses the hello.
     """
     client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
     client.open()
@@ -1595,35 +1604,38 @@ def connect(
 
 
 class Client(BlockingSession):
-    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
+    """A session. Every kind of message is a method of the same name; it returns the reply or raises :class:`GmError`.
 
     Ids are integers, whatever their size.
     """
 
     def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
-        """:param reply: what to take the reply for."""
+        """Send a request of a kind.
+
+        :param reply: the type of the reply.
+        """
         result: R = self.request(kind, **fields)
         return result
 
     def hello(self, **fields: Unpack[HelloFields]) -> HelloReply:
-        """Name another player, for the requests and the connections that follow."""
+        """Change the default player of the requests and connections that follow."""
         return self._call(HelloReply, "hello", **fields)
 
     def ping(self, **fields: Unpack[Fields]) -> Reply:
-        """Is anybody there?"""
+        """Check that the server answers."""
         return self._call(Reply, "ping", **fields)
 
     def new_game(
         self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
     ) -> NewGameReply:
-        """Begin a game; a seat that is None is open to whoever joins."""
+        """Begin a game; a seat that is None is open to any player."""
         seats = {"player_white": player_white, "player_black": player_black}
         return self._call(NewGameReply, "new_game", **seats, **fields)
 
     def game_from_pgn(
         self, player_white: int | None, player_black: int | None, **fields: Unpack[GameFromPgnFields]
     ) -> NewGameReply:
-        """Begin a game where the main line of ``pgn`` ends."""
+        """Begin a game from the end of the main line of ``pgn``."""
         seats = {"player_white": player_white, "player_black": player_black}
         return self._call(NewGameReply, "game_from_pgn", **seats, **fields)
 
@@ -1632,40 +1644,40 @@ class Client(BlockingSession):
         return self._call(MoveReply, "move", game_id=game_id, move=move, **fields)
 
     def sense(self, game_id: int, square: Square | None, **fields: Unpack[SenseFields]) -> SenseReply:
-        """Sense around a square, or None for none."""
+        """Sense around a square, or None to sense nothing."""
         return self._call(SenseReply, "sense", game_id=game_id, square=square, **fields)
 
     def end_game(self, game_id: int, termination: str, **fields: Unpack[EndGameFields]) -> StateReply:
-        """Resign, take a draw, or agree to one."""
+        """Resign, claim a draw, or agree to one."""
         return self._call(StateReply, "end_game", game_id=game_id, termination=termination, **fields)
 
     def state(self, game_id: int, **fields: Unpack[StateFields]) -> StateActionsReply:
-        """The game as the player may see it."""
+        """Return the game as the player may see it."""
         return self._call(StateActionsReply, "state", game_id=game_id, **fields)
 
     def wait(self, game_id: int | None = None, **fields: Unpack[WaitFields]) -> WaitReply:
-        """Block until the player is to act in the game, or in one of several, or it is over."""
+        """Wait until the player is to act in the game, or in any of its games, or until a game is over."""
         which = {} if game_id is None else {"game_id": game_id}
         return self._call(WaitReply, "wait", **which, **fields)
 
     def actions(self, game_id: int, **fields: Unpack[ActionsFields]) -> ActionsReply:
-        """What the player may do now."""
+        """Return the actions that are open to the player now."""
         return self._call(ActionsReply, "actions", game_id=game_id, **fields)
 
     def games(self, **fields: Unpack[GamesFields]) -> GamesReply:
-        """A page of games, newest first."""
+        """Return a page of games, newest first."""
         return self._call(GamesReply, "games", **fields)
 
     def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
-        """The whole game."""
+        """Return the whole game."""
         return self._call(HistoryReply, "history", game_id=game_id, **fields)
 
     def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
-        """Become a registered player. Keep the key: it is shown this once."""
+        """Register a player. Store the key: it is shown only once."""
         return self._call(KeyReply, "register", name=name, **fields)
 
     def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Another key for a registered player, in place of the one it has."""
+        """Get another key for a registered player, which replaces its present one."""
         return self._call(KeyReply, "rekey", **fields)
 
     def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:
@@ -1673,15 +1685,15 @@ class Client(BlockingSession):
         return self._call(JoinReply, "join", game_id=game_id, **fields)
 
     def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> ChallengeReply:
-        """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
+        """Invite a registered player who is present, by name or id, to a game in which one's own seat is taken."""
         return self._call(ChallengeReply, "challenge", opponent=opponent, **fields)
 
     def seek(self, **fields: Unpack[SeekFields]) -> SeatReply:
-        """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
+        """Get a game with another player who seeks one like it, or wait to be found while this connection lasts."""
         return self._call(SeatReply, "seek", **fields)
 
     def invitations(self, **fields: Unpack[InvitationsFields]) -> InvitationsReply:
-        """A page of the invitations that wait for an answer."""
+        """Return a page of the invitations that are not answered."""
         return self._call(InvitationsReply, "invitations", **fields)
 
     def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:
@@ -1689,28 +1701,28 @@ class Client(BlockingSession):
         return self._call(JoinReply, "accept", game_id=game_id, **fields)
 
     def decline(self, game_id: int | None = None, **fields: Unpack[Fields]) -> DeclineReply:
-        """Call off a game that has not begun; without one, seek no longer."""
+        """Call off a game that has not begun; without a game, stop seeking."""
         which = {} if game_id is None else {"game_id": game_id}
         return self._call(DeclineReply, "decline", **which, **fields)
 
     def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
-        """What the player has set, having set what is given."""
+        """Set the given fields, and return the player's settings."""
         return self._call(SettingsReply, "settings", **fields)
 
     def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
-        """A page of the ratings that ranked games have come to, the strongest first."""
+        """Return a page of the ratings from ranked games, the strongest first."""
         return self._call(LeaderboardReply, "leaderboard", **fields)
 
     def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
-        """For the operator: take a player's key away."""
+        """Revoke a player's key. For the operator only."""
         return self._call(PlayerReply, "revoke", **fields)
 
     def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
-        """For the operator: a page of registered players."""
+        """Return a page of registered players. For the operator only."""
         return self._call(PlayersReply, "players", **fields)
 
     def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
-        """For the operator: a game of two registered players who are here, by name or id; both are invited."""
+        """Invite two registered players who are present, by name or id, to a game. For the operator only."""
         return self._call(PairReply, "pair", white=white, black=black, **fields)
 
     def turns(
@@ -1721,25 +1733,25 @@ class Client(BlockingSession):
         invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
     ) -> Turns:
-        """The player's turns in a game until it is over; without ``game_id`` those in all its games, for ever.
+        """Iterate over the player's turns in a game until it is over; without ``game_id``, in all its games for ever.
 
-        It waits between them, and with new games too. A turn comes again as long as nothing was done in it.
+        It waits between turns, and includes games that begin later. A turn without an action comes again.
 
-        :param over: called with the last state of each game that has ended, once.
-        :param invited: without ``game_id``, called with the state of each game the player is invited to, which it joins
-            if the answer is true. Without this it joins all. The first hundred that it does not join stand, and may be
-            joined later; those beyond are declined, which ends them.
+        :param over: called once with the last state of each game that has ended.
+        :param invited: without ``game_id``, called with the state of each game that the player is invited to, which it
+            joins if the result is true. Without this argument it joins all. The first hundred invitations that it does
+            not join remain open, and may be accepted later; any further ones are declined, which ends them.
         """
         return Turns(self, Following(game_id, over, invited, fields))
 
 
 class Turns(Iterator["Turn"]):
-    """The loop of :meth:`Client.turns`."""
+    """The iterator of :meth:`Client.turns`."""
 
     def __init__(self, client: Client, following: Following) -> None:
         self._client = client._loop()
         self._following = following
-        self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
+        self._waits: deque[Asked] = deque()  # the last one reports the next turn, those before it only ends of games
         self._ended = False
 
     def __next__(self) -> Turn:
@@ -1788,10 +1800,10 @@ class Turns(Iterator["Turn"]):
 
 
 class Turn(TurnView):
-    """One turn of the player's. What is done in it is safe to send again, and is after a lost connection.
+    """One turn of the player. Its actions are safe to send again, and the client does so after a lost connection.
 
-    If the game has ended while the bot thought (the opponent resigned, the clock ran out), doing something is no error:
-    it does nothing, and its reply has the last state.
+    If the game has ended while the bot was thinking (the opponent resigned, the time ran out), an action is not an
+    error: it does nothing, and its reply has the last state.
     """
 
     def __init__(self, turns: Turns, reply: WaitReply) -> None:
@@ -1799,24 +1811,24 @@ class Turn(TurnView):
         self._turns = turns
 
     def sense(self, square: Square | None) -> SenseReply:
-        """Sense around a square, or None for none."""
+        """Sense around a square, or None to sense nothing."""
         reply = self._result(self._ask("sense", square=square))
         self.sense_actions = []
         return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
 
     def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
-        """Move, or None to pass; the turn is over then. Outside of blind chess ``taken_move`` is None."""
+        """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
         asked = self._ask("move", move=move, **({"offer_draw": True} if offer_draw else {}))
-        self._turns._wait_for_next()  # leaves in one write with the move
+        self._turns._wait_for_next()  # sent in one write with the move
         reply = self._result(asked)
         return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
 
     def end_game(self, termination: str) -> StateReply:
-        """Take a draw, or agree to one."""
+        """Claim a draw, or agree to one."""
         return self._result(self._ask("end_game", termination=termination))  # type: ignore[return-value]
 
     def resign(self) -> StateReply:
-        """Give the game up."""
+        """Resign the game."""
         return self.end_game(f"resignation_{self.color}")
 
     def _ask(self, kind: str, **fields: Any) -> Asked:

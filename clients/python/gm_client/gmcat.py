@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""gmcat: JSON to a gm server and its replies back, from a shell.
+"""gmcat: send JSON requests to a gm server from a shell, and print its replies.
 
     gmcat '{"kind":"new_game","player_white":1,"player_black":2}'
     gmcat < requests.jsonl > replies.jsonl
 
-Needs Python 3.11 and nothing else: this one file may be copied to wherever it is wanted.
+Needs Python 3.11 and nothing else: copy this one file to wherever you need it.
 
-A single request given as argument is a version 1 session. Anything else is one version 2 session, opened by a
-hello of gmcat's own unless the first request is one, and by one that names the player where --player does; then a
-single request has a session too. Each request is sent once the reply to the one before is
-printed: a reply can decide the next request, and a ``wait`` is not cut short by what stands behind it.
+A single request given as an argument is a version 1 session. Anything else is one version 2 session. It begins with
+gmcat's own hello, unless the first request is a hello; with --player, the hello names the player, and then a single
+request has a session too. Each request is sent after the reply to the previous one has been printed: so a reply can
+decide the next request, and no following request cuts a ``wait`` short.
 """
 
 from __future__ import annotations
@@ -29,44 +29,47 @@ VERSION = "0.1.0"
 #: The operator's socket in a daemon's data directory.
 SOCKET_NAME = "operator.sock"
 
-#: Where a key may stand that is not to be seen among the arguments of running programs.
+#: The variable for a key, which would otherwise be visible among the arguments of running programs.
 KEY_VARIABLE = "GM_KEY"
 
-#: Largest reply taken, in bytes. The longest game's history is some 10 MB; a server of another protocol gives
-#: itself away by its first four bytes: "HTTP" would be a reply of 1.2 GB.
+#: The largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of another protocol is
+#: recognised by its first four bytes: "HTTP" would be a reply of 1.2 GB.
 MAX_REPLY = 64 << 20
 
-#: Longest line that --pretty makes of an array or object, in characters: a rank of the board is one line.
+#: The longest line that --pretty makes of an array or object, in characters: a rank of the board fits on one line.
 PRETTY_WIDTH = 100
 
 EPILOG = """\
-Without arguments, requests are read from standard input, one a line; blank lines are skipped.
+examples: gmcat '{"kind": "ping"}'
+          gmcat < requests.jsonl > replies.jsonl
+
+Without a request as an argument, requests are read from standard input, one per line; blank lines are skipped.
 Each reply is printed on a line of its own as it arrives.
 
-exit status: 0  every reply's error is null
-             1  some reply's error is not null
-             2  the server cannot be reached, a reply did not come, or a request is not JSON
+exit status: 0  no reply has an error
+             1  a reply has an error
+             2  the server cannot be reached, a reply is missing, or a request is not JSON
 """
 
 
 class GmcatError(Exception):
-    """What ends gmcat with status 2; its text is one line for the user."""
+    """An error that ends gmcat with status 2; its text is one line for the user."""
 
 
 class BadInput(GmcatError):
-    """A request that is not JSON, or a key that cannot be read."""
+    """Raised for a request that is not JSON, or a key that cannot be read."""
 
 
 class Unreachable(GmcatError):
-    """There is no connection to the server."""
+    """Raised when the server cannot be reached."""
 
 
 class NoReply(GmcatError):
-    """The connection ended, or brought something else, where a reply was due."""
+    """Raised when the connection ended, or other data came, in place of a reply."""
 
 
 def main() -> int:
-    """The exit status of one run on the process's own arguments and streams."""
+    """Run gmcat on the process's arguments and streams, and return the exit status."""
     options = _options()
     try:
         return _print_replies(_converse(options), pretty=options.pretty)
@@ -77,28 +80,28 @@ def main() -> int:
         return _die_of(signal.SIGINT)
     except BrokenPipeError:
         return _die_of(signal.SIGPIPE)
-    except OSError as error:  # the connection's own are GmcatErrors
+    except OSError as error:  # errors of the connection are GmcatErrors
         print(f"gmcat: standard input or output failed: {error.strerror}", file=sys.stderr)
         return 2
 
 
 def _die_of(signum: signal.Signals) -> int:
-    """End as a program that does not handle ``signum`` does: a shell's loop then stops too, as it should."""
+    """End as a program does that does not handle ``signum``, so that a shell's loop stops too."""
     signal.signal(signum, signal.SIG_DFL)
     signal.raise_signal(signum)
-    return 128 + signum  # where the signal is blocked
+    return 128 + signum  # reached only if the signal is blocked
 
 
 def _options() -> argparse.Namespace:
-    """The arguments; contradictions among them are argparse's to report, with exit status 2."""
+    """Parse the arguments; argparse reports contradictions, with exit status 2."""
     parser = _arguments()
     options = parser.parse_args()
     if options.ca is not None and not options.tls:
-        parser.error("--ca goes with --tls")
+        parser.error("--ca needs --tls")
     if options.socket is not None and options.tls:
-        parser.error("--tls is for the game port, and --socket is not that")
+        parser.error("--tls cannot be combined with --socket: only the game port has TLS")
     if options.player is None and options.key is not None:
-        parser.error("--key goes with --player")
+        parser.error("--key needs --player")
     return options
 
 
@@ -110,14 +113,16 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("request", nargs="*", help="a request: one JSON object")
-    parser.add_argument("--host", default="127.0.0.1", help="the server's name or address (%(default)s)")
-    parser.add_argument("--port", type=_port, default=7100, help="the server's port (%(default)s)")
-    parser.add_argument("--tls", action="store_true", help="speak TLS, and check that the server is the one named")
-    parser.add_argument("--ca", metavar="FILE", help="with --tls: trust these certificates, in place of the system's")
-    parser.add_argument("--socket", metavar="PATH", help="the operator's socket, or the data directory it is in")
-    parser.add_argument("--player", metavar="PLAYER", help="who asks: a number, or a registered player's name")
-    parser.add_argument("--key", metavar="KEY", help=f"its key, or @FILE (default: ${KEY_VARIABLE}, if set)")
-    parser.add_argument("--timeout", type=_seconds, default=10.0, help="how long connecting may take (%(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="the server's name or address (default: %(default)s)")
+    parser.add_argument("--port", type=_port, default=7100, help="the server's port (default: %(default)s)")
+    parser.add_argument("--tls", action="store_true", help="use TLS, and verify the server's certificate")
+    parser.add_argument("--ca", metavar="FILE", help="with --tls: trust these certificates, not the system's")
+    parser.add_argument(
+        "--socket", metavar="PATH", help="connect to the operator's socket, or to the one in a data directory"
+    )
+    parser.add_argument("--player", metavar="PLAYER", help="the player to act as: a number, or a registered name")
+    parser.add_argument("--key", metavar="KEY", help=f"the player's key, or @FILE with it (default: ${KEY_VARIABLE})")
+    parser.add_argument("--timeout", type=_seconds, default=10.0, help="seconds to connect (default: %(default)s)")
     parser.add_argument("--pretty", action="store_true", help="print replies indented, for people")
     parser.add_argument("--version", action="version", version=f"gmcat {VERSION}")
     return parser
@@ -139,11 +144,11 @@ def _seconds(text: str) -> float:
 def _print_replies(replies: Iterable[bytes], *, pretty: bool) -> int:
     """Print each reply as it arrives.
 
-    :returns: 0 where every reply's error is null, else 1.
-    :raises NoReply: one of them is no reply.
+    :returns: 0 if no reply has an error, else 1.
+    :raises NoReply: a reply is missing or not valid.
     """
     status = 0
-    # Not by sys.stdout: what could not be printed, that would try again to print at exit.
+    # Not through sys.stdout: at exit, Python would try again to print what could not be printed.
     with open(1, "wb", closefd=False) as output:
         for reply in replies:
             if _refused(reply):
@@ -154,7 +159,7 @@ def _print_replies(replies: Iterable[bytes], *, pretty: bool) -> int:
 
 
 def _converse(options: argparse.Namespace) -> Iterator[bytes]:
-    """The reply to each request in turn. Connects only when it has the first: a server does not wait long."""
+    """Yield the reply to each request. Connect only once there is a request: a server does not wait for long."""
     requests = _checked(_given(options.request))
     first = next(requests, None)
     if first is None:
@@ -171,7 +176,7 @@ def _converse(options: argparse.Namespace) -> Iterator[bytes]:
 
 
 def _hello(options: argparse.Namespace) -> bytes:
-    """The request that opens a version 2 session.
+    """Return the request that opens a version 2 session.
 
     :raises BadInput: the key cannot be read.
     """
@@ -185,7 +190,7 @@ def _hello(options: argparse.Namespace) -> bytes:
 
 
 def _key(argument: str | None) -> str | None:
-    """A key as it was given; any process of the machine can read an argument, so that a file is the better place."""
+    """Return the key. A file is the better place: any process on the machine can read an argument."""
     if argument is None:
         return os.environ.get(KEY_VARIABLE)
     if not argument.startswith("@"):
@@ -198,7 +203,7 @@ def _key(argument: str | None) -> str | None:
 
 
 def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Each request as it was given, and what to call it in an error."""
+    """Yield each request as given, with its name for error messages."""
     if arguments:
         for number, argument in enumerate(arguments, 1):
             yield f"argument {number}", argument.encode("utf-8", "surrogateescape")
@@ -210,9 +215,9 @@ def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def _checked(given: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """The requests as they were given, each found to be JSON when its turn comes.
+    """Yield the requests unchanged, checking each in turn.
 
-    :raises BadInput: one is not, or is not UTF-8.
+    :raises BadInput: a request is not JSON, or not UTF-8.
     """
     for name, request in given:
         try:
@@ -222,12 +227,12 @@ def _checked(given: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
         except ValueError as error:
             raise BadInput(f"{name} is not JSON: {error}") from None
         except RecursionError:
-            pass  # nested deeper than can be checked here; the server will say so
+            pass  # nested too deep to check here; the server will report it
         yield request
 
 
 def _decode(request: bytes) -> object:
-    """The value of a JSON text, numbers left as text: one of 5,000 digits is JSON, the server's to judge."""
+    """Decode JSON, with numbers left as text: a number of 5,000 digits is JSON, and the server's to judge."""
     text = request.decode("utf-8")
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
 
@@ -245,9 +250,9 @@ def _is_hello(request: bytes) -> bool:
 
 
 def _connect(options: argparse.Namespace) -> socket.socket:
-    """A connection that blocks without limit once it is made: a ``wait`` may take a minute.
+    """Connect; the connection then blocks without a timeout, since a ``wait`` may take a minute.
 
-    :raises Unreachable: there is none.
+    :raises Unreachable: no connection can be made.
     """
     if options.socket is not None:
         return _connect_locally(options.socket)
@@ -259,7 +264,7 @@ def _connect(options: argparse.Namespace) -> socket.socket:
 
 
 def _connect_by_tcp(host: str, port: int, timeout: float) -> socket.socket:
-    """:param timeout: seconds for each of the host's addresses, and for each step of what follows."""
+    """Connect; ``timeout`` is in seconds, for each address of the host and for each step after that."""
     try:
         server = socket.create_connection((host, port), timeout)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -270,7 +275,7 @@ def _connect_by_tcp(host: str, port: int, timeout: float) -> socket.socket:
 
 
 def _connect_locally(path: str) -> socket.socket:
-    """A connection to a Unix socket. Its directory is entered first: an address has room for some 100 bytes."""
+    """Connect to a Unix socket. First change to its directory: a socket's path is limited to some 100 bytes."""
     where = os.path.join(path, SOCKET_NAME) if os.path.isdir(path) else path
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -284,11 +289,11 @@ def _connect_locally(path: str) -> socket.socket:
 
 
 def _secure(server: socket.socket, host: str, ca: str | None) -> socket.socket:
-    """The connection under TLS, with a server that has proved to be ``host``.
+    """Return the connection under TLS, after verifying that the server is ``host``.
 
-    :raises Unreachable: it has not.
+    :raises Unreachable: the handshake or the verification failed.
     """
-    import ssl  # a quarter of the time of a whole run, which most runs do without
+    import ssl  # takes a quarter of a whole run's time, and most runs do not need it
 
     try:
         context = ssl.create_default_context(cafile=ca)
@@ -298,36 +303,36 @@ def _secure(server: socket.socket, host: str, ca: str | None) -> socket.socket:
     try:
         return context.wrap_socket(server, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
-        hint = "" if ca else "; --ca FILE trusts a certificate of your own"
-        raise Unreachable(f"the server is not known to be {host}: {error.verify_message.rstrip('.')}{hint}") from None
+        hint = "" if ca else "; use --ca FILE to trust your own certificate"
+        raise Unreachable(f"the server is not verified as {host}: {error.verify_message.rstrip('.')}{hint}") from None
     except ssl.SSLError as error:
-        raise Unreachable(f"no TLS with {host}: {error.reason or error} (does the server speak it?)") from None
+        raise Unreachable(f"TLS with {host} failed: {error.reason or error} (does the server use TLS?)") from None
     except (OSError, ValueError) as error:
         why = (
             "it did not answer in time"
             if isinstance(error, TimeoutError)
             else getattr(error, "strerror", None) or error
         )
-        raise Unreachable(f"no TLS with {host}: {why}") from None
+        raise Unreachable(f"TLS with {host} failed: {why}") from None
 
 
 def _ask(server: socket.socket, request: bytes) -> bytes:
     """Send one request and read one frame.
 
-    :raises NoReply: none came.
+    :raises NoReply: no reply came.
     """
-    # A server may answer and close before it has read all (`too_many`). If it did not, reading fails too.
+    # A server may answer and close before it has read the whole request (`too_many`). Otherwise reading fails too.
     with contextlib.suppress(OSError):
         server.sendall(len(request).to_bytes(4, "big") + request)
     header = _receive(server, 4)
     length = int.from_bytes(header, "big", signed=True)
     if not 0 < length <= MAX_REPLY:
-        raise NoReply(f"this is no gm server: its reply begins with {header!r}, a length of {length}")
-    return _receive(server, length).rstrip(b"\0").replace(b"\n", b" ")  # one line; in strings they are escaped
+        raise NoReply(f"this is not a gm server: its reply begins with {header!r}, a length of {length}")
+    return _receive(server, length).rstrip(b"\0").replace(b"\n", b" ")  # one line: newlines in strings are escaped
 
 
 def _receive(server: socket.socket, size: int) -> bytes:
-    """Exactly ``size`` bytes.
+    """Read exactly ``size`` bytes.
 
     :raises NoReply: the connection ended before.
     """
@@ -344,7 +349,7 @@ def _receive(server: socket.socket, size: int) -> bytes:
 
 
 def _refused(reply: bytes) -> bool:
-    """Whether a reply's error is not null.
+    """Return whether a reply has an error.
 
     :raises NoReply: it is not a JSON object.
     """
@@ -358,12 +363,12 @@ def _refused(reply: bytes) -> bool:
 
 
 def _pretty(reply: bytes) -> bytes:
-    """A reply for people to read. A lone surrogate stays the escape it came as."""
+    """Indent a reply for people. A lone surrogate stays an escape sequence."""
     return _indented(json.loads(reply.decode())).encode("utf-8", "backslashreplace")
 
 
 def _indented(value: object, margin: str = "") -> str:
-    """JSON with a line for each item, except that what fits into one line stays in one."""
+    """Format JSON with a line for each item, except that a value that fits on one line stays on one."""
     flat = json.dumps(value, ensure_ascii=False)
     if len(margin) + len(flat) <= PRETTY_WIDTH or not isinstance(value, dict | list):
         return flat

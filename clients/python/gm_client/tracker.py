@@ -1,7 +1,7 @@
-"""Every position that is still possible: what a player of reconnaissance blind chess can know, and no more.
+"""Every position that is still possible: exactly what a player of reconnaissance blind chess can know.
 
-A player knows its own pieces. So a position is told from another by the opponent's pieces alone, and is kept as one
-integer, in which a move is one XOR and a sense one AND (:mod:`gm_client.tracker_moves`).
+A player knows its own pieces. So positions differ only in the opponent's pieces, and each is stored as one integer,
+in which a move is one XOR and a sense one AND (:mod:`gm_client.tracker_moves`).
 """
 
 from __future__ import annotations
@@ -21,59 +21,60 @@ from .blocking import GameState, MoveReply, SenseReply
 from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
 from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, put, rook_right
 
-#: Positions kept unless told otherwise. In one of the 300 long games of the tests, which have room for two million, a
-#: sense left more. ``python -m bench tracker`` says what they cost here.
+#: The default number of positions kept. In one of the 300 long games of the tests, which allow two million, more
+#: remained after a sense. ``python -m bench tracker`` measures their cost on your machine.
 CAP = 500_000
-#: Positions expanded between two looks at how many there are.
+#: Positions expanded between two checks of their number.
 BATCH = 256
-#: Positions that a sense is chosen by: enough to tell a good one from a bad one.
+#: Positions used to choose a sense: enough to tell a good one from a bad one.
 SAMPLE = 1_000
 
-#: Chooses those positions that fit what the player was told.
+#: Selects the positions that agree with an observation.
 Fits = Callable[[set[int]], set[int]]
 
 
 class Tracker:
-    """The positions that are possible, by all that the player has been told.
+    """The possible positions, given everything that the player has observed.
 
-    At the beginning of each turn :meth:`begin`, then :meth:`sensed`, then :meth:`moved`, with what the server sends::
+    In each turn call :meth:`begin`, then :meth:`sensed`, then :meth:`moved`, with the server's replies::
 
         tracker = None
         for turn in client.turns(game_id):
             tracker = Tracker.of(turn.state) if tracker is None else tracker
             tracker.begin(turn.state)
             tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
-            tracker.moved(turn.move(...))  # having looked at tracker.sample(10), say
+            tracker.moved(turn.move(...))  # chosen with tracker.sample(10), for example
 
-    Two positions are the same if the pieces, the castling rights, and the captures en passant that could be made are.
-    The half-move clock is not looked at.
+    Two positions are equal if the pieces, the castling rights and the possible en passant captures are. The half-move
+    clock does not count.
 
-    **Cost.** The opponent's move takes about a microsecond for each position that comes of it, which are some 20 for
-    each there was where it captured nothing; a sense takes some 0.1 for each there is, and a move of one's own at most
-    one. A position takes some 150 bytes.
+    **Cost.** The opponent's move takes about a microsecond for each resulting position, of which there are some 20 for
+    each before if it captured nothing. A sense takes some 0.1 microseconds for each position, and the player's own move
+    at most one. A position takes some 150 bytes.
 
-    **The cap.** Where a move of the opponent's makes more than ``cap`` positions, ``cap`` of them are kept for the time
-    being, drawn without preference, and those before the move: :attr:`complete` is false, and what is told of the
-    positions is told of a sample. The sense makes them all again, in the same time, and keeps what fits: if that is no
-    more than ``cap``, it is complete again. Three times ``cap`` are held at the most meanwhile. So the true position is
-    always among those that are kept behind a sense, unless more than ``cap`` are possible there. Then it may be lost,
-    and :attr:`complete` stays false; what comes later excludes the others sooner or later, and the tracker is
-    :attr:`lost`: it has no positions then, and goes on without complaint.
+    **The cap.** If a move of the opponent leads to more than ``cap`` positions, the tracker keeps a random sample of
+    ``cap`` of them for the time being, and the positions before the move: :attr:`complete` is false, and answers about
+    positions are answers about the sample. The next sense generates all of them again, in the same time, and keeps
+    those that agree with it; if they are no more than ``cap``, the tracker is complete again. At most three times
+    ``cap`` are held meanwhile. So the true position is always among those kept after a sense, unless more than ``cap``
+    are possible then. In that case it may be dropped, and :attr:`complete` stays false. Later observations then rule
+    out all others sooner or later, and the tracker is :attr:`lost`: it has no positions, and continues without an
+    error.
 
-    Between players who move at random and sense by :meth:`best_sense`, some fifty positions are left behind a sense,
-    and some twenty times as many are there before it. In 300 games of 80 half-turns the most were 740,000 in one game,
-    and 270,000 in all others: with a cap of two million the true position was always among them, with the default in
-    all games but perhaps that one. A player who does not sense exceeds any cap.
+    Between players who move at random and sense by :meth:`best_sense`, some fifty positions remain after a sense, and
+    some twenty times as many precede it. In 300 games of 80 half-turns the maximum was 740,000 in one game and 270,000
+    in all others: with a cap of two million the true position was always among them, with the default in all games
+    except perhaps that one. A player who does not sense exceeds any cap.
 
-    :ivar color: the player's.
+    :ivar color: the player's colour.
     """
 
     def __init__(
         self, color: Color, fen: str = chess.STARTING_FEN, *, cap: int = CAP, rng: random.Random | None = None
     ) -> None:
-        """:param fen: the position the game starts from, which both players know.
-        :param rng: what decides which positions are dropped, and drawn by :meth:`sample`.
-        :raises ValueError: the FEN cannot be read, or is no position to start from.
+        """:param fen: the start position of the game, which both players know.
+        :param rng: decides which positions are dropped, and which are drawn by :meth:`sample`.
+        :raises ValueError: the FEN cannot be read, or is not a possible start position.
         """
         board = ReconBoard(fen).as_chess()
         self.color = color
@@ -86,12 +87,12 @@ class Tracker:
         if board.turn == color:
             self._own.ep_square = None
         self._positions = {self._key(board)}
-        self._before: tuple[Successors, set[int]] | None = None  # what they come of, where some were left out
-        self._has_truth = True  # the true position is among these, or comes of those before
+        self._before: tuple[Successors, set[int]] | None = None  # where they come from, if some were left out
+        self._has_truth = True  # the true position is among these, or follows from those before
 
     @classmethod
     def of(cls, state: GameState, *, cap: int = CAP, rng: random.Random | None = None) -> Self:
-        """A tracker for the player whose turn it is in a state, to be told of the game from its beginning.
+        """Return a tracker for the player whose turn it is in a state, at the beginning of a game.
 
         :raises ValueError: the player has had a turn already.
         """
@@ -100,36 +101,36 @@ class Tracker:
             raise ValueError(f"ply_index: {state['ply_index']}: a tracker has to see a game from its beginning")
         return tracker
 
-    # --- What is possible ---------------------------------------------------------------------------------------
+    # --- Queries ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """How many positions are."""
+        """Return the number of positions."""
         return len(self._positions)
 
     @property
     def complete(self) -> bool:
-        """Whether all possible positions are kept, the true one among them."""
+        """Whether all possible positions are kept, including the true one."""
         return self._has_truth and self._before is None
 
     @property
     def lost(self) -> bool:
-        """Whether no position is possible any more: the true one was dropped when there were too many."""
+        """Whether no positions remain, because the true one was dropped when there were too many."""
         return not self._positions
 
     def __iter__(self) -> Iterator[Board]:
-        """The positions, as boards of their own."""
+        """Yield the positions as independent boards."""
         return map(self._board, self._positions)
 
     def __contains__(self, board: object) -> bool:
-        """Whether a position is."""
+        """Return whether a position is possible."""
         return isinstance(board, Board) and self._fits(board) and self._key(board) in self._positions
 
     def sample(self, count: int) -> list[Board]:
-        """So many of the positions, or all where there are fewer, drawn without preference."""
+        """Return this many positions drawn at random, or all if there are fewer."""
         return [self._board(position) for position in self._draw(count)]
 
     def pieces_at(self, square: Square) -> Counter[Piece | None]:
-        """What may stand on a square, and in how many positions."""
+        """Count the pieces that may stand on a square, by the number of positions."""
         if self._own.occupied & BB_SQUARES[square]:
             return Counter({self._own.piece_at(square): len(self)})
         mask = column(square)
@@ -137,11 +138,11 @@ class Tracker:
         return Counter({self._piece(key, square): count for key, count in found.items()})
 
     def expected_after(self, square: Square) -> float:
-        """How many positions a sense of a square is expected to leave. Looks at a thousand of them."""
+        """Return the expected number of positions after a sense of a square, estimated from a thousand positions."""
         return self._expected(square, self._draw(SAMPLE))
 
     def best_sense(self) -> Square:
-        """The square whose sense is expected to leave the fewest positions; if it is lost, any. Takes milliseconds."""
+        """Return the square whose sense leaves the fewest positions; any square if lost. Takes milliseconds."""
         drawn = self._draw(SAMPLE)
         if not drawn:
             return self._rng.choice(SENSE_SQUARES)
@@ -155,10 +156,10 @@ class Tracker:
     def _draw(self, count: int) -> list[int]:
         return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
 
-    # --- What the server says -----------------------------------------------------------------------------------
+    # --- The server's replies -----------------------------------------------------------------------------------
 
     def begin(self, state: GameState) -> None:
-        """The player's turn has begun, with this state. Told again of the same turn, nothing happens.
+        """Begin the player's turn with this state. A repeated call in the same turn does nothing.
 
         :raises ValueError: a turn is missing.
         """
@@ -169,21 +170,21 @@ class Tracker:
             raise ValueError(f"ply_index: {ply}: the tracker has seen the game up to ply {self._ply}")
 
     def sensed(self, reply: SenseReply) -> None:
-        """The player has sensed."""
+        """Record the player's sense."""
         self.saw(read_sense(reply["sense_result"]))
 
     def moved(self, reply: MoveReply) -> None:
-        """The player has moved. If that has ended the game, there is nothing to track any more."""
+        """Record the player's move. If it has ended the game, there is nothing more to track."""
         if reply["state"]["phase"] != "over":
             requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
             self.player_moved(requested, taken, read_square(reply["capture_square"]))
 
-    # --- The same in python-chess's terms -----------------------------------------------------------------------
+    # --- The same with python-chess types ------------------------------------------------------------------------
 
     def opponent_moved(self, capture: Square | None) -> None:
-        """The opponent has had its turn, and captured on a square, or nothing.
+        """Record the opponent's turn, with the square it captured on, or None.
 
-        :raises ValueError: that cannot be, by what was told before.
+        :raises ValueError: this contradicts earlier observations.
         """
         own = self._own
         successors = Successors(not self.color, own.occupied, own.pawns, own.ep_square, capture)
@@ -199,9 +200,9 @@ class Tracker:
         self._turn, self._ply = self.color, self._ply + 1
 
     def saw(self, cells: Iterable[Cell]) -> None:
-        """The player has seen squares, and what stands on them.
+        """Record squares that the player has seen, and the pieces on them.
 
-        :raises ValueError: that cannot be, by what was told before.
+        :raises ValueError: this contradicts earlier observations.
         """
         mask = expected = 0
         for square, piece in cells:
@@ -211,11 +212,11 @@ class Tracker:
         self._keep(lambda positions: {each for each in positions if each & mask == expected})
 
     def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """The player has asked for a move, and this came of it. The game goes on: no king was captured.
+        """Record the player's move as requested and as made. The game goes on: no king was captured.
 
-        :raises ValueError: that cannot be, by what was told before.
+        :raises ValueError: this contradicts earlier observations.
         """
-        free, held = (0, 0) if requested is None else self._told_by(requested, taken, capture)
+        free, held = (0, 0) if requested is None else self._revealed_by(requested, taken, capture)
         self._keep(lambda positions: {each for each in positions if not each & free and (not held or each & held)})
         gone = EP
         if capture is not None:
@@ -227,8 +228,8 @@ class Tracker:
         self._own.clear_stack()
         self._turn, self._ply = not self.color, self._ply + 1
 
-    def _told_by(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
-        """What a move's outcome says of the opponent's pieces: bits of which none is set, and some of which one is."""
+    def _revealed_by(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
+        """Return what a move's result reveals: the opponent's bits that are all clear, and bits of which one is set."""
         source, wanted = requested.from_square, requested.to_square
         piece_type = self._own.piece_type_at(source)
         if piece_type == chess.KING and chess.square_distance(source, wanted) > 1:
@@ -236,12 +237,12 @@ class Tracker:
             between = chess.between(source, rook)
             return (0, between) if taken is None else (between, 0)
         if piece_type == chess.PAWN:
-            return self._told_by_pawn(requested, taken, capture)
+            return self._revealed_by_pawn(requested, taken, capture)
         assert taken is not None, "only castling and pawns can be refused"
         path = chess.between(source, taken.to_square)
         return _landing(path, taken.to_square, capture)
 
-    def _told_by_pawn(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
+    def _revealed_by_pawn(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
         source, wanted = requested.from_square, requested.to_square
         target = BB_SQUARES[wanted]
         if chess.square_file(source) != chess.square_file(wanted):
@@ -258,12 +259,12 @@ class Tracker:
             return path & ~target, target
         return path, 0
 
-    # --- Keeping them -------------------------------------------------------------------------------------------
+    # --- Updates ------------------------------------------------------------------------------------------------
 
     def _keep(self, fits: Fits) -> None:
-        """Keep the positions that fit. Where some were left out, all are made again, and now there may be room.
+        """Keep the positions that fit. If some were left out, generate all again: now there may be room.
 
-        :raises ValueError: none fits, though the true one was among them.
+        :raises ValueError: none fits, although the true one was among them.
         """
         positions, are_all = fits(self._positions), True
         if self._before is not None:
@@ -274,14 +275,14 @@ class Tracker:
 
     def _check(self, positions: set[int]) -> None:
         if not positions and self._has_truth:
-            raise ValueError("no position is possible any more: what the tracker was told does not belong to one game")
+            raise ValueError("no position is possible any more: the observations do not belong to one game")
 
     def _expand(self, successors: Successors, before: set[int], fits: Fits = set) -> tuple[set[int], bool]:
-        """All that may follow and fits, and True; or ``cap`` of it, where it is more, and False.
+        """Return all following positions that fit, and True; or ``cap`` of them, if there are more, and False.
 
-        Those are the first by an order that depends on chance and on the positions alone, not on how they came about:
-        each is as likely to be kept as any other. (The hash of an integer is its remainder by a prime of 61 bits, so
-        that a factor drawn at random mixes them well.)
+        Those are the first in an order that depends only on chance and on the positions, not on how they were reached:
+        each is equally likely to be kept. (The hash of an integer is its remainder modulo a prime of 61 bits, so a
+        random factor mixes them well.)
         """
         found: set[int] = set()
         factor, last = self._rng.getrandbits(61) | 1, None
@@ -299,14 +300,14 @@ class Tracker:
         return found, last is None
 
     def _first(self, positions: set[int], factor: int) -> tuple[set[int], int]:
-        """The first ``cap`` positions in the order that a factor makes, and where in it the last of them is."""
+        """Return the first ``cap`` positions in the order of a factor, and the rank of the last of them."""
         first = sorted(positions, key=lambda position: hash(position * factor))[: self._cap]
         return set(first), hash(first[-1] * factor)
 
     # --- Positions and boards -----------------------------------------------------------------------------------
 
     def _board(self, position: int) -> Board:
-        """A position with all that the player knows."""
+        """Return a position with everything that the player knows."""
         board = self._own.copy(stack=False)
         put(board, position, not self.color)
         for square in chess.scan_forward(chess.BB_CORNERS & ~_home_rank(self.color)):
@@ -319,7 +320,7 @@ class Tracker:
         return board
 
     def _key(self, board: Board) -> int:
-        """The opponent's part of a board."""
+        """Return the opponent's part of a board."""
         position = lanes(board, not self.color)
         square = board.ep_square
         if board.turn == self.color and square is not None:
@@ -328,7 +329,7 @@ class Tracker:
         return position
 
     def _fits(self, board: Board) -> bool:
-        """Whether the player's own part of a board is as it is."""
+        """Return whether the player's own part of a board equals the present one."""
         rights = board.castling_rights & _home_rank(self.color)
         own = self._own
         return (
@@ -347,13 +348,13 @@ def _home_rank(color: Color) -> chess.Bitboard:
 
 
 def _landing(path: chess.Bitboard, target: Square, capture: Square | None) -> tuple[int, int]:
-    """What is told by a piece that comes over free squares to one where it captures, or to a free one."""
+    """Return what a piece reveals that passes free squares and captures on its target, or finds it free."""
     if capture is None:
         return path | BB_SQUARES[target], 0
     return path | 1 << 64 * chess.KING + target, BB_SQUARES[target]
 
 
 def _window(square: Square) -> int:
-    """All that may stand in the window of a sense."""
+    """Return the bits of all pieces in the window of a sense."""
     cells = [cell for cell in chess.SQUARES if chess.square_distance(cell, square) <= 1]
     return sum(column(cell) for cell in cells)

@@ -1,9 +1,9 @@
-"""A side's pieces as one integer, and all that its next move may make of them.
+"""A side's pieces as one integer, and every result of its next move.
 
-The integer has seven lanes of 64 bits: all squares held, then those held by pawns, knights, bishops, rooks, queens and
-the king, in python-chess's order of squares. Above them are two bits of castling rights, and eight that name the file
-of a pawn that may be taken en passant. A move is an XOR with what the tables below hold ready; captures change only the
-other side's pieces, which are kept elsewhere.
+The integer has seven lanes of 64 bits: all occupied squares, then those of pawns, knights, bishops, rooks, queens and
+the king, in python-chess's order of squares. Above them are two bits for castling rights, and eight for the file of a
+pawn that may be captured en passant. A move is an XOR with a value from the tables below; captures change only the
+other side's pieces, which are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EP = 0xFF << EP_SHIFT
 ALL = (1 << EP_SHIFT + 8) - 1
 WITHOUT_RIGHTS = ALL ^ RIGHTS
 
-#: Results kept by each table. Full, one forgets all it has, and what is in use comes back at once.
+#: The most results kept by each table. A full table is cleared, and entries in use return at once.
 MAX_KEPT = 4_096
 
 _PROMOTIONS = (chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT)
@@ -28,23 +28,23 @@ _BACK_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
 
 
 def at(piece_type: PieceType, square: Square) -> int:
-    """A piece on a square."""
+    """Return the bits of a piece on a square."""
     return 1 << square | 1 << 64 * piece_type + square
 
 
 def column(square: Square) -> int:
-    """Whatever may stand on a square."""
+    """Return the bits of every piece on a square."""
     return sum(1 << 64 * lane + square for lane in range(LANES))
 
 
 def rook_right(color: Color, square: Square) -> int:
-    """The right to castle that goes when the rook leaves a square, or is taken there; 0 for most."""
+    """Return the castling right that is lost when the rook leaves a square or is captured there; 0 for most squares."""
     home = 0 if color else 56
     return {home: QUEENSIDE, home + 7: KINGSIDE}.get(square, 0)
 
 
 def lanes(board: chess.Board, color: Color) -> int:
-    """A side's pieces and castling rights out of a board, without en passant."""
+    """Return a side's pieces and castling rights from a board, without en passant."""
     pieces = board.piece_map(mask=board.occupied_co[color])
     position = 0
     for square, piece in pieces.items():
@@ -55,7 +55,7 @@ def lanes(board: chess.Board, color: Color) -> int:
 
 
 def put(board: chess.Board, position: int, color: Color) -> None:
-    """Put all pieces of a side on a board that has none of that side. (By the squares, it takes ten times as long.)"""
+    """Put all pieces of a side on a board that has none of it. (Square by square this takes ten times as long.)"""
     board.pawns |= position >> 64 * chess.PAWN & LANE
     board.knights |= position >> 64 * chess.KNIGHT & LANE
     board.bishops |= position >> 64 * chess.BISHOP & LANE
@@ -67,7 +67,7 @@ def put(board: chess.Board, position: int, color: Color) -> None:
 
 
 class _Targets(dict[Bitboard, tuple[int, ...]]):
-    """A piece's moves to free squares, by the squares held on its lines."""
+    """A piece's moves to free squares, by the occupied squares on its lines."""
 
     def __init__(self, piece_type: PieceType, square: Square) -> None:
         board = chess.BaseBoard.empty()
@@ -93,7 +93,7 @@ _TARGETS = {
 
 
 class _Lane(dict[Bitboard, list[tuple[int, Bitboard, _Targets]]]):
-    """The pieces of a type, by the squares they hold: what is left of the position when they move, and their moves."""
+    """The pieces of a type, by their squares: for each, a mask of the rights left after its move, and its moves."""
 
     def __init__(self, piece_type: PieceType, color: Color) -> None:
         self._piece_type, self._color = piece_type, color
@@ -110,22 +110,22 @@ class _Lane(dict[Bitboard, list[tuple[int, Bitboard, _Targets]]]):
 
 
 def lost_rights(piece_type: PieceType, color: Color, square: Square) -> int:
-    """The rights to castle that go when a piece leaves a square."""
+    """Return the castling rights that are lost when a piece leaves a square."""
     if piece_type == chess.KING:
         return RIGHTS
     return rook_right(color, square) if piece_type == chess.ROOK else 0
 
 
 class Successors:
-    """What a side's next move may make of a position of its pieces."""
+    """The results of a side's next move, for positions of its pieces."""
 
     def __init__(
         self, color: Color, others: Bitboard, other_pawns: Bitboard, ep_square: Square | None, capture: Square | None
     ) -> None:
         """:param color: the side that moves.
-        :param others: the squares held by the other side, whose pawns may capture en passant what passes them.
-        :param ep_square: the square that a pawn of the other side has just passed over.
-        :param capture: where the move captures, if it does.
+        :param others: the other side's squares, whose pawns may capture en passant.
+        :param ep_square: the square that a pawn of the other side has just passed.
+        :param capture: the square of the move's capture, or None.
         """
         self._color, self._others, self._capture = color, others, capture
         self._passed = None
@@ -139,7 +139,7 @@ class Successors:
         self._double: dict[Bitboard, list[int]] = {}
         rank = chess.BB_RANK_4 if color else chess.BB_RANK_5
         pawns = other_pawns & rank
-        #: Where a double step can be answered by a capture.
+        #: Targets of double steps that can be captured en passant.
         self._passing = (pawns & ~chess.BB_FILE_H) << 1 | (pawns & ~chess.BB_FILE_A) >> 1
         home = 0 if color else 56
         self._castlings = [
@@ -148,7 +148,7 @@ class Successors:
         ]
 
     def add(self, position: int, found: set[int]) -> None:
-        """Add all positions that may follow to a set. What could be taken en passant in the position no longer can."""
+        """Add all following positions to a set. An en passant capture of the present position is no longer possible."""
         if self._capture is None:
             self._add_quiet(position, found)
         else:
@@ -211,7 +211,7 @@ class Successors:
 
 
 def _attacks(piece_type: PieceType, square: Square, held: Bitboard) -> Bitboard:
-    """The squares from which a piece could come to a square."""
+    """Return the squares from which a piece could move to a square."""
     if piece_type == chess.KNIGHT:
         return chess.BB_KNIGHT_ATTACKS[square]
     if piece_type == chess.KING:
@@ -226,12 +226,12 @@ def _attacks(piece_type: PieceType, square: Square, held: Bitboard) -> Bitboard:
 
 
 def _pawn_moves(source: Square, target: Square) -> list[int]:
-    """A pawn's move, or its promotions."""
+    """Return a pawn's move, or its promotions."""
     types = _PROMOTIONS if BB_SQUARES[target] & _BACK_RANKS else (chess.PAWN,)
     return [at(chess.PAWN, source) ^ at(piece_type, target) for piece_type in types]
 
 
 def _castling(home: int, king: int, rook: int, rook_target: int) -> int:
-    """The change that castling makes; the king comes from the fifth file."""
+    """Return the change that castling makes; the king comes from the fifth file."""
     kings = at(chess.KING, home + 4) ^ at(chess.KING, home + king)
     return kings ^ at(chess.ROOK, home + rook) ^ at(chess.ROOK, home + rook_target)

@@ -6,11 +6,10 @@
             await turn.sense(random.choice(turn.sense_actions))
             await turn.move(random.choice(turn.move_actions))
 
-Tasks may share a client: requests leave as they are made, without waiting for the replies to those before. Each loop of
-turns has a connection of its own. Where a task is cancelled, its request is not sent again; it may have been carried
-out.
+Tasks may share a client: requests are sent as they are made, without waiting for earlier replies. Each loop of turns
+has a connection of its own. If a task is cancelled, its request is not sent again; it may have been carried out.
 
-All that follows the imports is also the source of the client that blocks: ``python -m clients.generate`` writes that.
+All code after the imports is also the source of the blocking client, which ``python -m clients.generate`` writes.
 """
 
 from __future__ import annotations
@@ -90,17 +89,17 @@ async def connect(
     patience: float = PATIENCE_SECONDS,
     **hello: Unpack[HelloFields],
 ) -> Client:
-    """Connect and say hello, once.
+    """Connect and say hello, in one attempt.
 
-    Later losses of the connection are made good: the client connects anew for up to ``patience`` seconds, and sends
-    again what was not answered. Only a request that might then be carried out twice fails instead, as a
+    Later losses of the connection are repaired: the client reconnects for up to ``patience`` seconds, and sends
+    unanswered requests again. Only a request that might then be carried out twice fails, with a
     :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
 
-    :param path: a Unix socket, in place of host and port.
-    :param tls: True to trust whom the system trusts, or a context.
-    :param hello: ``player`` with its ``key``, where it is a registered one: the default of all requests.
-    :raises ConnectionLost: there is no server.
-    :raises GmError: the server refuses.
+    :param path: a Unix socket, instead of host and port.
+    :param tls: True to trust the system's certificates, or a context.
+    :param hello: the default ``player`` of all requests, with its ``key`` if it is registered.
+    :raises ConnectionLost: the server cannot be reached.
+    :raises GmError: the server refuses the hello.
     """
     client = Client(host, port, path=path, tls=tls, patience=patience, **hello)
     await client.open()
@@ -108,35 +107,38 @@ async def connect(
 
 
 class Client(TrioSession):
-    """A session. Every kind of message is a method of its name, which gives the reply or raises :class:`GmError`.
+    """A session. Every kind of message is a method of the same name; it returns the reply or raises :class:`GmError`.
 
     Ids are integers, whatever their size.
     """
 
     async def _call(self, reply: type[R], kind: str, **fields: Any) -> R:
-        """:param reply: what to take the reply for."""
+        """Send a request of a kind.
+
+        :param reply: the type of the reply.
+        """
         result: R = await self.request(kind, **fields)
         return result
 
     async def hello(self, **fields: Unpack[HelloFields]) -> HelloReply:
-        """Name another player, for the requests and the connections that follow."""
+        """Change the default player of the requests and connections that follow."""
         return await self._call(HelloReply, "hello", **fields)
 
     async def ping(self, **fields: Unpack[Fields]) -> Reply:
-        """Is anybody there?"""
+        """Check that the server answers."""
         return await self._call(Reply, "ping", **fields)
 
     async def new_game(
         self, player_white: int | None, player_black: int | None, **fields: Unpack[NewGameFields]
     ) -> NewGameReply:
-        """Begin a game; a seat that is None is open to whoever joins."""
+        """Begin a game; a seat that is None is open to any player."""
         seats = {"player_white": player_white, "player_black": player_black}
         return await self._call(NewGameReply, "new_game", **seats, **fields)
 
     async def game_from_pgn(
         self, player_white: int | None, player_black: int | None, **fields: Unpack[GameFromPgnFields]
     ) -> NewGameReply:
-        """Begin a game where the main line of ``pgn`` ends."""
+        """Begin a game from the end of the main line of ``pgn``."""
         seats = {"player_white": player_white, "player_black": player_black}
         return await self._call(NewGameReply, "game_from_pgn", **seats, **fields)
 
@@ -145,40 +147,40 @@ class Client(TrioSession):
         return await self._call(MoveReply, "move", game_id=game_id, move=move, **fields)
 
     async def sense(self, game_id: int, square: Square | None, **fields: Unpack[SenseFields]) -> SenseReply:
-        """Sense around a square, or None for none."""
+        """Sense around a square, or None to sense nothing."""
         return await self._call(SenseReply, "sense", game_id=game_id, square=square, **fields)
 
     async def end_game(self, game_id: int, termination: str, **fields: Unpack[EndGameFields]) -> StateReply:
-        """Resign, take a draw, or agree to one."""
+        """Resign, claim a draw, or agree to one."""
         return await self._call(StateReply, "end_game", game_id=game_id, termination=termination, **fields)
 
     async def state(self, game_id: int, **fields: Unpack[StateFields]) -> StateActionsReply:
-        """The game as the player may see it."""
+        """Return the game as the player may see it."""
         return await self._call(StateActionsReply, "state", game_id=game_id, **fields)
 
     async def wait(self, game_id: int | None = None, **fields: Unpack[WaitFields]) -> WaitReply:
-        """Block until the player is to act in the game, or in one of several, or it is over."""
+        """Wait until the player is to act in the game, or in any of its games, or until a game is over."""
         which = {} if game_id is None else {"game_id": game_id}
         return await self._call(WaitReply, "wait", **which, **fields)
 
     async def actions(self, game_id: int, **fields: Unpack[ActionsFields]) -> ActionsReply:
-        """What the player may do now."""
+        """Return the actions that are open to the player now."""
         return await self._call(ActionsReply, "actions", game_id=game_id, **fields)
 
     async def games(self, **fields: Unpack[GamesFields]) -> GamesReply:
-        """A page of games, newest first."""
+        """Return a page of games, newest first."""
         return await self._call(GamesReply, "games", **fields)
 
     async def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
-        """The whole game."""
+        """Return the whole game."""
         return await self._call(HistoryReply, "history", game_id=game_id, **fields)
 
     async def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
-        """Become a registered player. Keep the key: it is shown this once."""
+        """Register a player. Store the key: it is shown only once."""
         return await self._call(KeyReply, "register", name=name, **fields)
 
     async def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Another key for a registered player, in place of the one it has."""
+        """Get another key for a registered player, which replaces its present one."""
         return await self._call(KeyReply, "rekey", **fields)
 
     async def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:
@@ -186,15 +188,15 @@ class Client(TrioSession):
         return await self._call(JoinReply, "join", game_id=game_id, **fields)
 
     async def challenge(self, opponent: str | int, **fields: Unpack[ChallengeFields]) -> ChallengeReply:
-        """Invite a registered player who is here, by name or id, to a game in which one's own seat is taken."""
+        """Invite a registered player who is present, by name or id, to a game in which one's own seat is taken."""
         return await self._call(ChallengeReply, "challenge", opponent=opponent, **fields)
 
     async def seek(self, **fields: Unpack[SeekFields]) -> SeatReply:
-        """A game with whoever seeks one like it; else wait to be found, as long as this connection lasts."""
+        """Get a game with another player who seeks one like it, or wait to be found while this connection lasts."""
         return await self._call(SeatReply, "seek", **fields)
 
     async def invitations(self, **fields: Unpack[InvitationsFields]) -> InvitationsReply:
-        """A page of the invitations that wait for an answer."""
+        """Return a page of the invitations that are not answered."""
         return await self._call(InvitationsReply, "invitations", **fields)
 
     async def accept(self, game_id: int, **fields: Unpack[Fields]) -> JoinReply:
@@ -202,28 +204,28 @@ class Client(TrioSession):
         return await self._call(JoinReply, "accept", game_id=game_id, **fields)
 
     async def decline(self, game_id: int | None = None, **fields: Unpack[Fields]) -> DeclineReply:
-        """Call off a game that has not begun; without one, seek no longer."""
+        """Call off a game that has not begun; without a game, stop seeking."""
         which = {} if game_id is None else {"game_id": game_id}
         return await self._call(DeclineReply, "decline", **which, **fields)
 
     async def settings(self, **fields: Unpack[SettingsFields]) -> SettingsReply:
-        """What the player has set, having set what is given."""
+        """Set the given fields, and return the player's settings."""
         return await self._call(SettingsReply, "settings", **fields)
 
     async def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
-        """A page of the ratings that ranked games have come to, the strongest first."""
+        """Return a page of the ratings from ranked games, the strongest first."""
         return await self._call(LeaderboardReply, "leaderboard", **fields)
 
     async def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
-        """For the operator: take a player's key away."""
+        """Revoke a player's key. For the operator only."""
         return await self._call(PlayerReply, "revoke", **fields)
 
     async def players(self, **fields: Unpack[PlayersFields]) -> PlayersReply:
-        """For the operator: a page of registered players."""
+        """Return a page of registered players. For the operator only."""
         return await self._call(PlayersReply, "players", **fields)
 
     async def pair(self, white: str | int, black: str | int, **fields: Unpack[PairFields]) -> PairReply:
-        """For the operator: a game of two registered players who are here, by name or id; both are invited."""
+        """Invite two registered players who are present, by name or id, to a game. For the operator only."""
         return await self._call(PairReply, "pair", white=white, black=black, **fields)
 
     def turns(
@@ -234,25 +236,25 @@ class Client(TrioSession):
         invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
     ) -> Turns:
-        """The player's turns in a game until it is over; without ``game_id`` those in all its games, for ever.
+        """Iterate over the player's turns in a game until it is over; without ``game_id``, in all its games for ever.
 
-        It waits between them, and with new games too. A turn comes again as long as nothing was done in it.
+        It waits between turns, and includes games that begin later. A turn without an action comes again.
 
-        :param over: called with the last state of each game that has ended, once.
-        :param invited: without ``game_id``, called with the state of each game the player is invited to, which it joins
-            if the answer is true. Without this it joins all. The first hundred that it does not join stand, and may be
-            joined later; those beyond are declined, which ends them.
+        :param over: called once with the last state of each game that has ended.
+        :param invited: without ``game_id``, called with the state of each game that the player is invited to, which it
+            joins if the result is true. Without this argument it joins all. The first hundred invitations that it does
+            not join remain open, and may be accepted later; any further ones are declined, which ends them.
         """
         return Turns(self, Following(game_id, over, invited, fields))
 
 
 class Turns(AsyncIterator["Turn"]):
-    """The loop of :meth:`Client.turns`."""
+    """The iterator of :meth:`Client.turns`."""
 
     def __init__(self, client: Client, following: Following) -> None:
         self._client = client._loop()
         self._following = following
-        self._waits: deque[Asked] = deque()  # the last one tells of the next turn, those before it only of ends
+        self._waits: deque[Asked] = deque()  # the last one reports the next turn, those before it only ends of games
         self._ended = False
 
     async def __anext__(self) -> Turn:
@@ -301,10 +303,10 @@ class Turns(AsyncIterator["Turn"]):
 
 
 class Turn(TurnView):
-    """One turn of the player's. What is done in it is safe to send again, and is after a lost connection.
+    """One turn of the player. Its actions are safe to send again, and the client does so after a lost connection.
 
-    If the game has ended while the bot thought (the opponent resigned, the clock ran out), doing something is no error:
-    it does nothing, and its reply has the last state.
+    If the game has ended while the bot was thinking (the opponent resigned, the time ran out), an action is not an
+    error: it does nothing, and its reply has the last state.
     """
 
     def __init__(self, turns: Turns, reply: WaitReply) -> None:
@@ -312,24 +314,24 @@ class Turn(TurnView):
         self._turns = turns
 
     async def sense(self, square: Square | None) -> SenseReply:
-        """Sense around a square, or None for none."""
+        """Sense around a square, or None to sense nothing."""
         reply = await self._result(self._ask("sense", square=square))
         self.sense_actions = []
         return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
 
     async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
-        """Move, or None to pass; the turn is over then. Outside of blind chess ``taken_move`` is None."""
+        """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
         asked = self._ask("move", move=move, **({"offer_draw": True} if offer_draw else {}))
-        self._turns._wait_for_next()  # leaves in one write with the move
+        self._turns._wait_for_next()  # sent in one write with the move
         reply = await self._result(asked)
         return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
 
     async def end_game(self, termination: str) -> StateReply:
-        """Take a draw, or agree to one."""
+        """Claim a draw, or agree to one."""
         return await self._result(self._ask("end_game", termination=termination))  # type: ignore[return-value]
 
     async def resign(self) -> StateReply:
-        """Give the game up."""
+        """Resign the game."""
         return await self.end_game(f"resignation_{self.color}")
 
     def _ask(self, kind: str, **fields: Any) -> Asked:

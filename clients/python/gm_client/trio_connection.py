@@ -1,4 +1,4 @@
-"""A connection that carries messages, by trio."""
+"""A connection that carries messages, over trio."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import trio
 
 from .blocking import CONNECT_SECONDS, DEFAULT_PORT, SILENCE_SECONDS, ConnectionLost, Frames, frame, tls_context
 
-#: What a stream raises that leads nowhere any more; the last is another task's closing it.
+#: Errors of a broken stream; ClosedResourceError means that another task has closed it.
 LOST = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
-#: Seconds in which what has arrived is surely read.
+#: Seconds in which data that has arrived is read.
 TLS_WORDS_SECONDS = 0.02
 
 
 class Connection:
-    """One connection that carries messages. It knows nothing of what is in them."""
+    """A connection that carries messages, whatever they contain."""
 
     def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream]) -> None:
         self._stream = stream
@@ -32,7 +32,10 @@ class Connection:
         path: str | None = None,
         tls: bool | ssl.SSLContext = False,
     ) -> Self:
-        """:raises ConnectionLost: it cannot be made."""
+        """Connect.
+
+        :raises ConnectionLost: no connection can be made.
+        """
         try:
             with trio.fail_after(CONNECT_SECONDS):
                 return cls(await _connected(host, port, path, tls))
@@ -40,7 +43,7 @@ class Connection:
             raise ConnectionLost(f"cannot connect to {path or f'{host}:{port}'}: {_reason(error)}") from error
 
     async def send(self, *bodies: bytes) -> None:
-        """Send messages, in one write. Where this is cancelled, the connection is of no use any more."""
+        """Send messages in one write. If this is cancelled, the connection can no longer be used."""
         async with self._sending:
             try:
                 with trio.fail_after(SILENCE_SECONDS):
@@ -49,10 +52,10 @@ class Connection:
                 raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
 
     async def receive(self, patience: float) -> bytes:
-        """The next message, which must come, or go on coming, within so many seconds.
+        """Return the next message. ``patience`` limits the seconds between two pieces of it.
 
-        :raises ConnectionLost: it does not.
-        :raises BadReply: it is none.
+        :raises ConnectionLost: nothing came in time, or the connection ended.
+        :raises BadReply: the data is not a message.
         """
         try:
             while (body := self._frames.take()) is None:
@@ -62,17 +65,17 @@ class Connection:
                     raise ConnectionLost("the server closed the connection")
                 self._frames.feed(chunk)
         except trio.TooSlowError as error:
-            raise ConnectionLost("the server has not answered for long") from error
+            raise ConnectionLost("the server did not answer in time") from error
         except LOST as error:
             raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
         return body
 
     async def is_over(self) -> bool:
-        """Whether the server has ended it, or speaks unasked, while nothing was to be expected of it."""
+        """Return whether the server has closed the connection, or has sent data while no reply was pending."""
         if not self._socket.is_readable():
             return self._frames.pending > 0
         try:
-            # TLS has words of its own, which are there at once; whatever else is readable should not be.
+            # TLS has messages of its own, which are processed at once; any other data should not be there.
             with trio.move_on_after(TLS_WORDS_SECONDS):
                 await self._stream.receive_some(1)
                 return True
@@ -81,7 +84,7 @@ class Connection:
         return False
 
     async def close(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
         await trio.aclose_forcefully(self._stream)
 
 
@@ -104,7 +107,7 @@ async def _connected(
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, without trio's words for it; where a name has several addresses, what each of them said."""
+    """Return what went wrong, without trio's wording; for a host with several addresses, the error of each."""
     if isinstance(error, trio.TooSlowError):
         return "no answer in time"
     if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""A session that trio's tasks may share: what :mod:`gm_client.trio_client` asks with."""
+"""A session shared by trio's tasks, under :mod:`gm_client.trio_client`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .trio_connection import Connection
 
 
 class TrioSession(Session):
-    """A session on connections that come and go. Requests leave as they are made, and tasks wait for their replies."""
+    """A session over changing connections. Requests are sent as they are made, and tasks wait for their replies."""
 
     def __init__(
         self,
@@ -36,17 +36,17 @@ class TrioSession(Session):
         patience: float = PATIENCE_SECONDS,
         **hello: Unpack[HelloFields],
     ) -> None:
-        """As :func:`gm_client.trio_client.connect`, but connects when the first request is made."""
+        """Take the arguments of :func:`gm_client.trio_client.connect`; connect with the first request."""
         self._where = (host, port, path, tls_context(tls) if tls else False)
         self._patience = patience
         self._conversation = Conversation(hello, patience)
         self._connection: Connection | None = None
-        self._why: Exception | None = None  # there is no connection
+        self._why: Exception | None = None  # why there is no connection
         self._closed = False
-        self._busy = False  # some task does what one alone can do: receiving, or connecting
-        self._progress = trio.Event()  # set and replaced when it has done so
+        self._busy = False  # a task is receiving or connecting, which only one can do at a time
+        self._progress = trio.Event()  # set and replaced when that task has finished
         self._loops: set[TrioSession] = set()
-        self._main: TrioSession | None = None  # whose loop this one is
+        self._main: TrioSession | None = None  # the session that this one is a loop of
 
     async def __aenter__(self) -> Self:
         return self
@@ -55,10 +55,10 @@ class TrioSession(Session):
         await self.aclose()
 
     async def open(self) -> None:
-        """Make one attempt to connect. Nobody needs to call it: a request connects.
+        """Connect, in one attempt. Calling this is optional: a request connects.
 
-        :raises ConnectionLost: there is no server.
-        :raises GmError: the server refuses.
+        :raises ConnectionLost: the server cannot be reached.
+        :raises GmError: the server refuses the hello.
         """
         if self._closed:
             raise ConnectionLost("the client was closed")
@@ -76,18 +76,18 @@ class TrioSession(Session):
         self._connection = connection
 
     async def aclose(self) -> None:
-        """End the session, and its loops."""
+        """End the session and its loops."""
         self._closed = True
         self._conversation.refuse(ConnectionLost("the client was closed"))
         self._wake()
-        with trio.CancelScope(shield=True):  # nothing here waits, and a cancelled task is to close all of it, too
+        with trio.CancelScope(shield=True):  # nothing here blocks, and a cancelled task must close everything too
             for loop in list(self._loops):
                 await loop.aclose()
             if self._connection is not None:
                 await self._drop(self._connection, ConnectionLost("the client was closed"))
 
     async def request(self, kind: str, **fields: Any) -> Any:
-        """A request of any kind, for those that have no method here; the reply.
+        """Send a request of any kind, also one without a method here, and return the reply.
 
         :raises GmError: the server refuses it.
         :raises ConnectionLost: there is no connection.
@@ -95,15 +95,15 @@ class TrioSession(Session):
         return await self._result(self._ask(kind, **fields))
 
     def _ask(self, kind: str, **fields: Any) -> Asked:
-        """A request, which leaves when it or a later one is waited for."""
+        """Queue a request; it is sent when its reply, or a later one, is awaited."""
         if self._closed:
             raise ConnectionLost("the client was closed")
         return self._conversation.ask(kind, fields)
 
     async def _result(self, asked: Asked) -> Any:
-        """The reply to a request.
+        """Return the reply to a request.
 
-        Whoever waits for one receives for all: one task at a time, and when it leaves another takes its place.
+        One of the waiting tasks receives for all of them; when it leaves, another takes its place.
         """
         try:
             while not asked.settled:
@@ -135,7 +135,7 @@ class TrioSession(Session):
         self._progress = trio.Event()
 
     async def _step(self) -> None:
-        """Get one reply, or what is needed for it."""
+        """Receive one reply, or do what is needed before: connect and send."""
         connection = self._connection
         if connection is None:
             return await self._connect_again()
@@ -155,12 +155,12 @@ class TrioSession(Session):
             await connection.send(*bodies)
         except ConnectionLost as error:
             await self._drop(connection, error)
-        except BaseException:  # some of it may have left
+        except BaseException:  # part of it may have been sent
             await self._drop(connection, ConnectionLost("sending was cancelled"))
             raise
 
     async def _drop(self, connection: Connection, error: Exception) -> None:
-        """A connection is of no use any more, for a reason. Other tasks may have found that before."""
+        """Close a connection because of an error. Another task may have done so before."""
         if connection is self._connection:
             self._connection, self._why = None, error
             self._conversation.lost(error)
@@ -181,9 +181,9 @@ class TrioSession(Session):
     def _loop(self) -> Self:
         """Return a session for a loop of turns, which is closed with this one.
 
-        On one connection loops could not run side by side: a ``wait`` ends when another request is sent behind it.
+        Loops could not share a connection: a ``wait`` ends when another request is sent after it.
 
-        :raises ConnectionLost: this one is closed.
+        :raises ConnectionLost: this session is closed.
         """
         if self._closed:
             raise ConnectionLost("the client was closed")
@@ -194,7 +194,7 @@ class TrioSession(Session):
         return loop
 
     async def _leave(self) -> None:
-        """Close the session of a loop, before the one that it was made of is closed."""
+        """Close the session of a loop, which the client that made it then forgets."""
         if self._main is not None:
             self._main._loops.discard(self)
         await self.aclose()

@@ -1,10 +1,10 @@
-"""Reconnaissance blind chess, to play in a process: no sockets, no clock, no chance, no I/O.
+"""Games of reconnaissance blind chess inside a process: no sockets, no clock, no chance, no I/O.
 
-A library for whoever writes bots: to simulate games, to train, to search. :class:`ReconGame` is a game with its
-phases, its end and its record; :class:`ReconBoard` is a position without them, for a search that keeps its own account;
-:class:`History` is what happened, to be written as reconchess's ``GameHistory``. The rules are those of the package
-``reconchess`` 1.6.9, and are tested against it action by action, the order of every list included: a bot that draws
-from a seeded generator plays the same game here as there. ::
+A library for authors of bots: to simulate games, to train, to search. :class:`ReconGame` is a game with its phases, its
+end and its record; :class:`ReconBoard` is a position without these, for a search that keeps its own record;
+:class:`History` is the course of a game, which can be written as reconchess's ``GameHistory``. The rules are those of
+the package ``reconchess`` 1.6.9, and are tested against it action by action, including the order of every list: a bot
+that draws from a seeded generator plays the same game here as there. ::
 
     import random
     from gm_recon import ReconGame
@@ -16,10 +16,10 @@ from a seeded generator plays the same game here as there. ::
         result = game.sense(rng.choice(game.sense_actions()))     # [(square, piece or None), ...]; sense(None) passes
         requested, taken, capture_square = game.move(rng.choice(game.move_actions()))    # move(None) passes
     game.winner, game.win_reason
-    game.history().to_json("white's name", "black's name")    # which read_json reads, as it does reconchess's own files
+    game.history().to_json("white's name", "black's name")    # read_json reads this, and reconchess's own files
 
 ``game.board`` is the true position, which neither player knows: ``game.board.own_board(game.turn)`` is what the side to
-act knows of it.
+move knows of it.
 """
 
 from .board import ReconBoard

@@ -1,7 +1,7 @@
-"""A position of reconnaissance blind chess and its moves: what a player may ask for, what becomes of it, and doing it.
+"""A position of reconnaissance blind chess: the moves that a player may request, their results, and making them.
 
-The rules are those of ``reconchess`` 1.6.9 (its ``utilities.py``) over python-chess: a player may ask for whatever
-would be pseudo-legal if it had the board to itself, and for any capture by a pawn; the true board then decides.
+The rules are those of ``reconchess`` 1.6.9 (its ``utilities.py``) over python-chess. A player may request every move
+that would be pseudo-legal if it were alone on the board, and every capture by a pawn; the true board then decides.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from .tables import (
     Man,
 )
 
-#: The squares of all that castles, before it has moved.
+#: The squares of all pieces that castle, before they have moved.
 _CASTLERS = chess.BB_CORNERS | chess.BB_E1 | chess.BB_E8
 _HOME_RANKS = (chess.BB_RANK_8, chess.BB_RANK_1)  # indexed by colour
 
 
 class ReconBoard:
-    """A true position. Moves handed out are shared: do not change them.
+    """A true position. The moves it returns are shared: do not change them.
 
-    It has no opinion on whose king is left, and no memory: :class:`~gm_recon.ReconGame` has both. Two are equal
-    if their FENs are. It changes, so it has no hash: for a set or a dictionary of positions, take their :meth:`fen`.
+    It does not check which kings are left and keeps no history: :class:`~gm_recon.ReconGame` does both. Two positions
+    are equal if their FENs are. A position is mutable, so it has no hash: use its :meth:`fen` in sets and dictionaries.
     """
 
     __slots__ = (
@@ -55,32 +55,35 @@ class ReconBoard:
     turn: Color
     #: The rooks that may still castle.
     castling: Bitboard
-    #: The square a pawn has just passed over, whether anything can capture there or not.
+    #: The square that a pawn has just passed over, whether or not anything can capture there.
     ep_square: Square | None
     #: Half-moves since the last capture or pawn move, and the full-move number, as in a FEN.
     halfmoves: int
     fullmoves: int
-    #: What stands on each square, and that again as a sense shows it.
+    #: The piece on each square, and the same in the form of a sense result.
     _men: list[Man]
     _cells: list[Cell]
-    #: The codes of the ranks, the eighth's first: see :class:`~gm_recon.fen.Ranks`.
+    #: The codes of the ranks, the eighth first: see :class:`~gm_recon.fen.Ranks`.
     _ranks: list[int]
-    #: By colour: all squares held, and those held by pawns.
+    #: By colour: all occupied squares, and those of pawns.
     _own: list[Bitboard]
     _pawns: list[Bitboard]
-    #: By colour: the pawns whose moves were last listed, the squares that could have hindered them, which of these its
-    #: own side held, and the moves. Half the time they are asked for again.
+    #: By colour, the last list of pawn moves: the pawns, the squares that could have blocked them, which of these the
+    #: own side occupied, and the moves. Half of all requests can use it again.
     _pawn_moves: list[tuple[Bitboard, Bitboard, Bitboard, list[Move]]]
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
-        """:raises ValueError: the FEN cannot be read, or is no position that a game can start from."""
+        """Set up the position of a FEN.
+
+        :raises ValueError: the FEN cannot be read, or is not a possible start position.
+        """
         self._become(_start(fen))
 
     @classmethod
     def of(cls, board: chess.Board) -> Self:
-        """The position of a board, whatever may be wrong with it: one side's pieces alone, for one.
+        """Return the position of a board without checking it: it may have only one side's pieces, for example.
 
-        What the board says of castling and of en passant is believed.
+        The board's castling rights and en passant square are trusted.
         """
         self = object.__new__(cls)
         self.turn, self.castling, self.ep_square = board.turn, board.castling_rights, board.ep_square
@@ -94,7 +97,7 @@ class ReconBoard:
         return self
 
     def copy(self) -> Self:
-        """A copy to go on with apart from this one."""
+        """Return an independent copy."""
         other = object.__new__(type(self))
         other._become(self)
         return other
@@ -113,22 +116,22 @@ class ReconBoard:
         self._men, self._cells, self._ranks = other._men.copy(), other._cells.copy(), other._ranks.copy()
         self._own, self._pawns, self._pawn_moves = other._own.copy(), other._pawns.copy(), other._pawn_moves.copy()
 
-    # --- What there is to see -----------------------------------------------------------------------------------
+    # --- State --------------------------------------------------------------------------------------------------
 
     def piece_at(self, square: Square) -> Piece | None:
-        """The piece on a square."""
+        """Return the piece on a square, or None."""
         return self._men[square].cell[1]
 
     def has_king(self, square: Square) -> bool:
-        """Whether a king stands on a square."""
+        """Return whether a king is on a square."""
         return self._men[square].piece_type == chess.KING
 
     def occupied_by(self, color: Color) -> Bitboard:
-        """The squares that hold pieces of a side."""
+        """Return the squares of a side's pieces."""
         return self._own[color]
 
     def sources(self, piece_type: PieceType, target: Square) -> Bitboard:
-        """The squares of the side to move's pieces of a type, other than pawns, that can go to a square or guard it."""
+        """Return the squares of the side to move's pieces of a type, except pawns, that attack or guard a square."""
         before = (self._own[BLACK] | self._own[WHITE]) & ~BB_SQUARES[target]
         found = 0
         for square in chess.scan_forward(self._own[self.turn] ^ self._pawns[self.turn]):
@@ -138,17 +141,17 @@ class ReconBoard:
         return found
 
     def window(self, square: Square) -> list[Cell]:
-        """What a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
+        """Return what a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
         return list(PICK_WINDOW[square](self._cells))
 
     def fen(self) -> str:
-        """The position in FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
+        """Return the position as FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
         passed = "-" if self.ep_square is None else chess.SQUARE_NAMES[self.ep_square]
         turn, rights = "w" if self.turn else "b", RIGHTS[self.castling]
         return f"{placement(self._ranks)} {turn} {rights} {passed} {self.halfmoves} {self.fullmoves}"
 
     def as_chess(self) -> chess.Board:
-        """The position as a :class:`chess.Board` without history."""
+        """Return the position as a :class:`chess.Board` without history."""
         board = chess.Board(None)
         men: list[Bitboard] = [0] * 7
         for square, man in enumerate(self._men):
@@ -161,7 +164,7 @@ class ReconBoard:
         return board
 
     def own_board(self, color: Color) -> chess.Board:
-        """What a player knows for certain: its own pieces and castling rights, the turn, and the move number."""
+        """Return what a player knows for certain: its pieces and castling rights, the turn, and the move number."""
         board = chess.Board(None)
         for square in chess.scan_forward(self._own[color]):
             board.set_piece_at(square, self._men[square].cell[1])
@@ -169,12 +172,12 @@ class ReconBoard:
         board.fullmove_number = self.fullmoves
         return board
 
-    # --- What may be asked for ----------------------------------------------------------------------------------
+    # --- Move actions -------------------------------------------------------------------------------------------
 
     def move_actions(self) -> list[Move]:
-        """All that the side to move may ask for, knowing its own pieces only.
+        """Return all moves that the side to move may request, knowing only its own pieces.
 
-        In the order of reconchess's ``move_actions``, so that a bot with a seed plays the same game here as there.
+        They are in the order of reconchess's ``move_actions``, so that a seeded bot plays the same game here as there.
         """
         turn = self.turn
         own, men = self._own[turn], self._men
@@ -208,7 +211,7 @@ class ReconBoard:
         return moves
 
     def _list_pawn_moves(self) -> list[Move]:
-        """List the moves of the side to move's pawns, and remember them."""
+        """List the moves of the side to move's pawns, and store them."""
         turn = self.turn
         own, pawns = self._own[turn], self._pawns[turn]
         near, moves = pawn_moves(turn, own, pawns)
@@ -216,20 +219,20 @@ class ReconBoard:
         return moves
 
     def promoting(self, move: Move) -> Move:
-        """The move itself, or with a queen where it takes a pawn to the last rank and names no piece."""
+        """Return the move, with a queen added if a pawn reaches the last rank without naming a piece."""
         if move.promotion or self._men[move.from_square].piece_type != chess.PAWN:
             return move
         promotions = PROMOTIONS.get((move.from_square, move.to_square))
         return promotions[0] if promotions else move
 
-    # --- What becomes of it -------------------------------------------------------------------------------------
+    # --- Results of moves ---------------------------------------------------------------------------------------
 
     def revise(self, requested: Move) -> tuple[Move | None, Square | None]:
-        """What becomes of a move asked for: the move taken, or None, and the square it captures on, or None.
+        """Return the result of a requested move: the move made, or None, and the square it captures on, or None.
 
-        A promotion without a piece asks for a queen.
+        A promotion without a piece means a queen.
 
-        :raises ValueError: the move may not be asked for.
+        :raises ValueError: the move may not be requested.
         """
         source, target = requested.from_square, requested.to_square
         turn = self.turn
@@ -277,10 +280,10 @@ class ReconBoard:
                 return None if between & self._own[not self.turn] else requested
         raise _not_to_be_asked_for(requested)
 
-    # --- Doing it -----------------------------------------------------------------------------------------------
+    # --- Making moves -------------------------------------------------------------------------------------------
 
     def push(self, taken: Move | None, capture_square: Square | None) -> None:
-        """Make what :meth:`revise` says becomes of a move; None is a turn without one."""
+        """Make the result that :meth:`revise` returned; None is a turn without a move."""
         turn = self.turn
         self.turn = not turn
         self.ep_square = None
@@ -295,7 +298,7 @@ class ReconBoard:
         both = BB_SQUARES[source] | BB_SQUARES[target]
         man = self._men[source]
         there = man.elsewhere[target]
-        if both & _CASTLERS:  # whether the other side may castle still is nothing to be quicker for
+        if both & _CASTLERS:  # the time taken must not show whether the other side may still castle
             self._castle(man, both)
         self._own[turn] ^= both
         if not man.reach:
@@ -306,7 +309,7 @@ class ReconBoard:
                 there = MEN[turn][taken.promotion][target]
             elif source - target in (16, -16):
                 self.ep_square = (source + target) // 2
-        # _leave and _stand, in line
+        # _leave and _stand, inlined
         men, cells, ranks = self._men, self._cells, self._ranks
         men[source], men[target] = EMPTY[source], there
         cells[source], cells[target] = EMPTY[source].cell, there.cell
@@ -314,10 +317,10 @@ class ReconBoard:
         ranks[there.row] += there.weight
 
     def _take(self, square: Square) -> None:
-        """Take a piece of the side that is now to move off the board."""
+        """Remove a captured piece of the side that is now to move."""
         self.halfmoves = 0
         turn, others = self.turn, ~BB_SQUARES[square]
-        # Whoever takes is not told what, so it takes as long whatever it was.
+        # The capturing player does not learn what it captured, so the time taken must not depend on it.
         self._own[turn] &= others
         self._pawns[turn] &= others
         if self._men[square].piece_type == chess.KING:
@@ -325,7 +328,7 @@ class ReconBoard:
         self._leave(square)
 
     def _castle(self, man: Man, both: Bitboard) -> None:
-        """Let a move from one to another square cost rights to castle, and move the rook of a king that castles."""
+        """Update castling rights after a move between two squares, and move the rook of a king that castles."""
         turn = not self.turn
         if man.piece_type == chess.KING:
             for move, _, rooks in CASTLINGS[self.castling & _HOME_RANKS[turn]]:
@@ -353,14 +356,14 @@ class ReconBoard:
 
 @lru_cache(256)
 def _start(fen: str) -> ReconBoard:
-    """A board to be copied: most games begin alike."""
+    """Return a board to copy from: most games have the same start."""
     return ReconBoard.of(read_position(fen))
 
 
 def _promotion(move: Move) -> Move:
-    """A pawn's move to a last rank, or with a promotion, as it is meant: without a piece it asks for a queen.
+    """Return a pawn's move to the last rank, or with a promotion, in full: without a piece it means a queen.
 
-    :raises ValueError: no pawn makes it.
+    :raises ValueError: no pawn can make it.
     """
     promotions = PROMOTIONS.get((move.from_square, move.to_square), [])
     if move.promotion is None and promotions:

@@ -1,10 +1,10 @@
-"""Reading and writing the FEN of a position of reconnaissance blind chess."""
+"""FEN of positions of reconnaissance blind chess."""
 
 from __future__ import annotations
 
 import chess
 
-#: What may be wrong with a chess position and does not matter here: check does not, nor how it could come about.
+#: Faults of a chess position that do not matter here, such as checks and numbers of pieces.
 _ALLOWED = (
     chess.STATUS_OPPOSITE_CHECK
     | chess.STATUS_TOO_MANY_CHECKERS
@@ -16,7 +16,7 @@ _ALLOWED = (
 )
 
 
-#: Texts of ranks kept: some two megabytes.
+#: The most texts of ranks kept: some two megabytes.
 MAX_RANKS = 16_384
 
 #: The digits of a rank's code: see :class:`Ranks`. Thirteen to the eighth is still a small integer.
@@ -24,7 +24,7 @@ SYMBOLS = "1PNBRQKpnbrqk"
 BASE = len(SYMBOLS)
 
 _CORNERS = (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)
-#: Castling rights as a FEN has them, by the homes of the rooks that may castle.
+#: Castling rights in FEN, by the home squares of the rooks that may castle.
 RIGHTS = {
     rights: "".join(letter for letter, rook in zip("KQkq", _CORNERS, strict=True) if rights & rook) or "-"
     for rights in (sum(rook for bit, rook in enumerate(_CORNERS) if bits >> bit & 1) for bits in range(16))
@@ -32,11 +32,11 @@ RIGHTS = {
 
 
 def read_position(fen: str) -> chess.Board:
-    """The board of a FEN that a game can start from: one king a side, no pawn on a last rank, check or not.
+    """Return the board of a FEN that a game can start from: one king per side, no pawn on a last rank, check allowed.
 
-    What it says of castling and en passant must be possible.
+    Its castling rights and en passant square must be possible.
 
-    :raises ValueError: it cannot be read, or is no such position.
+    :raises ValueError: the FEN cannot be read, or is not such a position.
     """
     board = chess.Board(fen)
     board.promoted = chess.BB_EMPTY
@@ -48,7 +48,7 @@ def read_position(fen: str) -> chess.Board:
 
 
 class _HalfRanks(dict[int, str]):
-    """FEN's text of four squares of a rank, by four digits of its code."""
+    """FEN's text of half a rank, by four digits of its code."""
 
     def __missing__(self, code: int) -> str:
         text = "".join([SYMBOLS[code // BASE**file % BASE] for file in range(4)])
@@ -63,9 +63,9 @@ _HALF_RANKS = _HalfRanks()
 
 
 class Ranks(dict[int, str]):
-    """FEN's text of a rank by its code: a number of eight digits to the base 13, file a's the lowest.
+    """FEN's text of a rank by its code: a number of eight digits in base 13, with file a's as the lowest.
 
-    The digits are those of :data:`SYMBOLS`.
+    The digits are indexes of :data:`SYMBOLS`.
     """
 
     def __missing__(self, code: int) -> str:
@@ -84,5 +84,5 @@ _RANKS = Ranks()
 
 
 def placement(codes: list[int]) -> str:
-    """FEN's first field, from the codes of the ranks, the eighth's first."""
+    """Return FEN's first field, from the codes of the ranks, the eighth first."""
     return "/".join(map(_RANKS.__getitem__, codes))

@@ -1,4 +1,4 @@
-"""What happened in a game, kept as what was done; what was there to see is found by doing it again."""
+"""The record of a game: its actions. FENs and sense results are computed from them by replaying the game."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from chess import BLACK, WHITE, Color, Move, Piece, Square
 from .board import ReconBoard
 from .tables import Cell
 
-#: Turns done again between two yields: some hundred microseconds.
+#: Turns replayed between two yields: some hundred microseconds.
 TURNS_A_STEP = 8
 
 
 class WinReason(Enum):
-    """Why a game ended, in ``reconchess.WinReason``'s words."""
+    """Why a game ended, with the names of ``reconchess.WinReason``."""
 
     KING_CAPTURE = 1
     TIMEOUT = 2
     RESIGN = 3
-    #: Drawn: the last full turn allowed was played.
+    #: A draw: the last full turn allowed was played.
     TURN_LIMIT = 4
-    #: Drawn: too many half-moves went by without capture or pawn move.
+    #: A draw: too many half-moves without capture or pawn move.
     MOVE_LIMIT = 5
 
 
 class Turn(NamedTuple):
-    """A turn that was completed."""
+    """A completed turn."""
 
     #: The square sensed; None where the player passed.
     sense: Square | None
-    #: The move as asked for, the move made, and the square it captured on.
+    #: The move as requested, the move made, and the square it captured on.
     requested: Move | None
     taken: Move | None
     capture_square: Square | None
 
 
 class Replayed(NamedTuple):
-    """A turn done again."""
+    """A turn as replayed."""
 
     color: Color
     turn: Turn
@@ -52,21 +52,21 @@ class Replayed(NamedTuple):
 
 @dataclass(slots=True)
 class History:
-    """A game so far. FENs and sense results are made when asked for, by playing the game again."""
+    """A game so far. FENs and sense results are computed on request, by replaying the game."""
 
     start_fen: str
     turns: list[Turn] = field(default_factory=list)
-    #: The sense of a turn whose move has not been made; empty where there is none.
+    #: The sense of a turn without a move yet; empty if there is none.
     unfinished: list[Square | None] = field(default_factory=list)
     winner: Color | None = None
     win_reason: WinReason | None = None
 
     def copy(self) -> History:
-        """A copy that does not grow with the game."""
+        """Return a copy that does not grow with the game."""
         return History(self.start_fen, self.turns.copy(), self.unfinished.copy(), self.winner, self.win_reason)
 
     def replay(self) -> Iterator[Replayed]:
-        """The completed turns in order, with what was there to see."""
+        """Yield the completed turns in order, with their sense results and FENs."""
         board = ReconBoard(self.start_fen)
         after = board.fen()
         for turn in self.turns:
@@ -75,30 +75,30 @@ class History:
             seen = [] if square is None else board.window(square)
             board.push(taken, capture_square)
             after = board.fen()
-            yield tuple.__new__(Replayed, (color, turn, seen, before, after))  # Replayed(...), at half the price
+            yield tuple.__new__(Replayed, (color, turn, seen, before, after))  # Replayed(...), in half the time
 
     def board(self) -> ReconBoard:
-        """The position the game has come to."""
+        """Return the position at the end of the record."""
         board = ReconBoard(self.start_fen)
         for turn in self.turns:
             board.push(turn.taken, turn.capture_square)
         return board
 
     def fens(self) -> list[str]:
-        """The start position and the position behind every turn, the en passant square always told."""
+        """Return the FENs of the start position and after every turn, always with the en passant square."""
         return [ReconBoard(self.start_fen).fen(), *(turn.fen_after for turn in self.replay())]
 
     def to_json(self, white_name: str | None = None, black_name: str | None = None) -> str:
-        """The game as ``reconchess.GameHistory`` saves it; its ``from_file`` loads it, its ``rc-replay`` shows it.
+        """Return the game as ``reconchess.GameHistory`` saves it: ``from_file`` loads it, ``rc-replay`` shows it.
 
-        reconchess takes White's turn for the first of every pair. In a game that Black began its ``turns()`` puts each
-        of White's turns before the turn of Black's that it followed, and ``rc-replay`` cannot show one in which Black's
-        turn was the last: so it is with LocalGame's own histories.
+        reconchess assumes that White's turn is the first of every pair. For a game that Black began, its ``turns()``
+        puts each of White's turns before the turn of Black's that it followed, and ``rc-replay`` cannot show the game
+        if Black's turn was the last. The same is true of LocalGame's own histories.
         """
         return json.dumps(self._as_reconchess(white_name, black_name))
 
     def end(self) -> dict[str, Any]:
-        """How it ended, as reconchess has it."""
+        """Return how the game ended, in reconchess's form."""
         reason = self.win_reason and {"type": "WinReason", "value": self.win_reason.name}
         return {"winner_color": self.winner, "win_reason": reason}
 
@@ -120,7 +120,7 @@ class History:
         }
 
 
-#: What ``reconchess.GameHistory`` keeps of each side's turns.
+#: What ``reconchess.GameHistory`` stores of each side's turns.
 COLUMNS = (
     "senses",
     "sense_results",
@@ -133,18 +133,18 @@ COLUMNS = (
 
 
 def row(turn: Turn, seen: list[Cell], before: str, after: str) -> tuple[Any, ...]:
-    """A turn's values, as reconchess saves them, in the order of :data:`COLUMNS`."""
+    """Return a turn's values in reconchess's form, in the order of :data:`COLUMNS`."""
     capture = turn.capture_square
     return turn.sense, shown(seen), _move(turn.requested), _move(turn.taken), capture, before, after
 
 
 def window_of(board: ReconBoard, square: Square | None) -> list[Cell]:
-    """What a sense shows; nothing where nothing is sensed."""
+    """Return what a sense shows; nothing if the player passed."""
     return [] if square is None else board.window(square)
 
 
 def shown(cells: list[Cell]) -> list[tuple[Square, dict[str, str] | None]]:
-    """What a sense showed, as reconchess saves it."""
+    """Return a sense result in reconchess's form."""
     return [(square, _piece(piece)) for square, piece in cells]
 
 

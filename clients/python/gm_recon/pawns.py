@@ -1,4 +1,4 @@
-"""What a side may ask of its pawns in reconnaissance blind chess, knowing its own pieces only."""
+"""The pawn moves that a side may request in reconnaissance blind chess, knowing only its own pieces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NOT_FILE_A, _NOT_FILE_H = chess.BB_ALL ^ chess.BB_FILE_A, chess.BB_ALL ^ chess.
 
 
 def pawn_moves(turn: Color, own: Bitboard, pawns: Bitboard) -> tuple[Bitboard, list[Move]]:
-    """The moves of a side's pawns, and the squares that could have hindered them.
+    """Return the moves of a side's pawns, and the squares that could have blocked them.
 
-    :param own: the squares that hold pieces of the side, its pawns among them.
+    :param own: the squares of the side's pieces, including its pawns.
     """
     free = own ^ chess.BB_ALL
     if turn:

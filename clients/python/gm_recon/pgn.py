@@ -1,11 +1,12 @@
 """Games of reconnaissance blind chess as PGN.
 
-The moves are those made, on the true board, in SAN without check signs; a turn without one is a null move, ``--``. What
-no move shows stands in a comment behind it: ``{[%sense e7] [%request e2e4]}``, the square sensed, if any, and the move
-asked for, if it is not the one made. A ``--`` without a request was a pass. ``{[%last_sense e7]}`` at the end is the
-sense of a turn in which the game ended before a move.
+The moves are those made, on the true board, in SAN without check signs; a turn without a move is a null move, ``--``. A
+comment after a move holds what the move does not show: ``{[%sense e7] [%request e2e4]}``, the square sensed, if any,
+and the move requested, if it is not the one made. A ``--`` without a request was a pass. ``{[%last_sense e7]}`` at the
+end is the sense of a turn in which the game ended before a move.
 
-Programs that know chess only read such a PGN up to the first move that chess forbids: a king left in check, or taken.
+Programs that know only chess read such a PGN up to the first move that chess forbids: one that leaves a king in check,
+or captures it.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 
 
 def movetext(history: History) -> str:
-    """The moves with their numbers and comments, without tags and result, in one line."""
+    """Return the moves with their numbers and comments, without tags and result, in one line."""
     return " ".join(_words(history))
 
 
 def movetext_steps(history: History) -> Generator[None, None, str]:
-    """The same in steps: it yields after every few turns."""
+    """Return the same text in steps: yield after every few turns."""
     words: list[str] = []
     for number, word in enumerate(_words(history), 1):
         words.append(word)
@@ -59,7 +60,7 @@ def _notes(turn: Turn) -> Iterable[str]:
 
 
 def san(board: ReconBoard, move: Move | None) -> str:
-    """A move that the true board allows, in SAN, before it is made; ``--`` for none."""
+    """Return a move of the true board in SAN, before it is made; ``--`` for none."""
     if move is None:
         return "--"
     source, target = move.from_square, move.to_square
@@ -77,7 +78,7 @@ def san(board: ReconBoard, move: Move | None) -> str:
 
 
 def _origin(source: chess.Square, rivals: Bitboard) -> str:
-    """As much of the source square as tells it from its rivals'."""
+    """Return as much of the source square as distinguishes it from its rivals'."""
     name = chess.SQUARE_NAMES[source]
     if not rivals:
         return ""
@@ -87,9 +88,9 @@ def _origin(source: chess.Square, rivals: Bitboard) -> str:
 
 
 class ReconRules(chess.Board):
-    """python-chess's board with the moves that a true board of reconnaissance blind chess allows: check means nothing.
+    """python-chess's board with the moves of a true board of reconnaissance blind chess: check has no effect.
 
-    Its ``parse_san`` reads this module's PGN, and so does :mod:`chess.pgn` where it is given this board.
+    Its ``parse_san`` reads this module's PGN, and so does :mod:`chess.pgn` if given this board.
     """
 
     def checkers_mask(self) -> Bitboard:

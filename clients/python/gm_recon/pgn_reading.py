@@ -1,4 +1,4 @@
-"""Reads games that :mod:`.pgn` has written, with their senses and with what was asked for."""
+"""Reads games that :mod:`.pgn` has written, with their senses and requested moves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .pgn import ReconRules
 from .reading import BadHistory, SavedGame
 
 _HEADER = re.compile(r'^\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*$', re.M)
-#: Comments, moves and what is between them: numbers, results.
+#: Comments, moves, and the numbers and results between them.
 _TOKEN = re.compile(r"\{([^}]*)\}|([^\s{}]+)")
 _NUMBER = re.compile(r"^\d+\.+")
 _RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
 _LAST_SENSE = re.compile(r"\{[^}]*\[%last_sense ([^\]]*)\]")
-#: The server's terminations of games of blind chess, by which reconchess has a reason.
+#: reconchess's reasons by the server's terminations of games of blind chess.
 REASONS: Final[Mapping[str, WinReason]] = {
     "victory_white": WinReason.KING_CAPTURE,
     "victory_black": WinReason.KING_CAPTURE,
@@ -36,9 +36,9 @@ _NOTE = re.compile(r"\[%(\w+) ([^\]]*)\]")
 
 
 def read_pgn(text: str) -> SavedGame:
-    """The game of a PGN as :mod:`.pgn` writes it.
+    """Read the game of a PGN that :mod:`.pgn` has written.
 
-    :raises BadHistory: it is none.
+    :raises BadHistory: the text is not such a PGN.
     """
     headers: dict[str, str] = dict(_HEADER.findall(text))
     try:
@@ -59,7 +59,7 @@ def read_pgn(text: str) -> SavedGame:
 
 
 def _moves(text: str, board: ReconRules) -> Iterator[tuple[Move | None, dict[str, str]]]:
-    """The moves made, None for a turn without one, each with the notes behind it."""
+    """Yield the moves made, None for a turn without one, each with the notes after it."""
     made: list[Move | None] = []
     notes: dict[str, str] = {}
     for comment, word in _TOKEN.findall(text):

@@ -12,11 +12,11 @@ from .history import History, Turn, WinReason
 
 
 class BadHistory(ValueError):
-    """What is no game of reconnaissance blind chess, or could not have happened; the message says why."""
+    """Raised for data that is not a possible game of reconnaissance blind chess; the message says why."""
 
 
 class SavedGame(NamedTuple):
-    """A game as it was saved: with the players' names, None where it has none."""
+    """A saved game, with the players' names, or None for those missing."""
 
     history: History
     white: str | None
@@ -24,17 +24,17 @@ class SavedGame(NamedTuple):
 
 
 def read_json(text: str) -> SavedGame:
-    """The game of a ``reconchess.GameHistory``, which is played again: what it says must be what comes of that.
+    """Read the game of a ``reconchess.GameHistory``. The game is replayed, and its results must match the saved ones.
 
-    :raises BadHistory: it is none.
+    :raises BadHistory: the text is not a GameHistory, or does not match.
     """
     try:
         saved = json.loads(text)
         if not isinstance(saved, dict) or saved.get("type") != "GameHistory":
-            raise BadHistory('it is no JSON object of the type "GameHistory"')
+            raise BadHistory('it is not a JSON object of type "GameHistory"')
         history = _history_of(saved)
     except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise BadHistory(f"a field is missing, or is not what reconchess has there: {error!r}") from None
+        raise BadHistory(f"a field is missing or has a wrong value: {error!r}") from None
     except BadHistory:
         raise
     except ValueError as error:
@@ -68,7 +68,7 @@ def _key(color: Color) -> str:
 
 
 def _turns_of(saved: dict[str, Any], color: Color) -> list[Turn]:
-    """The turns of a side that it has ended with a move."""
+    """Return the turns that a side has ended with a move."""
     names = ("senses", "requested_moves", "taken_moves", "capture_squares")
     columns = [saved[name][_key(color)] for name in names]
     return [
@@ -82,7 +82,7 @@ def _move(saved: dict[str, str] | None) -> Move | None:
 
 
 def _first(saved: dict[str, Any]) -> Color:
-    """Who began. reconchess does not say; but in every FEN there is the number of the move."""
+    """Return the side that began, from the move numbers in the FENs: reconchess does not store it."""
     fens = {color: saved["fens_before_move"][_key(color)] for color in chess.COLORS}
     if not fens[BLACK] or not fens[WHITE]:
         return WHITE if fens[WHITE] or not fens[BLACK] else BLACK
@@ -91,7 +91,7 @@ def _first(saved: dict[str, Any]) -> Color:
 
 
 def _check(history: History, saved: dict[str, Any]) -> None:
-    """Compare what was there to see with what the game shows when it is played again."""
+    """Compare the saved positions and sense results with those of the replayed game."""
     count = {WHITE: 0, BLACK: 0}
     try:
         for color, _, seen, _, after in history.replay():
@@ -99,13 +99,13 @@ def _check(history: History, saved: dict[str, Any]) -> None:
             count[color] += 1
             name = f"{'White' if color else 'Black'}'s turn {number + 1}"
             if _pieces(after) != _pieces(saved["fens_after_move"][_key(color)][number]):
-                raise BadHistory(f"{name}: its fens_after_move is not what comes of the move")
+                raise BadHistory(f"{name}: its fens_after_move does not follow from the move")
             if [[square, piece and piece.symbol()] for square, piece in seen] != _shown(saved, color, number):
-                raise BadHistory(f"{name}: its sense_results is not what was there to see")
+                raise BadHistory(f"{name}: its sense_results does not match the position")
     except BadHistory:
         raise
     except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        raise BadHistory(f"it cannot be played again: {error!r}") from None
+        raise BadHistory(f"it cannot be replayed: {error!r}") from None
 
 
 def _shown(saved: dict[str, Any], color: Color, number: int) -> list[list[Any]]:

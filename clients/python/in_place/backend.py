@@ -1,4 +1,4 @@
-"""Builds the distribution of the folder above as its editable install, for whoever asks for a wheel."""
+"""A build backend that gives the editable wheel of the folder above to a caller that asks for a normal wheel."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hatchling import build
 
 
 def build_wheel(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
-    """Return the name of the wheel written to ``directory``."""
-    os.chdir("..")  # where hatchling finds pyproject.toml
+    """Build the wheel in ``directory`` and return its file name."""
+    os.chdir("..")  # hatchling finds pyproject.toml there
     return build.build_editable(directory, settings, metadata)
 
 
 def get_requires_for_build_wheel(settings: dict[str, Any] | None = None) -> list[str]:
-    """Return what the build needs besides hatchling."""
+    """Return the requirements of the build besides hatchling."""
     os.chdir("..")
     return build.get_requires_for_build_editable(settings)

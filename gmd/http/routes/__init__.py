@@ -1,1 +1,1 @@
-"""What is served over HTTP: a module for each group of routes, which :mod:`gmd.http.app` gathers."""
+"""The HTTP routes: a module for each group, gathered by :mod:`gmd.http.app`."""

@@ -1,6 +1,6 @@
-"""``/api/games/ID/...``: what a player of a game of reconnaissance blind chess asks about it.
+"""``/api/games/ID/...``: what a player of an RBC game asks about it.
 
-To look starts no clock and counts for nothing: ``ready`` is what says that a player is there, as reconchess has it.
+These requests start no clock and do not count as presence: in reconchess only ``ready`` says that a player is present.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gmd.http.refusals import UNAUTHORIZED, documented
 from gmd.http.seat import GameId, Seat, ending_of, look, look_at_ended, take_seat, winner_of
 from gmd.in_process import Refused
 
-#: The longest that a client may ask the status of a game to be held: less than proxies and HTTP clients wait.
+#: The longest time a client may have its status request held: less than the timeouts of proxies and HTTP clients.
 MAX_STATUS_SECONDS = 30.0
 
-#: What the manual says of the refusals.
+#: The manual's descriptions of the refusals.
 NO_PLAYER = "Invalid or empty authentication information, or not a player in the specified game."
 NO_GAME = "Game does not exist."
 NOT_OVER = "Game is not over."
@@ -49,7 +49,7 @@ class StartingBoard(Struct, frozen=True):
 
 
 class OpponentName(Struct, frozen=True):
-    """A registered player's name, an open player's number, or ? while nobody has the other seat."""
+    """A registered player's name, a guest's number, or ? while the other seat is open."""
 
     opponent_name: str
 
@@ -110,7 +110,7 @@ class WhyOver(Struct, frozen=True):
 
 
 class _Record(Struct, frozen=True):
-    """Of the reply of ``history``, what reconchess knows."""
+    """The part of the ``history`` reply that reconchess knows."""
 
     history: Raw
 
@@ -123,32 +123,32 @@ class WholeGame(Struct, frozen=True):
 
 @get("/color", summary="The colour you play", responses=PLAYERS)
 async def color(game_id: GameId, guest: FromGuest) -> PlayerColor:
-    """White is true."""
+    """Return the player's colour; White is true."""
     return PlayerColor((await take_seat(guest, game_id)).color)
 
 
 @get("/starting_board", summary="The position the game began from", responses=PLAYERS)
 async def starting_board(game_id: GameId, guest: FromGuest) -> StartingBoard:
-    """It is known to both players."""
+    """Return the starting position, which both players know."""
     return StartingBoard(Board((await take_seat(guest, game_id)).state.start_fen))
 
 
 @get("/opponent_name", summary="Who you play against", responses=PLAYERS)
 async def opponent_name(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> OpponentName:
-    """A registered player has a name."""
+    """Return the opponent's name."""
     return OpponentName(_name((await take_seat(guest, game_id)).opponent, backend))
 
 
 @get("/sense_actions", summary="The squares you may sense", responses=PLAYERS)
 async def sense_actions(game_id: GameId, guest: FromGuest) -> SenseActions:
-    """All of them while a sense is due, and, for who is overtaken by it, at the end of the game; else none."""
+    """Return all squares while the player must sense, and after the end of the game; else none."""
     seat = await take_seat(guest, game_id)
     return SenseActions(list(chess.SQUARES) if seat.over or seat.state.phase == "sense" else [])
 
 
 @get("/move_actions", summary="The moves you may ask for", responses=PLAYERS)
 async def move_actions(game_id: GameId, guest: FromGuest) -> MoveActions:
-    """On your turn, what your own pieces allow; so, too, where the game has ended in your turn. Else none."""
+    """Return the moves of the player's own pieces on its turn, and where the game ended in its turn; else none."""
     seat = await take_seat(guest, game_id)
     if seat.over:
         return MoveActions(_at_the_end(seat))
@@ -158,14 +158,14 @@ async def move_actions(game_id: GameId, guest: FromGuest) -> MoveActions:
 
 @get("/seconds_left", summary="The time you have left", responses=PLAYERS)
 async def seconds_left(game_id: GameId, guest: FromGuest) -> SecondsLeft:
-    """Also where the game is over, what was left then: reconchess's client takes a refusal for a broken game."""
+    """Return the remaining time, also after the game: reconchess's client takes a refusal for a broken game."""
     left = (await take_seat(guest, game_id)).seconds_left
     return SecondsLeft(MAX_SECONDS if left is None else left)
 
 
 @get("/opponent_move_results", summary="Where the opponent captured", responses=PLAYERS)
 async def opponent_move_results(game_id: GameId, guest: FromGuest) -> OpponentMoveResults:
-    """The square of its latest turn's capture; null where there was none."""
+    """Return the square of the opponent's latest capture, if its latest turn had one, else null."""
     seat = await take_seat(guest, game_id)
     captured = seat.state.opponent_capture
     return OpponentMoveResults(square(captured or None))
@@ -173,13 +173,13 @@ async def opponent_move_results(game_id: GameId, guest: FromGuest) -> OpponentMo
 
 @get("/is_over", summary="Whether the game is over", responses=ANYBODY)
 async def is_over(game_id: GameId, guest: FromGuest) -> IsOver:
-    """Anybody registered may ask."""
+    """Return whether the game is over; any registered player may ask."""
     return IsOver((await look(guest, game_id)).phase == "over")
 
 
 @get("/is_my_turn", summary="Whether it is your turn", responses=ANYBODY)
 async def is_my_turn(game_id: GameId, guest: FromGuest) -> IsMyTurn:
-    """It never is for who does not play."""
+    """Return whether it is the player's turn; never for a spectator."""
     return IsMyTurn((await _status(guest, game_id)).is_my_turn)
 
 
@@ -191,10 +191,10 @@ async def game_status(
         float, QueryParameter(ge=0, le=MAX_STATUS_SECONDS, description="Seconds to hold the answer for, at most.")
     ] = 0.0,
 ) -> GameStatus:
-    """What a player asks again and again until it is its turn. Without ``wait`` the answer comes at once.
+    """Return both values, which a player polls until it is its turn. Without ``wait`` the answer comes at once.
 
-    With it the answer is held until one of both is true. A client must ask for that: one that thinks between two
-    requests sends the same requests as one that sleeps, and would not think while its answer is held.
+    With ``wait`` the answer is held until one of them is true. This is opt-in: a client that thinks between two
+    requests sends the same requests as one that sleeps, and could not think while its answer is held.
     """
     status = await _status(guest, game_id)
     if status.is_my_turn or status.is_over or not wait:
@@ -210,22 +210,22 @@ async def game_status(
 
 @get("/winner_color", summary="Who has won", responses=ENDED)
 async def winner_color(game_id: GameId, guest: FromGuest) -> WinnerColor:
-    """Null for a draw."""
+    """Return the winner's colour; null for a draw."""
     return WinnerColor(winner_of(await look_at_ended(guest, game_id)))
 
 
 @get("/win_reason", summary="Why the game ended", responses=ENDED)
 async def why_over(game_id: GameId, guest: FromGuest) -> WhyOver:
-    """Of a draw, too."""
+    """Return why the game ended; draws have a reason too."""
     return WhyOver(win_reason(ending_of(await look_at_ended(guest, game_id))))
 
 
 @get("/game_history", summary="The whole game", responses=ENDED)
 async def game_history(game_id: GameId, guest: FromGuest) -> WholeGame:
-    """As ``reconchess.GameHistory`` loads it."""
+    """Return the game in the form that ``reconchess.GameHistory`` loads."""
     await look_at_ended(guest, game_id)
     reply = msgspec.json.decode(await guest.ask_encoded("history", game_id=game_id), type=_Record)
-    return WholeGame(cast(dict[str, Any], reply.history))  # as it is: to read it would hold everybody up
+    return WholeGame(cast(dict[str, Any], reply.history))  # passed on unparsed: parsing it would block the event loop
 
 
 async def _status(guest: Guest, game_id: int) -> GameStatus:
@@ -234,7 +234,7 @@ async def _status(guest: Guest, game_id: int) -> GameStatus:
 
 
 def _at_the_end(seat: Seat) -> list[Move]:
-    """What a player could have asked for in the turn that the game's end has overtaken; nothing is hidden any more."""
+    """Return the moves open to the player in the turn that the game's end cut short; nothing is hidden any more."""
     if not seat.to_move:
         return []
     return [Move(move.uci()) for move in ReconBoard.of(chess.Board(seat.state.fen)).move_actions()]

@@ -1,4 +1,4 @@
-"""``/healthz``: whether this daemon should be sent work."""
+"""``/healthz``: whether this daemon can take requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Health(Struct, frozen=True):
 
 @get(
     "/healthz",
-    summary="Whether the daemon takes requests and can keep what they do",
+    summary="Whether the daemon takes requests and can store their effects",
     responses={
         HTTP_503_SERVICE_UNAVAILABLE: ResponseSpec(
             Health, description="Send it no work; reason says why.", generate_examples=False
@@ -29,16 +29,16 @@ class Health(Struct, frozen=True):
     },
 )
 async def healthz(backend: FromVitals) -> Response[Health]:
-    """200 while games can be played; 503 while the event log cannot be written or the daemon is stopping."""
+    """Return 200 while games can be played; 503 while the event log cannot be written or the daemon is stopping."""
     health = health_of(backend)
     status = HTTP_200_OK if health.status == "ok" else HTTP_503_SERVICE_UNAVAILABLE
     return Response(health, status_code=status, headers={"cache-control": "no-store"})
 
 
 def health_of(backend: Vitals) -> Health:
-    """How the daemon is."""
+    """Return the daemon's health."""
     if backend.game_port.stopping:
-        return Health("stopping", "the daemon is finishing the requests in hand, and takes no more")
+        return Health("stopping", "the daemon is finishing the requests in progress and takes no new ones")
     if (failure := backend.services.arbiter.log.failure) is not None:
         return Health("log_failing", f"the event log cannot be written: {failure}")
     return Health("ok")

@@ -1,4 +1,4 @@
-"""``/api/invitations``: who asks whom to a game of reconnaissance blind chess. An invitation's id is its game's."""
+"""``/api/invitations``: invitations to RBC games. An invitation's id is its game's."""
 
 from __future__ import annotations
 
@@ -36,30 +36,29 @@ Limit = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class Invite(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom to play, by name, and with which colour: true for White. All else is as ``LocalGame`` has it if left out."""
+    """The opponent's name and your colour, true for White. Terms left out are the defaults of ``LocalGame``."""
 
     opponent: str
     color: bool
     clock: Annotated[
         ClockOption | ClockText | UnsetType | None,
-        Meta(
-            description='Seconds: initial and increment, or such a text as "900+5"; null for none. 900+5 if left out.'
-        ),
+        Meta(description='Seconds: initial and increment, or a text like "900+5"; null for none. Default: 900+5.'),
     ] = UNSET
-    fen: Annotated[str | UnsetType, Meta(description="Where the game begins; the usual start if left out.")] = UNSET
+    fen: Annotated[str | UnsetType, Meta(description="The starting position. Default: the usual one.")] = UNSET
     reversible_moves: Annotated[
         Limit | UnsetType | None,
         Meta(
-            description="A draw after so many turns without a capture or a pawn move, null for none; 100 if left out."
+            description="The game is a draw after this many turns without a capture or a pawn move; null for no limit. "
+            "Default: 100."
         ),
     ] = UNSET
     max_turns: Annotated[
         Limit | UnsetType | None,
-        Meta(description="So many full turns are a draw; null, or left out, for no limit."),
+        Meta(description="The game is a draw after this many full turns; null for no limit. Default: null."),
     ] = UNSET
 
     def terms(self) -> dict[str, Any]:
-        """What was given of what the game is played with, in the fields of ``challenge``."""
+        """Return the given terms of the game, as fields of ``challenge``."""
         given = {name: getattr(self, name) for name in ("clock", "fen", "reversible_moves", "max_turns")}
         return {name: value for name, value in given.items() if value is not UNSET}
 
@@ -70,11 +69,11 @@ class InvitedGame(Struct, frozen=True):
     game_id: int
 
 
-NO_NUMBER = "What stands in the path is no number."
+NO_NUMBER = "The path does not have a number there."
 ANYBODY = documented(unauthorized=UNAUTHORIZED)
 INVITED = documented(
     unauthorized=f"{UNAUTHORIZED} Or another program of the account has accepted it: rc-connect prints why.",
-    bad_request="Invitation does not exist, or not any more.",
+    bad_request="Invitation does not exist, or no longer exists.",
     not_found=NO_NUMBER,
 )
 FINISHED = documented(
@@ -84,15 +83,17 @@ FINISHED = documented(
 )
 SENT = documented_with_body(
     unauthorized=UNAUTHORIZED,
-    bad_request="The opponent is not active, has as many games as it takes, or is you; the clock, the FEN or a limit "
-    "cannot be played with; or malformed request data.",
+    bad_request="The opponent is not active, has its maximum of games, or is you; the clock, the FEN or a limit "
+    "is not valid; or malformed request data.",
 )
 
 
 @get("/", summary="The invitations to you", responses=ANYBODY)
 async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> Invitations:
-    """Those not accepted; those accepted, until ``ready`` or ``finish``, on this connection or on one that has asked
-    nothing about the game for a minute; and the games that you have made, and asked nothing about, for 15 seconds.
+    """Return the invitations to the player, oldest first.
+
+    Those not accepted; those accepted, until ``ready`` or ``finish``, on this connection or on one that has sent no
+    request in the game for a minute; and the games that the player has made, after 15 seconds without such a request.
     """
     player, connection = guest.player.player, connection_of(request)
     found = [invitation.game_id for invitation in await backend.services.lobby.listed(player, guest.peer)]
@@ -107,9 +108,9 @@ async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> 
 
 @post("/", status_code=200, summary="Invite somebody", responses=SENT)
 async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
-    """Make a game in which you have your seat: with fifteen minutes and five seconds a move, unless you say otherwise.
+    """Make a game in which the player has its seat, with fifteen minutes and five seconds a move by default.
 
-    Where you ask nothing about the game for fifteen seconds, it is listed to you, too, for your own ``rc-connect``.
+    After fifteen seconds without a request in it, the game is also listed to the player, for its own ``rc-connect``.
     """
     color = COLOR_NAMES[data.color]
     terms = {"variant": "rbc", **data.terms()}
@@ -120,9 +121,9 @@ async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
 
 @post("/{invitation_id:int}", status_code=200, summary="Accept an invitation", responses=INVITED)
 async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> InvitedGame:
-    """Take the seat. Accepting again gives the same game: reconchess's client may have lost the reply.
+    """Take the seat. Accepting again gives the same game, since reconchess's client may have lost the reply.
 
-    On another connection it is refused as long as the one that has accepted plays the game, or may be about to.
+    Another connection is refused as long as the one that has accepted plays the game, or may be about to.
     """
     player, connection, claims = guest.player.player, connection_of(request), guest.claims
     try:
@@ -132,16 +133,16 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, r
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
                 await guest.ask("accept", game_id=invitation_id, brief=True)
-    except Taken as refusal:  # of all refusals, rc-connect prints the sentence of this status alone
+    except Taken as refusal:  # rc-connect prints the sentence of this status only
         raise Unusual(refusal, HTTP_401_UNAUTHORIZED) from None
     except (NoSuchGame, Refused) as refusal:
         raise _of_invitation(refusal) from None
     return InvitedGame(invitation_id)
 
 
-@post("/{invitation_id:int}/finish", status_code=200, summary="Be done with an invitation", responses=FINISHED)
+@post("/{invitation_id:int}/finish", status_code=200, summary="Remove an invitation from the list", responses=FINISHED)
 async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
-    """It is listed no more. The game goes on, if it has not ended."""
+    """Remove the invitation from the list. Its game goes on, if it has not ended."""
     if guest.claims.is_made(guest.player.player, invitation_id):
         guest.claims.act(guest.player.player, invitation_id)
         return Done()
@@ -155,10 +156,10 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
 
 
 async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: bool = False) -> bool:
-    """Whether a guest has been heard from in a game.
+    """Return whether a guest has sent a request in a game.
 
-    :param if_over: what to say of a game that is over, or not there any more.
-    :raises NoSuchGame: there is none of that id, unless ``if_over`` answers for it.
+    :param if_over: the result for a game that is over, or no longer exists.
+    :raises NoSuchGame: there is no game with that id, and ``if_over`` is false.
     """
     try:
         game = (await backend.services.arbiter.live_game(game_id, guest.peer)).game
@@ -170,5 +171,5 @@ async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: b
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:
-    """Where there is no game there is no invitation, which by the manual is 400 and not 404."""
+    """Turn a 404 into the 400 that the manual has for an invitation that does not exist."""
     return NotAvailable(str(refusal)) if refusal.code == NoSuchGame.code else refusal

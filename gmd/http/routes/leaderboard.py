@@ -1,4 +1,4 @@
-"""``/api/leaderboard``: how strong everybody is who has played ranked games."""
+"""``/api/leaderboard``: the ratings of all players of ranked games."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from gmd.http.refusals import documented
 
 
 class Leaderboard(Struct, frozen=True):
-    """A page of it, the strongest first.
+    """A page of the leaderboard, the strongest first.
 
-    ``games`` is how many games the ratings are of; ``after`` what to ask for the next page by, null at the end.
+    ``games`` is the number of games behind the ratings; ``after`` is the value to request the next page with, null at
+    the end.
     """
 
     leaderboard: list[LeaderboardRow]
@@ -26,16 +27,16 @@ class Leaderboard(Struct, frozen=True):
 
 @get(
     "/leaderboard",
-    summary="How strong everybody is",
+    summary="The ratings of all players of ranked games",
     guards=[serving],
-    responses=documented(bad_request="A page that cannot be."),
+    responses=documented(bad_request="An invalid page."),
     tags=["leaderboard"],
 )
 async def leaderboard(
     guest: FromGuest,
     limit: Annotated[int, QueryParameter(ge=1, le=100, description="How many rows.")] = 100,
-    after: Annotated[int, QueryParameter(ge=0, le=2**53 - 1, description="How many rows to pass over.")] = 0,
+    after: Annotated[int, QueryParameter(ge=0, le=2**53 - 1, description="How many rows to skip.")] = 0,
 ) -> Leaderboard:
-    """Ratings of versions of players' bots, with their standard deviations. It takes no authorization."""
+    """Return the ratings of versions of players' bots, with standard deviations. It takes no authorization."""
     reply = await guest.ask("leaderboard", limit=limit, after=after)
     return Leaderboard(reply["leaderboard"], reply["games"], reply["after"])

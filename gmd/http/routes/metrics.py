@@ -1,4 +1,4 @@
-"""``/metrics``: the daemon's counts, for Prometheus."""
+"""``/metrics``: the daemon's counters and gauges, for Prometheus."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ from gmd.http.errors import HttpError
 
 @get(
     "/metrics",
-    summary="Counts and gauges for Prometheus",
+    summary="Counters and gauges for Prometheus",
     media_type=MediaType.TEXT,
     responses={
-        HTTP_401_UNAUTHORIZED: ResponseSpec(HttpError, description="The token is not shown.", generate_examples=False)
+        HTTP_401_UNAUTHORIZED: ResponseSpec(
+            HttpError, description="The token is missing or wrong.", generate_examples=False
+        )
     },
 )
 async def metrics(
     registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromVitals, request: Request[Any, Any, Any]
 ) -> Response[bytes]:
-    """The format is OpenMetrics for those who accept that, else Prometheus' older text format.
+    """Return the metrics as OpenMetrics to clients that accept it, else in Prometheus' older text format.
 
-    Where the daemon has a `metrics_token`, it is to be shown: `Authorization: Bearer TOKEN`.
+    Where the daemon has a `metrics_token`, the request must carry it: `Authorization: Bearer TOKEN`.
     """
     if backend.metrics_token is not None:
         _admit(request.headers.get("authorization", ""), backend.metrics_token)
     try:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
-    except (TypeError, ValueError):  # it names a version that is none
+    except (TypeError, ValueError):  # the header names no existing version
         encode, content_type = choose_encoder("")
     return Response(encode(registry), headers={"content-type": content_type})
 
 
 def _admit(authorization: str, token: str) -> None:
-    """Let in who shows the token.
+    """Check the token of a request.
 
-    :raises NotAuthorizedException: it is not shown.
+    :raises NotAuthorizedException: it is missing or wrong.
     """
     scheme, _, shown = authorization.partition(" ")
     if scheme.lower() != "bearer" or not compare_digest(shown.strip().encode(), token.encode()):
         raise NotAuthorizedException(
-            "authorization: /metrics takes the token of metrics_token, as in: Authorization: Bearer TOKEN",
+            "authorization: /metrics needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
             headers={"www-authenticate": "Bearer"},
         )

@@ -1,8 +1,8 @@
-"""``/api/games/ID/...``: what a player of a game of reconnaissance blind chess does.
+"""``/api/games/ID/...``: a player's actions in an RBC game.
 
-reconchess has three steps to a turn: sense, move, end_turn. gmd has two, for its move ends the turn and hands the
-clock over; ``end_turn`` then finds the turn ended. Whatever is posted again, because its reply was lost, is answered
-as before (:mod:`gmd.http.seat`); whatever the game's end overtakes is answered as ``reconchess.LocalGame`` does.
+A turn in reconchess has three steps: sense, move, end_turn. In gmd it has two, since the move ends the turn and starts
+the opponent's clock; ``end_turn`` then finds the turn ended. A retry, sent because a reply was lost, gets the same
+answer as before (:mod:`gmd.http.seat`). A request after the game's end is answered as ``reconchess.LocalGame`` does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLAYERS = {"unauthorized": NO_PLAYER, "not_found": NO_GAME}
 
 
 class Done(Struct, frozen=True):
-    """Nothing but that it is done: clients want JSON."""
+    """An empty reply: clients expect JSON."""
 
 
 class SenseAction(Struct, frozen=True):
@@ -42,7 +42,7 @@ class SenseAction(Struct, frozen=True):
 
 
 class SenseResult(Struct, frozen=True):
-    """The squares around it from the top left, and what stands there."""
+    """The squares around the one sensed, from the top left, and the piece on each."""
 
     sense_result: list[Sensed]
 
@@ -50,7 +50,7 @@ class SenseResult(Struct, frozen=True):
 class RequestedMove(Struct, frozen=True):
     """A move as ``reconchess.ChessJSONEncoder`` writes it."""
 
-    #: As long as UCI is at its longest.
+    #: The longest UCI move.
     value: Annotated[str, Meta(max_length=5)]
     type: Literal["Move"]
 
@@ -68,12 +68,12 @@ class MoveResult(Struct, frozen=True):
 
 
 @post(
-    "/ready", status_code=200, summary="Say that you are there", responses=documented(bad_request=BOTH_SEATS, **PLAYERS)
+    "/ready", status_code=200, summary="Say that you are ready", responses=documented(bad_request=BOTH_SEATS, **PLAYERS)
 )
 async def ready(game_id: GameId, guest: FromGuest) -> Done:
-    """The clocks start once both players have; saying so again does nothing."""
+    """Record that the player is ready. The clocks start once both players are; repeating it does nothing."""
     seat = await take_seat(guest, game_id)
-    await seat.ask("join")  # it has its seat, and is there now
+    await seat.ask("join")  # the player has its seat already: this only shows its presence
     return Done()
 
 
@@ -86,7 +86,7 @@ async def ready(game_id: GameId, guest: FromGuest) -> Done:
     ),
 )
 async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
-    """What there is to see around a square. The same again shows it again; after the game's end there is nothing."""
+    """Sense around a square. The same sense again returns the same result; after the game's end it is empty."""
     seat = await take_seat(guest, game_id)
     name = None if data.square is None else chess.SQUARE_NAMES[data.square]
     try:
@@ -103,17 +103,17 @@ async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) 
     status_code=200,
     summary="Move, which ends the turn",
     responses=documented_with_body(
-        bad_request="You have not sensed, it is not your turn, the move is none of move_actions, or malformed request "
+        bad_request="You have not sensed, it is not your turn, the move is not in move_actions, or malformed request "
         "data.",
         **PLAYERS,
     ),
 )
 async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) -> MoveResult:
-    """What became of it. The same again shows that again; after the game's end nothing does."""
+    """Move, and return the result. The same move again returns the same result; after the game's end, none."""
     seat = await take_seat(guest, game_id)
     requested = None if data.requested_move is None else data.requested_move.value
     if requested == NULL_MOVE and not seat.over:
-        raise IllegalMove(f"requested_move: {NULL_MOVE}, the null move, is not among move_actions; null passes")
+        raise IllegalMove(f"requested_move: {NULL_MOVE}, the null move, is not in move_actions; send null to pass")
     try:
         reply = await seat.ask("move", move=requested, ply=seat.ply_of_move(requested))
     except Refused as refused:
@@ -127,11 +127,11 @@ async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) ->
 @post(
     "/end_turn",
     status_code=200,
-    summary="End the turn, which the move has done",
+    summary="End the turn; the move has already done so",
     responses=documented(bad_request="You have not sensed and moved.", **PLAYERS),
 )
 async def end_turn(game_id: GameId, guest: FromGuest) -> Done:
-    """It changes nothing. Also after the game's end: reconchess's client always sends one behind its move."""
+    """Change nothing: the move has ended the turn. reconchess's client sends this even after a game-ending move."""
     seat = await take_seat(guest, game_id)
     if not seat.over:
         _check_ended(seat)
@@ -139,10 +139,10 @@ async def end_turn(game_id: GameId, guest: FromGuest) -> Done:
 
 
 def _check_ended(seat: Seat) -> None:
-    """See to it that the seat's latest turn has ended. The opponent may have moved since, so that it is its turn again.
+    """Check that the seat's latest turn has ended. The opponent may have moved since, so that it is its turn again.
 
-    :raises WrongPhase: it has sensed, and not moved.
-    :raises NotYourTurn: it has had no turn.
+    :raises WrongPhase: the seat has sensed but not moved.
+    :raises NotYourTurn: the seat has had no turn.
     """
     if seat.has_sensed:
         raise WrongPhase("you have sensed and not moved: a move ends the turn (null passes)")
@@ -159,10 +159,10 @@ def _check_ended(seat: Seat) -> None:
     responses=documented(bad_request="It is not your turn, or the game is over.", **PLAYERS),
 )
 async def resign(game_id: GameId, guest: FromGuest) -> Done:
-    """On your turn alone. Resigning again, because the reply was lost, does nothing."""
+    """Resign, on the player's own turn only. Resigning again, because the reply was lost, does nothing."""
     seat = await take_seat(guest, game_id)
     if not seat.over and not seat.may_act:
-        raise NotYourTurn("it is not your turn: a player resigns on its own turn")
+        raise NotYourTurn("it is not your turn: a player can resign only on its own turn")
     await seat.resign()
     return Done()
 
@@ -174,7 +174,7 @@ async def resign(game_id: GameId, guest: FromGuest) -> Done:
     responses=documented(bad_request=BOTH_SEATS, **PLAYERS),
 )
 async def error_resign(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
-    """Whoever's turn it is, the player has no time left; a game that is over stays as it ended.
+    """Let the player's time run out, whoever is to move; a game that is over stays as it ended.
 
     Without a clock, or before the opponent has accepted, the game is resigned.
     """

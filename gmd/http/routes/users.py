@@ -1,4 +1,4 @@
-"""``/api/users``: registering, who is there, and what a player has set."""
+"""``/api/users``: registration, active players, and a player's settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gmd.in_process import Refused
 
 
 class Registration(Struct, frozen=True):
-    """What ``rc-register`` sends. Email and affiliation are for nothing here, and are not kept."""
+    """The body that ``rc-register`` sends. Email and affiliation are not used and not stored."""
 
     username: str
     password: str
@@ -39,13 +39,13 @@ class Username(Struct, frozen=True):
     summary="Register",
     guards=[serving],
     responses=documented_with_body(
-        bad_request="Malformed request data, a name or a password that cannot be one.",
-        forbidden="The operator registers the players here.",
+        bad_request="Malformed request data, or an invalid name or password.",
+        forbidden="Only the operator registers players on this server.",
         conflict="The name is taken.",
     ),
 )
 async def register(data: JSONBody[Registration], guest: FromGuest) -> Username:
-    """A player with a name and a password. It takes no authorization."""
+    """Register a player with a name and a password. It takes no authorization."""
     try:
         reply = await guest.ask("register", name=data.username, password=data.password)
     except Refused as refused:
@@ -67,7 +67,7 @@ class Usernames(Struct, frozen=True):
 class MaxGames(Struct, frozen=True):
     """How many games to play at a time."""
 
-    #: More than any bot plays; less than what a counter could not hold.
+    #: More than any bot plays, and small enough for a counter.
     max_games: Annotated[int, Meta(gt=-1, le=10_000)]
 
 
@@ -107,40 +107,40 @@ SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed 
 
 @get("/", summary="Who is active", responses=ANYBODY)
 async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
-    """Registered players with a session on the game port, or whose last request by HTTP is not long ago."""
+    """Return the registered players with a session on the game port, or with a recent request over HTTP."""
     return Usernames([account.name for account in backend.services.lobby.presence.here()])
 
 
 @post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
 async def ping(guest: FromGuest) -> UserGames:
-    """As any request does."""
+    """Record the player as active, as any request does."""
     account = guest.player
     return UserGames(account.player, account.name, account.max_games)
 
 
 @post("/me/max_games", status_code=HTTP_200_OK, summary="Set how many games you play at a time", responses=SETTER)
 async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
-    """Nobody is invited to more."""
+    """Set the most games that the player is invited to at a time."""
     reply = await guest.ask("settings", max_games=data.max_games)
     return UserGames(reply["player"], reply["name"], reply["max_games"])
 
 
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
 async def ranked(data: JSONBody[Ranked], guest: FromGuest) -> UserRanked:
-    """Games that have begun go on."""
+    """Set whether the player wants ranked games. Games that have begun go on."""
     reply = await guest.ask("settings", ranked=data.ranked)
     return UserRanked(reply["player"], reply["name"], reply["ranked"])
 
 
 @get("/me/version", summary="The version of your bot", responses=ANYBODY)
 async def bot_version(guest: FromGuest) -> UserVersion:
-    """0 where there has been none."""
+    """Return the version; 0 before the first."""
     account = guest.player
     return UserVersion(account.player, account.name, account.version)
 
 
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
 async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
-    """The one after the last. It has no rating yet."""
+    """Begin the version after the last one. It has no rating yet."""
     account = await backend.services.authenticator.registry.next_version(guest.player.player, guest.check)
     return UserVersion(account.player, account.name, account.version)

@@ -1,4 +1,4 @@
-"""``/api/version``: which reconchess this server is compatible with."""
+"""``/api/version``: the version of reconchess that this server is compatible with."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class Version(Struct, frozen=True):
 
 @get("/version", summary="The version of reconchess", guards=[serving], responses=documented())
 async def version() -> Version:
-    """``rc-connect`` goes on only where its own is the same. It takes no authorization."""
+    """Return the version. ``rc-connect`` refuses to play if its own differs. It takes no authorization."""
     return Version(COMPATIBLE)

@@ -1,4 +1,4 @@
-"""A reconchess bot that writes down what its clock reads, to RECORDER_FILE with ``clock`` for {color}."""
+"""A reconchess bot that writes its clock's times to RECORDER_FILE, with ``clock`` for {color}."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A bot that thinks for ever, beside a program that it has started. Both hold a connection to the port ALIVE."""
+"""A bot that thinks for ever, and a program that it starts. Both hold a connection to the port ALIVE."""
 
 import os
 import socket

@@ -1,5 +1,7 @@
-"""A UCI engine: it moves at random, and writes what it is told into the file given. The second argument is what it does
-in its second move: `none`, `illegal`, `garbage`, `die`, or `play`."""
+"""A UCI engine that moves at random, and records its input in the given file.
+
+The second argument is the trouble of its second move: `none`, `illegal`, `garbage`, `die`, or `play`.
+"""
 
 import os
 import random

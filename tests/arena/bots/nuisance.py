@@ -1,4 +1,4 @@
-"""A CodinGame bot that plays the first legal move, and in its second turn does what its argument says."""
+"""A CodinGame bot that plays the first legal move, and causes the trouble named by its argument in its second."""
 
 import os
 import sys

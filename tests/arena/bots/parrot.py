@@ -1,4 +1,4 @@
-"""A reconchess bot that chooses what PARROT has, a JSON array of [sense, move], and raises behind that."""
+"""A reconchess bot that makes the choices in PARROT, a JSON array of [sense, move], and raises after the last."""
 
 import json
 import os

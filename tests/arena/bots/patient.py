@@ -1,5 +1,6 @@
-"""A reconchess bot that passes, and stops to think in its first move: it says so in the pipe THINKS, and goes on when
-there is a byte in the pipe GO_ON. Its calls go into the file CALLS."""
+"""A reconchess bot that passes, and waits in its first move: it writes a byte to the pipe THINKS, and continues when
+there is a byte in the pipe GO_ON. It records its calls in the file CALLS.
+"""
 
 import os
 

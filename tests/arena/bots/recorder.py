@@ -1,6 +1,6 @@
-"""A reconchess bot that writes down every call it gets, plays at random by a seed, and spoils whatever it is given.
+"""A reconchess bot that records every call, plays at random by a seed, and spoils its arguments.
 
-RECORDER_SEED is the seed, RECORDER_FILE where it writes, with {color} for its colour.
+RECORDER_SEED is the seed; RECORDER_FILE is the file, with {color} for its colour.
 """
 
 import json
@@ -41,7 +41,7 @@ class Recorder(Player):
         self.record("move", move_actions, seconds_left)
         move = self.rng.choice([*move_actions, None])
         if move is not None and move.promotion == chess.QUEEN:
-            move = chess.Move(move.from_square, move.to_square)  # which means the same
+            move = chess.Move(move.from_square, move.to_square)  # this means the same
         move_actions.clear()
         self.asked = move
         return move
@@ -58,7 +58,7 @@ class Recorder(Player):
 
 
 def shown(argument):
-    """An argument with its type, and those of what is in it."""
+    """Return an argument with its type, and with the types of its items."""
     name = type(argument).__name__
     if isinstance(argument, list | tuple):
         return [name, [shown(each) for each in argument]]

@@ -1,6 +1,7 @@
-"""A CodinGame bot that keeps what it is told: ``teller.py FILE CONFIGURATION ANSWER...``.
+"""A CodinGame bot that records its inputs: ``teller.py FILE CONFIGURATION ANSWER...``.
 
-FILE gets a JSON object a line: the constants, then what each turn told it. After its last answer it plays at random.
+FILE gets one JSON object per line: the constants, then the inputs of each turn. After its last answer the bot plays at
+random.
 """
 
 import json
@@ -10,9 +11,9 @@ log, configuration, *answers = sys.argv[1:]
 names = configuration.split()
 
 
-def keep(**told: object) -> None:
+def keep(**inputs: object) -> None:
     with open(log, "a") as file:
-        print(json.dumps(told), file=file)
+        print(json.dumps(inputs), file=file)
 
 
 def read(name: str) -> object:

@@ -1,4 +1,4 @@
-"""A reconchess bot that plays at random until the trouble that TROUBLE names, in its first turn if that is in one."""
+"""A reconchess bot that plays at random until the trouble that TROUBLE names, in its first turn if that has one."""
 
 import os
 import random
@@ -27,7 +27,7 @@ class Troubled(Player):
                 sys.exit("I have had enough")
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
-            case "engine":  # what was talked to ends, as an engine does that crashes
+            case "engine":  # its partner ends, as an engine does that crashes
                 engine = subprocess.Popen(["true"], stdin=subprocess.PIPE)
                 engine.wait()
                 engine.stdin.write(b"go\n" * 100_000)

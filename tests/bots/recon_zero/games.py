@@ -1,4 +1,4 @@
-"""Games of blind chess between players at random, seen by what both know."""
+"""Games of blind chess between random players, with the knowledge of both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gm_bots.recon_zero.knowledge import Knowledge
 from gm_client.rbc import SENSE_SQUARES
 from gm_recon import ReconGame
 
-#: Positions with what is rare: promotions, castling and captures en passant.
+#: Positions where rare moves are near: promotions, castling and captures en passant.
 RARE = [
     "1n2k3/PP5P/8/8/8/8/pp5p/R3K2R w KQ - 0 1",
     "r3k2r/pppp1ppp/8/8/8/8/PPPP1PPP/R3K2R b KQkq - 0 1",
@@ -22,7 +22,7 @@ RARE = [
 def knowing(
     seed: int, plies: int, *, positions: bool = True, cap: int = 20_000
 ) -> Iterator[tuple[Knowledge, ReconGame]]:
-    """Play a game; what the side to move knows before its sense, behind it, and behind its move, and the game then."""
+    """Play a game; yield the side to move's knowledge, and the game, before its sense, after it, and after its move."""
     rng = random.Random(seed)
     fen = RARE[seed // 2 % len(RARE)] if seed % 2 else chess.STARTING_FEN
     game = ReconGame(fen)

@@ -1,7 +1,8 @@
-"""A training that is killed at every step that it makes on files: ``python -m tests.bots.recon_zero.killing DIR``.
+"""A training that is killed at every operation on its files: ``python -m tests.bots.recon_zero.killing DIR``.
 
-It prints a JSON object a line: what came of the training that nobody killed, and then of each that was killed at one
-step more and taken up again. It trains once itself, since PyTorch imports much of itself at its first step, then forks.
+It prints one JSON object per line: the result of the training that was not killed, then of each that was killed one
+operation later and resumed. The program trains once itself, because PyTorch imports much of itself at its first step;
+then it forks.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ PLAN = Plan(
     player=Settings(simulations=2, determinisations=1, exploring=6),
 )
 
-#: What Python tells of before it does it, and what it does to files.
+#: The operations on files that Python's audit hook reports before they happen.
 STEPS = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.truncate")
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Do something in a process of its own; the signal that has ended it, or 0."""
+    """Run a function in a forked process; return the signal that ended it, or 0."""
     child = os.fork()
     if not child:
         try:
@@ -57,14 +58,14 @@ def forked(work: Callable[[], object]) -> int:
 
 
 def train(directory: Path) -> None:
-    """Up to the end of the second iteration."""
+    """Train up to the end of the second iteration."""
     training = Training(directory, PLAN)
     while training.iteration < 2:
         training.iterate()
 
 
 def train_killed(directory: Path, at: int) -> None:
-    """The same, until so many steps on its files are made; the next kills it."""
+    """Train until so many operations on the files are done; the next one kills the process."""
     steps = 0
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
@@ -78,8 +79,8 @@ def train_killed(directory: Path, at: int) -> None:
     train(directory)
 
 
-def tell(directory: Path, killed: bool) -> None:
-    """Print what a training came to."""
+def report(directory: Path, killed: bool) -> None:
+    """Print the result of a training."""
     trainer, extra = load(directory / "latest.pt")
     weights = b"".join(tensor.numpy().tobytes() for tensor in trainer.network.state_dict().values())
     came = {
@@ -96,20 +97,20 @@ def tell(directory: Path, killed: bool) -> None:
 
 
 def main(directory: Path) -> None:
-    """Play it all."""
-    torch.set_num_threads(1)  # others would not be there behind a fork
+    """Run all trainings."""
+    torch.set_num_threads(1)  # other threads would not exist after a fork
     train(directory / "warm")
     first, whole, at, killed = directory / "first", directory / "whole", 0, True
     forked(lambda: Training(first, PLAN).iterate())
     shutil.copytree(first, whole)
     forked(lambda: train(whole))
-    forked(lambda: tell(whole, False))
+    forked(lambda: report(whole, False))
     while killed:
         broken = directory / str(at)
         shutil.copytree(first, broken)
         killed = forked(lambda broken=broken, at=at: train_killed(broken, at)) == signal.SIGKILL  # type: ignore[misc]
         forked(lambda broken=broken: train(broken))  # type: ignore[misc]
-        forked(lambda broken=broken, killed=killed: tell(broken, killed))  # type: ignore[misc]
+        forked(lambda broken=broken, killed=killed: report(broken, killed))  # type: ignore[misc]
         at += 1
 
 

@@ -15,7 +15,7 @@ from gm_bots.recon_zero.encoder import Planes, encode
 
 
 def _needs(library: str) -> pytest.MarkDecorator:
-    """CI sets GMD_REQUIRE_ALL, and installs it: there its lack is an error, not a reason to skip."""
+    """Skip a test without a library; where GMD_REQUIRE_ALL is set, as in CI, the missing library is an error."""
     return pytest.mark.skipif(
         find_spec(library) is None and os.environ.get("GMD_REQUIRE_ALL") != "1",
         reason=f"{library} is not installed: pip install -e '.[train]'",
@@ -26,7 +26,7 @@ needs_torch, needs_ray = _needs("torch"), _needs("ray")
 
 
 def planes(seed: int) -> Planes:
-    """Planes of a position that random moves have come to."""
+    """Return the planes of a position reached by random moves."""
     rng, board = random.Random(int(seed)), chess.Board()
     for _ in range(12 + seed % 8):
         board.push(rng.choice(list(board.legal_moves)))
@@ -34,7 +34,7 @@ def planes(seed: int) -> Planes:
 
 
 def checkpoint(path: Path, seed: int = 1) -> Path:
-    """A file of a tiny network that has learnt nothing."""
+    """Write a checkpoint of a tiny untrained network; return its path."""
     import torch
 
     from gm_bots.recon_zero.checkpoint import save

@@ -12,7 +12,7 @@ from gm_recon import ReconGame
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
-def test_numbers_and_moves_are_the_same_things(color: chess.Color) -> None:
+def test_numbers_and_moves_correspond_one_to_one(color: chess.Color) -> None:
     moves = {}
     for index in range(ACTIONS):
         squares, _ = divmod(index, 5)
@@ -26,7 +26,7 @@ def test_numbers_and_moves_are_the_same_things(color: chess.Color) -> None:
     assert len(moves) == 1 + 64 * 63 * 5
 
 
-def test_the_corners_of_the_numbering() -> None:
+def test_numbering_has_known_values_at_its_corners() -> None:
     assert ACTIONS == 20_480
     assert index_of(None, chess.WHITE) == index_of(None, chess.BLACK) == 0
     assert index_of(chess.Move.from_uci("a1b1"), chess.WHITE) == 5
@@ -36,19 +36,19 @@ def test_the_corners_of_the_numbering() -> None:
 
 
 @pytest.mark.parametrize("uci", ["0000", "e7e8k", "e7e8p", "P@e4"])
-def test_what_is_no_move_has_no_number(uci: str) -> None:
-    with pytest.raises(ValueError, match="is no move of reconnaissance blind chess"):
+def test_impossible_move_has_no_number(uci: str) -> None:
+    with pytest.raises(ValueError, match="is not a move of reconnaissance blind chess"):
         index_of(chess.Move.from_uci(uci), chess.WHITE)
 
 
 @pytest.mark.parametrize("index", [-1, ACTIONS])
-def test_there_are_no_others(index: int) -> None:
+def test_number_out_of_range_is_refused(index: int) -> None:
     with pytest.raises(ValueError, match="stands for no move"):
         move_of(index, chess.WHITE)
 
 
-def test_all_that_may_be_asked_for_in_games_has_a_number_of_its_own() -> None:
-    """Castling, promotions, and pawns that capture what may not be there among it."""
+def test_every_requestable_move_in_games_has_its_own_number() -> None:
+    """These include castling, promotions, and pawn captures that may find nothing."""
     promotions = 0
     for seed in range(8):
         rng = random.Random(seed)

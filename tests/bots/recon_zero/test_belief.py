@@ -1,4 +1,4 @@
-"""What is believed sums to 1 on every square, and never excludes what is true."""
+"""The belief sums to 1 on every square, and never excludes the truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gm_recon import ReconGame
 from tests.bots.recon_zero.games import knowing
 from tests.helpers_proof import proof_size
 
-#: Half-moves; players at random seldom need more until a king is captured.
+#: Half-moves; random players seldom need more until a king is captured.
 LONG = 400
 
 
@@ -32,8 +32,8 @@ def check(belief: beliefs.Belief, game: ReconGame, color: chess.Color) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("positions", [True, False], ids=["positions", "squares"])
-def test_the_truth_is_never_excluded(positions: bool) -> None:
-    """The cap is small enough to drop the true position at times: what is believed holds it possible all the same."""
+def test_belief_never_excludes_the_truth(positions: bool) -> None:
+    """The cap is small enough to drop the true position at times: the belief still holds it possible."""
     for seed in range(proof_size(2 if positions else 4, 500, share=25)):
         for knowledge, game in knowing(seed, LONG, positions=positions, cap=100):
             check(knowledge.belief(), game, knowledge.color)
@@ -43,7 +43,7 @@ def test_the_truth_is_never_excluded(positions: bool) -> None:
 
 
 def test_all_positions_are_within_what_squares_allow() -> None:
-    """The two ways to know agree: no position that is possible has what the squares exclude."""
+    """The two kinds of knowledge agree: no possible position contains what the squares exclude."""
     for seed in range(2):
         for knowledge, _ in knowing(seed, 12, cap=5_000):
             if not knowledge.complete:
@@ -52,13 +52,13 @@ def test_all_positions_are_within_what_squares_allow() -> None:
             assert (belief_of(knowledge.channels())[~possible] == 0).all()
 
 
-def test_from_positions_it_counts() -> None:
+def test_belief_from_positions_counts_them() -> None:
     boards = [Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")] * 3 + [Board("3k4/8/8/8/8/8/8/4K3 w - - 0 1")]
     channels = channels_of(boards, chess.WHITE)
     belief = belief_of(channels)
     assert at(belief, chess.E8)[chess.KING - 1] == pytest.approx(0.75)
     assert at(belief, chess.D8)[[chess.KING - 1, EMPTY]] == pytest.approx([0.25, 0.75])
-    assert at(belief, chess.E1)[EMPTY] == 1  # its own king is none of the opponent's
+    assert at(belief, chess.E1)[EMPTY] == 1  # its own king is no piece of the opponent's
     weighted = belief_of(channels, np.array([0.0, 0, 1, 3]))
     assert at(weighted, chess.D8)[chess.KING - 1] == pytest.approx(0.75)
 
@@ -71,36 +71,36 @@ def own(fen: str) -> Board:
 
 
 def after_turn(fen: str, capture: chess.Square | None = None) -> beliefs.Belief:
-    """What White believes after a turn of Black's, who was known to have what the FEN says."""
+    """Return White's belief after a turn of Black's, whose position before it was that of the FEN."""
     belief = certain(Board(fen), chess.WHITE)
     opponent_moved(belief, own(fen), chess.WHITE, capture)
     return belief
 
 
 def types(belief: beliefs.Belief, square: str) -> set[str]:
-    """What may stand on a square."""
+    """Return the types that may stand on a square."""
     return {"pnbrqk-"[channel] for channel in np.flatnonzero(at(belief, chess.parse_square(square)))}
 
 
-def test_in_its_turn_the_opponent_may_have_made_any_move() -> None:
+def test_opponent_may_have_made_any_move_in_its_turn() -> None:
     belief = after_turn("4k2r/3p4/8/8/8/8/8/4K3 b k - 0 1")
     assert types(belief, "d5") == types(belief, "d6") == types(belief, "d7") == {"p", "-"}
-    assert types(belief, "f8") == types(belief, "g8") == {"r", "k", "-"}  # it may have castled
+    assert types(belief, "f8") == types(belief, "g8") == {"r", "k", "-"}  # Black may have castled
     assert types(belief, "c8") == types(belief, "e4") == {"-"}
 
 
-def test_what_captured_may_be_all_that_could() -> None:
+def test_capturer_may_be_any_piece_that_could_capture() -> None:
     belief = after_turn("4k3/2p5/3P4/8/8/8/8/3r3K b - - 0 1", chess.D6)
     assert types(belief, "d6") == {"p", "r"}
     assert types(belief, "c7") == {"p", "-"}
 
 
-def test_what_captured_en_passant_stands_behind() -> None:
+def test_en_passant_capturer_stands_behind_the_captured_pawn() -> None:
     belief = after_turn("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", chess.E4)
     assert types(belief, "e3") == {"p", "-"}
 
 
-def test_what_promotes_may_be_anything() -> None:
+def test_promoted_pawn_may_be_any_piece() -> None:
     assert types(after_turn("4k3/8/8/8/8/8/p7/1N2K3 b - - 0 1"), "a1") == set("nbrq-")
     assert types(after_turn("4k3/8/8/8/8/8/p7/1N2K3 b - - 0 1", chess.B1), "b1") == set("nbrq")
 
@@ -116,7 +116,7 @@ def test_what_promotes_may_be_anything() -> None:
         ("e1c1", "e1c1", [], ["b1", "c1", "d1"]),
     ],
 )
-def test_what_comes_of_a_move_tells_something(
+def test_result_of_a_move_updates_the_belief(
     requested: str, taken: str | None, held: list[str], free: list[str]
 ) -> None:
     board = Board("4k3/8/8/8/8/8/4P3/R3K3 w Q - 0 1")
@@ -128,7 +128,7 @@ def test_what_comes_of_a_move_tells_something(
     assert np.abs(belief.sum(axis=0) - 1).max() < 1e-9
 
 
-def test_a_sense_leaves_no_doubt_of_what_it_shows() -> None:
+def test_sense_leaves_no_doubt_about_its_squares() -> None:
     board, knowledge = Board(), Knowledge(chess.WHITE, positions=False)
     knowledge.player_moved(Move.from_uci("e2e4"), Move.from_uci("e2e4"), None)
     board.push_san("e4")

@@ -40,7 +40,7 @@ def named(spec: str) -> Bots:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("recon-zero:depth=2", "recon-zero: depth is no option of it: there are checkpoint, simulations"),
+        ("recon-zero:depth=2", "recon-zero: unknown option depth; known are checkpoint, simulations"),
         ("recon-zero:belief=none", "recon-zero: belief=none is not one of positions, squares"),
         ("recon-zero:sensing=far", "recon-zero: sensing=far is not one of information, entropy"),
         ("recon-zero:c_puct=101", "recon-zero: c_puct=101 is not from 0 to 100"),
@@ -48,13 +48,13 @@ def named(spec: str) -> Bots:
         ("recon-zero:checkpoint=nowhere.pt", "recon-zero: checkpoint=nowhere.pt: there is no such file"),
     ],
 )
-def test_options_that_are_none_are_refused(spec: str, reason: str) -> None:
+def test_invalid_options_are_refused(spec: str, reason: str) -> None:
     with pytest.raises(BotUnusable, match=reason):
         named(spec)
 
 
 async def games(port: int, bots: Bots, **options: object) -> list[str]:
-    """How two games against a random mover end, one with either colour."""
+    """Return how two games against a random mover end, one with either colour."""
     witness = Witness()
     opponent = Bridge(Server(port=port, hello={"player": RANDOM}), RandomBots(3), Witness(), at_once=1)
     mine = Bridge(Server(port=port, hello={"player": ME}), bots, witness, at_once=1)
@@ -67,13 +67,13 @@ async def games(port: int, bots: Bots, **options: object) -> list[str]:
 
 
 @pytest.mark.parametrize("switches", ["", ",belief=squares,sensing=entropy"], ids=["positions", "squares"])
-async def test_it_beats_random_with_either_colour(daemon_process: Served, switches: str) -> None:
+async def test_recon_zero_beats_random_with_either_colour(daemon_process: Served, switches: str) -> None:
     ends = await games(daemon_process.port, named(f"recon-zero:{PLAIN}{switches}"), clock={"initial": 900})
     assert ends == ["black victory_black", "white victory_white"]
 
 
 @needs_torch
-async def test_it_plays_by_the_network_that_comes_with_it(daemon_process: Served) -> None:
+async def test_recon_zero_plays_with_the_shipped_network(daemon_process: Served) -> None:
     bots = named(f"recon-zero:{QUICK}")
     assert isinstance(bots, ReconZeroBots)
     assert bots.checkpoint == shipped()
@@ -81,7 +81,7 @@ async def test_it_plays_by_the_network_that_comes_with_it(daemon_process: Served
     assert ends == ["black victory_black", "white victory_white"]
 
 
-def test_where_it_cannot_be_read_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torch_is_reported_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else library)
     with pytest.raises(BotUnusable) as refused:
         named("recon-zero")
@@ -97,8 +97,8 @@ def test_where_it_cannot_be_read_it_says_what_to_do(monkeypatch: pytest.MonkeyPa
 
 
 @needs_torch
-async def test_it_plays_by_a_checkpoint(daemon_process: Served, tmp_path: Path) -> None:
-    """Of a network that has learnt nothing; what it plays is of no account, that it plays is."""
+async def test_recon_zero_plays_with_a_checkpoint(daemon_process: Served, tmp_path: Path) -> None:
+    """The network is untrained: this tests that it plays, not how well."""
     from gm_bots.recon_zero.checkpoint import save
     from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.training import Trainer, TrainingSettings
@@ -108,7 +108,7 @@ async def test_it_plays_by_a_checkpoint(daemon_process: Served, tmp_path: Path) 
     assert len(await games(daemon_process.port, bots, max_turns=8)) == 2
 
 
-def test_it_thinks_no_longer_than_the_clock_allows() -> None:
+def test_search_takes_no_longer_than_the_clock_allows() -> None:
     state = {"clock": {"white": 80.0, "black": 40.0}, "turn": "black"}
     initial, each = {"clock": {"initial": 900}}, {"clock": {"per_move": 60}}
     assert seconds_for(state, initial, None) == 1  # type: ignore[arg-type]
@@ -118,14 +118,14 @@ def test_it_thinks_no_longer_than_the_clock_allows() -> None:
     assert seconds_for({"clock": None, "turn": "white"}, {}, None) == 1  # type: ignore[arg-type, typeddict-item]
 
 
-def test_without_a_limit_the_same_seed_makes_the_same_game() -> None:
+def test_same_seed_without_a_limit_gives_the_same_game() -> None:
     first, second = (played(7)[0] for _ in range(2))
     assert first == second
     assert first != played(8)[0]
 
 
-def test_what_is_kept_of_a_decision_is_what_was_known_and_all_that_was_looked_at() -> None:
-    """Eight looks in each of the positions, of which there may be one alone."""
+def test_decision_keeps_the_belief_and_all_simulations() -> None:
+    """Each position gets eight simulations; there may be only one position."""
     asked, decisions = played(7)
     assert len(asked) == len(decisions)
     assert {sum(each.found.visits.values()) for each in decisions} == {8, 16}
@@ -135,24 +135,24 @@ def test_what_is_kept_of_a_decision_is_what_was_known_and_all_that_was_looked_at
 
 
 @pytest.mark.parametrize("learnt", ["belief", "position"])
-def test_what_is_learnt_from_is_the_true_position_or_the_belief(learnt: Learnt) -> None:
-    """White's pieces as Black's samples show them are those of White's own; only one of Black's moves is between."""
+def test_samples_show_the_true_position_or_the_belief(learnt: Learnt) -> None:
+    """White's pieces in Black's samples are White's own; only one of Black's moves comes between."""
     samples = play_itself(count_material, Settings(simulations=8, determinisations=2, exploring=6), "7", 14, learnt)
     white, black = samples[: (len(samples) + 1) // 2], samples[(len(samples) + 1) // 2 :]
     beliefs = np.stack([each.planes[6:13] for each in samples])
     assert np.isin(beliefs, (0, 1)).all() == (learnt == "position"), "a position has no doubts"
-    told = [
+    agrees = [
         np.array_equal(theirs.planes[6:12, ::-1], own.planes[:6]) for theirs, own in zip(black, white[1:], strict=False)
     ]
     captured = [before.planes[:6].sum() > then.planes[:6].sum() for before, then in pairwise(white)]
     if learnt == "position":
-        assert all(same != lost for same, lost in zip(told, captured, strict=True))
-        assert sum(told) >= 4
+        assert all(same != lost for same, lost in zip(agrees, captured, strict=True))
+        assert sum(agrees) >= 4
     else:
-        assert not all(told)
+        assert not all(agrees)
 
 
-def test_every_option_comes_to_its_setting() -> None:
+def test_every_option_sets_its_setting() -> None:
     options = (
         "c_puct=0,belief=squares,sensing=entropy,search=apart,rules=chess,danger=2,plausible=4,alarm=5,unseen=0.25"
     )
@@ -177,7 +177,7 @@ def test_every_option_comes_to_its_setting() -> None:
 
 
 def played(seed: int) -> tuple[list[str], list[Decision]]:
-    """The moves that two players ask for, who draw their first ones, and what is to be learnt from."""
+    """Return the moves that two players ask for, whose first ones are random, and the decisions to learn from."""
     game = ReconGame()
     settings = Settings(simulations=8, determinisations=2, exploring=6)
     players = {
@@ -198,7 +198,7 @@ def played(seed: int) -> tuple[list[str], list[Decision]]:
     return asked, [decision for player in players.values() for decision in player.decisions]
 
 
-def test_torch_is_loaded_by_nothing_that_does_without() -> None:
+def test_recon_zero_without_a_checkpoint_does_not_load_torch() -> None:
     code = """
 import sys
 from gm_bots.recon_zero.entry import make

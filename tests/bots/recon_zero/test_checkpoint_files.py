@@ -1,4 +1,4 @@
-"""A checkpoint is written once, and a training that is killed at any moment goes on from a whole one."""
+"""A checkpoint is written once, and a training that is killed at any moment resumes from a whole one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = needs_torch
 ROOT = Path(__file__).parents[3]
 
 
-def test_training_killed_at_any_step_on_its_files_comes_to_the_same(tmp_path: Path) -> None:
+def test_training_killed_at_any_file_operation_ends_with_the_same_result(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.bots.recon_zero.killing", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -44,11 +44,11 @@ def test_linked_checkpoint_is_one_file_with_two_names(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [first, second, latest]
 
 
-def test_checkpoint_is_copied_where_there_are_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_is_copied_when_links_are_impossible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gm_bots.recon_zero.checkpoint import link
 
     def refused(*arguments: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")  # as Linux says it of FAT
+        raise OSError(errno.EPERM, "Operation not permitted")  # Linux reports so for FAT
 
     monkeypatch.setattr(os, "link", refused)
     made, latest = checkpoint(tmp_path / "iteration-0001.pt"), tmp_path / "latest.pt"
@@ -59,8 +59,8 @@ def test_checkpoint_is_copied_where_there_are_no_links(tmp_path: Path, monkeypat
     assert sorted(tmp_path.iterdir()) == [made, latest]
 
 
-def test_new_checkpoint_leaves_alone_what_a_killed_training_linked(tmp_path: Path) -> None:
-    """Between the link and its renaming, the temporary name is the last checkpoint's."""
+def test_new_checkpoint_does_not_change_the_one_a_killed_training_linked(tmp_path: Path) -> None:
+    """Between the link and its renaming, the temporary name refers to the last checkpoint."""
     made = checkpoint(tmp_path / "iteration-0001.pt", 1)
     before = made.read_bytes()
     os.link(made, tmp_path / "latest.pt.partial")

@@ -1,4 +1,4 @@
-"""A position that is taken for true has all that is known."""
+"""A drawn position is consistent with all that is known."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def check(board: Board, knowledge: Knowledge, belief: Belief) -> None:
 
 
 @pytest.mark.parametrize("positions", [True, False], ids=["positions", "squares"])
-def test_it_has_all_that_is_known(positions: bool) -> None:
-    """What is known is what the belief is certain of, excludes, or says that something must stand on."""
+def test_determinised_position_agrees_with_all_knowledge(positions: bool) -> None:
+    """Knowledge is what the belief is certain of, what it excludes, and where it requires some piece."""
     rng, made = random.Random(1), 0
     for seed in range(4):
         for knowledge, game in knowing(seed, 24, positions=positions, cap=100):
             if game.turn != knowledge.color:
                 continue
-            belief = knowledge._belief  # what is known of squares, whether positions are kept or not
+            belief = knowledge._belief  # the knowledge of squares, whether positions are kept or not
             boards = determinise(knowledge, 3, rng)
             for board in boards:
                 check(board, knowledge, belief)
@@ -50,8 +50,8 @@ def test_it_has_all_that_is_known(positions: bool) -> None:
     assert made > 200
 
 
-def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
-    """Behind 1.f3 and 2.g4, in one position of many."""
+def test_position_with_the_king_attacked_is_drawn_more_often() -> None:
+    """After 1.f3 and 2.g4 this is one position of many."""
     knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
     for uci in ("f2f3", "g2g4"):
         move = chess.Move.from_uci(uci)
@@ -69,8 +69,8 @@ def test_a_position_in_which_the_king_is_attacked_is_drawn_more_often() -> None:
     assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
 
 
-def test_a_position_counts_more_the_better_the_opponents_pieces_stand_there() -> None:
-    """Behind one move of Black's: a knight on c6 stands better than one on a6, by half a pawn and a tenth."""
+def test_position_weighs_more_the_better_the_opponents_pieces_stand() -> None:
+    """After one move of Black's: a knight on c6 stands better than one on a6, by half a pawn and a tenth."""
     knowledge = Knowledge(chess.WHITE)
     move = chess.Move.from_uci("e2e4")
     knowledge.player_moved(move, move, None)
@@ -82,21 +82,21 @@ def test_a_position_counts_more_the_better_the_opponents_pieces_stand_there() ->
     there = {"c6": "r1bqkbnr/pppppppp/2n5/8/4P3/8/PPPP1PPP/RNBQKBNR"}
     there["a6"] = "r1bqkbnr/pppppppp/n7/8/4P3/8/PPPP1PPP/RNBQKBNR"
     worth = {square: WORTH[chess.KNIGHT, chess.BLACK][chess.parse_square(square)] for square in there}
-    by = (worth["a6"] - worth["c6"]) / 100  # of Black's the worth is counted below zero
+    by = (worth["a6"] - worth["c6"]) / 100  # Black's values are below zero
     assert by > 0
     assert of[there["c6"]] / of[there["a6"]] == pytest.approx(4**by)
     assert weights.max() == 1
 
 
-def test_what_a_piece_is_worth_on_any_square_makes_no_position_more_likely() -> None:
-    """One of Black's two pieces was taken, unseen: that it was the queen is as likely as where the other stands."""
+def test_value_of_the_piece_itself_makes_no_position_more_likely() -> None:
+    """One of Black's two pieces was captured, unseen: the queen is as likely as the pawn."""
     fen = "4k3/8/3p4/q7/4P3/8/8/4K3 w - - 0 1"
     boards = [Board(fen.replace("3p4", "8")), Board(fen.replace("q7", "8"))]
     weights = weights_of(channels_of(boards, chess.WHITE), np.zeros(2, bool), chess.WHITE, danger=1, plausible=4)
     assert 0.3 < weights[0] / weights[1] < 3
 
 
-def test_however_little_a_position_counts_it_is_drawn_last_and_not_lost() -> None:
+def test_position_with_almost_no_weight_is_drawn_last_and_not_lost() -> None:
     knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
     move = chess.Move.from_uci("e2e4")
     knowledge.player_moved(move, move, None)
@@ -106,7 +106,7 @@ def test_however_little_a_position_counts_it_is_drawn_last_and_not_lost() -> Non
     assert determinise(knowledge, len(boards), rng, weights) == boards
 
 
-def test_it_is_drawn_by_probability() -> None:
+def test_position_is_drawn_by_probability() -> None:
     board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")
     belief = beliefs.certain(board, chess.WHITE)
     for square, chance in ((chess.E8, 0.7), (chess.D8, 0.3)):
@@ -121,7 +121,7 @@ def test_it_is_drawn_by_probability() -> None:
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
-def test_a_second_queen_is_believed_only_where_it_must_be(color: Color) -> None:
+def test_second_queen_is_assumed_only_when_necessary(color: Color) -> None:
     belief = beliefs.nothing()
     beliefs.set_square(belief, chess.E8, chess.KING - 1)
     at(belief, chess.A4)[[chess.QUEEN - 1, EMPTY]] = 0.9, 0.1

@@ -1,4 +1,4 @@
-"""What training steps are made on; of GPUs, where there is one."""
+"""The device of the training steps: the CPU, or a GPU where there is one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def test_auto_is_what_there_is() -> None:
+def test_auto_takes_the_available_device() -> None:
     from gm_bots.recon_zero.devices import device_of
 
     assert device_of("auto") == ("cuda" if has_gpu() else "cpu")
     assert device_of("cpu") == "cpu"
 
 
-def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_missing_gpu_is_refused(tmp_path: Path) -> None:
     if has_gpu():
         pytest.skip("there is one")
     refused = train(tmp_path, 1, "--device", "cuda")
@@ -35,8 +35,8 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "log.jsonl").exists()
 
 
-def test_a_training_changes_devices(tmp_path: Path) -> None:
-    """A checkpoint is loaded on either, whichever it was made on."""
+def test_training_changes_devices(tmp_path: Path) -> None:
+    """A checkpoint is loaded on either device, whichever it was made on."""
     import torch
 
     from gm_bots.recon_zero.checkpoint import load

@@ -1,4 +1,4 @@
-"""What the network is shown."""
+"""The network's input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gm_bots.recon_zero.belief import certain
 from gm_bots.recon_zero.encoder import encode
 
 
-def test_the_start_position_as_planes() -> None:
+def test_start_position_is_encoded_as_planes() -> None:
     board = Board()
     planes = encode(board, chess.WHITE, certain(board, chess.WHITE))
     assert planes.shape == (15, 8, 8)
@@ -24,14 +24,14 @@ def test_the_start_position_as_planes() -> None:
     assert planes[14, 3, 3] == pytest.approx(2 / 200)
 
 
-def test_black_is_shown_what_white_would_be_in_its_place() -> None:
+def test_black_sees_what_white_would_see_in_the_mirrored_position() -> None:
     board = Board("r1bqkb1r/ppp2ppp/2n2n2/3pp3/4P3/2NP1N2/PPP2PPP/R1BQKB1R w KQkq - 0 5")
     other = board.mirror()
     shown = encode(board, chess.WHITE, certain(board, chess.WHITE))
     assert np.array_equal(shown, encode(other, chess.BLACK, certain(other, chess.BLACK)))
 
 
-def test_a_late_game_is_no_later_than_late() -> None:
+def test_progress_planes_are_capped_in_a_late_game() -> None:
     board = Board("4k3/8/8/8/8/8/8/4K3 b - - 0 300")
     planes = encode(board, chess.WHITE, certain(board, chess.WHITE))
     assert (planes[13] == 0).all()

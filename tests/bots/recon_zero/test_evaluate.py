@@ -27,14 +27,14 @@ from tests.bots.recon_zero.learning import checkpoint, needs_torch
 from tests.serving import environment
 from tests.tools import require_tool
 
-#: Of games that say nothing, but are soon over.
+#: Options of games that are soon over and prove nothing.
 QUICK = ("--max-moves", 3, "--option", "simulations=2", "--option", "determinisations=2")
 #: The same without a network.
 PLAIN = (*QUICK, "--option", "checkpoint=none")
 
 
 def run(*arguments: object, stockfish: str | None = None) -> tuple[int, str, str]:
-    """Its exit status, what it says, and what it complains of."""
+    """Run the command; return its exit status, its output and its standard error."""
     command = [sys.executable, "-m", "gmd", "evaluate", *map(str, arguments)]
     variables = environment() if stockfish is None else {**environment(), "STOCKFISH_EXECUTABLE": stockfish}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=PATIENCE)
@@ -42,7 +42,7 @@ def run(*arguments: object, stockfish: str | None = None) -> tuple[int, str, str
 
 
 def rows(said: str) -> dict[str, list[str]]:
-    """The table's cells, by the opponent's name; what a cell goes on with in another line is left out."""
+    """Return the table's cells, by the opponent's name; further lines of a cell are left out."""
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in said.splitlines() if line[:1] == "│"]
     return {first: rest for first, *rest in cells if first}
 
@@ -51,7 +51,7 @@ def labels(path: Path) -> set[str]:
     return {game[color] for game in games(path) for color in ("white", "black")}
 
 
-def test_it_plays_reconchess_bots_and_says_who_is_missing(tmp_path: Path) -> None:
+def test_evaluation_plays_reconchess_bots_and_names_the_missing_one(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     status, said, complaints = run(*PLAIN, "--games", 2, "--json-out", path, stockfish="/nowhere")
     assert (status, complaints.splitlines()) == (
@@ -68,7 +68,7 @@ def test_it_plays_reconchess_bots_and_says_who_is_missing(tmp_path: Path) -> Non
     ]
 
 
-def test_it_plays_trout_wherever_stockfish_is() -> None:
+def test_evaluation_plays_trout_wherever_stockfish_is() -> None:
     require_tool("stockfish")
     status, said, complaints = run(*PLAIN, "--games", 1, "--against", "TroutBot", "--max-moves", 1)
     assert (status, complaints) == (0, "")
@@ -76,7 +76,7 @@ def test_it_plays_trout_wherever_stockfish_is() -> None:
 
 
 @needs_torch
-def test_a_checkpoint_plays_an_older_one_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_checkpoint_plays_an_older_one_and_the_evaluation_resumes(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     checkpoint(tmp_path / "iteration-0001.pt", 1)
     newest = checkpoint(tmp_path / "iteration-0002.pt", 2)
@@ -87,16 +87,16 @@ def test_a_checkpoint_plays_an_older_one_and_goes_on_where_it_was(tmp_path: Path
     played = games(path)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines(path)[:2]))
     status, said, _ = run(*asked, "--resume")
-    assert (status, said.splitlines()[0]) == (0, "1 games are there already")
+    assert (status, said.splitlines()[0]) == (0, "1 games were played before")
     assert same_whenever(games(path)) == same_whenever(played)
     checkpoint(newest, 3)
     status, _, complaints = run(*asked, "--resume")
     assert status == 1
-    assert "games.jsonl is of another match: its bots is" in complaints
+    assert "games.jsonl belongs to another match: its bots is" in complaints
 
 
 @needs_torch
-def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
+def test_checkpoints_are_identified_by_their_content(tmp_path: Path) -> None:
     for name in ("iteration-0001", "iteration-0002", "latest"):
         checkpoint(tmp_path / f"{name}.pt", len(name))
     against = [
@@ -118,7 +118,7 @@ def test_checkpoints_are_known_by_what_is_in_them(tmp_path: Path) -> None:
     assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
-def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path) -> None:
+def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     status, said, complaints = run("--ablation", *PLAIN, "--games", 1, "--json-out", path)
     assert (status, complaints) == (0, "")
@@ -134,7 +134,7 @@ def test_an_ablation_plays_it_against_itself_with_a_switch_turned(tmp_path: Path
     ]
 
 
-def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing() -> None:
+def test_switch_already_changed_or_without_effect_is_left_out() -> None:
     assert switches({"danger": "1", "determinisations": "1", "unseen": "0", "alarm": "0"}) == [
         ("belief", {"belief": "squares"}),
         ("sensing", {"sensing": "entropy"}),
@@ -151,13 +151,13 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
     ("arguments", "complaint"),
     [
         (["nowhere.pt"], "File 'nowhere.pt' does not exist"),
-        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth=2"], "recon-zero: unknown option depth"),
         (["--option", "depth"], "--option: 'depth' is not NAME=VALUE"),
         (["--option", "checkpoint=latest.pt"], "the checkpoint is the command's argument"),
         ([__file__, "--option", "checkpoint=none"], "the checkpoint is the command's argument"),
         (["--against", "nowhere.pt"], "recon-zero: checkpoint=nowhere.pt: there is no such file"),
-        (["--against", "fritz"], "'fritz' is no bot"),
-        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is no bot"),
+        (["--against", "fritz"], "'fritz' is not a bot"),
+        (["--against", "recon-zero:seed=2", "--against", "fritz"], "'fritz' is not a bot"),
         (
             ["--against", "codingame:cat"],
             "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess (rbc)",
@@ -172,11 +172,11 @@ def test_a_switch_that_is_turned_already_is_not_turned_nor_one_that_does_nothing
             ["--results-out", "results.csv", "--against", "AttackerBot"],
             "--results-out: its columns count games against RandomBot: add --against RandomBot",
         ),
-        (["--clock", "soon"], "'soon' is none of 300"),
+        (["--clock", "soon"], "'soon' is no clock: write 300"),
     ],
 )
 @pytest.mark.parametrize("with_torch", [True, False], ids=["as installed", "without torch"])
-def test_what_cannot_be_is_refused(
+def test_wrong_arguments_are_refused(
     with_torch: bool, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not with_torch:
@@ -186,24 +186,24 @@ def test_what_cannot_be_is_refused(
     assert complaint in done.stderr
 
 
-def test_missing_torch_is_said_once_nothing_else_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torch_is_reported_only_when_nothing_else_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
     done = CliRunner().invoke(evaluate, ["--against", "recon-zero:seed=2"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "recon-zero reads checkpoints with torch, which is not installed: run " in done.stderr
 
 
-def test_help_has_the_bot_s_defaults() -> None:
+def test_help_shows_the_bot_s_defaults() -> None:
     said, plain = " ".join(CliRunner().invoke(evaluate, ["--help"]).output.split()), Settings()
     assert f"[default: the bot's, {plain.simulations}]" in said
     assert f"[default: the bot's, {plain.c_puct}]" in said
 
 
-def test_the_older_ones_are_those_before_it_the_newest_first(tmp_path: Path) -> None:
+def test_older_checkpoints_are_those_before_it_newest_first(tmp_path: Path) -> None:
     made = [tmp_path / f"iteration-{number:04}.pt" for number in (1, 2, 9, 10, 11)]
     for path in (*made, tmp_path / "latest.pt", tmp_path / "iteration-x.pt"):
         path.touch()
-    assert older(tmp_path / "latest.pt", 2) == [made[3], made[2]], "what is newest is its own"
+    assert older(tmp_path / "latest.pt", 2) == [made[3], made[2]], "the newest one is its own"
     assert older(made[3], 9) == [made[2], made[1], made[0]]
     assert older(None, 0) == []
     with pytest.raises(BotUnusable, match=r"has no checkpoint of an iteration before iteration-0001\.pt"):
@@ -211,7 +211,7 @@ def test_the_older_ones_are_those_before_it_the_newest_first(tmp_path: Path) -> 
 
 
 def record(white: str, black: str, result: str, ending: str = "king captured") -> dict[str, Any]:
-    """A game in which White thinks a second a turn, and Black half of one."""
+    """Return a game in which White uses one second per turn, and Black half a second."""
     times = {"white": [[0, 1.0, None, 900, None, None]], "black": [[1, 0.5, None, 900, None, None]] * 2}
     return {"white": white, "black": black, "result": result, "ending": ending, "pair": None, "times": times}
 
@@ -226,7 +226,7 @@ RECORDS = [
 ]
 
 
-def test_a_row_has_all_of_two() -> None:
+def test_row_has_all_results_of_two_bots() -> None:
     """The first has 26 of 29 points."""
     assert row_of(RECORDS, "zero", "other") == [
         *("other", "25", "2", "2", "89.7 %", "73.6 to 96.4", "+375", "+178 to +572"),
@@ -240,7 +240,7 @@ def test_a_row_has_all_of_two() -> None:
     assert elo_text(float("-inf")) == "-∞"
 
 
-def test_the_table_has_a_row_for_each_who_was_met_and_what_was_no_chess() -> None:
+def test_table_has_a_row_for_each_opponent_and_names_losses_on_time() -> None:
     text = table_text(RECORDS, ["zero", "other", "weak", "absent"])
     assert list(rows(text)) == ["other", "weak"]
     assert text.splitlines()[-1] == "zero lost by time 1"

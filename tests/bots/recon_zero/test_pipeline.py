@@ -1,4 +1,4 @@
-"""The whole training in miniature, and that it does not matter where it was interrupted."""
+"""The whole training in miniature; interrupting it anywhere changes nothing."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def train(directory: Path, iterations: int, *options: str) -> Result:
 
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
-    """With several threads, sums may be added in another order each time."""
+    """Use one thread: with several, sums may be added in another order each time."""
     import torch
 
     torch.set_num_threads(1)
 
 
-def test_a_training_that_was_interrupted_is_the_same(tmp_path: Path) -> None:
+def test_interrupted_training_ends_with_the_same_result(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load
 
     unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"
@@ -74,25 +74,25 @@ def test_a_training_that_was_interrupted_is_the_same(tmp_path: Path) -> None:
 
 
 def interrupt(directory: Path) -> None:
-    """Begin the next iteration, and leave it when its games are played and half of its steps are done."""
+    """Begin the next iteration, and interrupt it when its games are played and half of its steps are done."""
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
 
     training = Training(directory, _plan({**defaults(), **SMALL}))
-    told: list[str] = []
+    events: list[str] = []
 
     def stop(what: str) -> None:
-        told.append(what)
-        if told.count("step") == 2:
+        events.append(what)
+        if events.count("step") == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         training.iterate(stop)
-    assert told.count("game") == 2
+    assert events.count("game") == 2
 
 
 def defaults() -> dict[str, Any]:
-    """The settings of a plan, where the command's help shows what they are if nothing is said."""
+    """Return the settings of a plan with the command's defaults, as its help shows them."""
     from gm_bots.recon_zero.command import recon_zero
 
     others = ("out", "iterations", "workers", "ray_address", "device")
@@ -100,8 +100,8 @@ def defaults() -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in others}
 
 
-def test_the_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
-    """What another network would play, this one plays alike while it is taught, and no longer."""
+def test_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
+    """Another network gives the same games while it is taught, and others afterwards."""
     played = []
     for channels in (4, 5):
         directory = tmp_path / str(channels)
@@ -115,7 +115,7 @@ def test_the_first_games_may_be_played_without_the_network(tmp_path: Path) -> No
     assert not np.array_equal(alone, alone_too)
 
 
-def test_what_nobody_sets_is_the_plan_s(tmp_path: Path) -> None:
+def test_defaults_of_the_command_are_those_of_the_plan(tmp_path: Path) -> None:
     """The command has its defaults where its help shows them, and the plan has them, too."""
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Plan
@@ -123,8 +123,10 @@ def test_what_nobody_sets_is_the_plan_s(tmp_path: Path) -> None:
     assert _plan(defaults()) == Plan()
 
 
-def test_options_reach_what_they_set(tmp_path: Path) -> None:
-    """The step's weight decay, the ring's room, the search's exploration, and the looks in matches alone."""
+def test_options_reach_their_settings(tmp_path: Path) -> None:
+    """These are the step's weight decay, the ring's capacity, the search's exploration, and the simulations in matches
+    alone.
+    """
     from gm_bots.recon_zero.checkpoint import load
 
     settings = ("--weight-decay", "0.25", "--buffer-size", "9", "--c-puct", "2.5", "--eval-simulations", "3")
@@ -136,11 +138,11 @@ def test_options_reach_what_they_set(tmp_path: Path) -> None:
     assert (plan["player"]["c_puct"], plan["player"]["simulations"]) == (2.5, 4)
     assert (done["kept"], done["eval_simulations"]) == (9, 3)
     refused = train(tmp_path, 2, *settings, "--buffer-size", "10")
-    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} is of a training with 9, not 10" in refused.output
+    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} belongs to a training with 9, not 10" in refused.output
 
 
-def test_games_and_matches_are_searched_as_their_options_say(tmp_path: Path) -> None:
-    """A pool is handed all games before they are played, and knows by what settings."""
+def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> None:
+    """A pool receives all games before they are played, each with its settings."""
     from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.pool import InProcess
@@ -160,7 +162,7 @@ def test_games_and_matches_are_searched_as_their_options_say(tmp_path: Path) -> 
     assert set(asked) == {("play_itself", 2.5, 4, 10), ("play_random", 2.5, 3, 0), ("play_other", 2.5, 3, 0)}
 
 
-def test_the_notebooks_ways_can_be_had(tmp_path: Path) -> None:
+def test_settings_of_the_notebook_are_available(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load
 
     assert train(tmp_path, 1, "--no-material", "--learnt", "belief", "--value", "outcome").exit_code == 0
@@ -172,17 +174,17 @@ def test_the_notebooks_ways_can_be_had(tmp_path: Path) -> None:
     )
 
 
-def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_training_with_other_settings_is_not_resumed(tmp_path: Path) -> None:
     assert train(tmp_path, 1).exit_code == 0
     refused = train(tmp_path, 2, "--batch", "9")
     assert refused.exit_code == 1
     assert "batch: " in refused.output
-    assert "is of a training with 8, not 9" in refused.output
+    assert "belongs to a training with 8, not 9" in refused.output
     refused = train(tmp_path, 2, "--simulations", "5")
-    assert f"Error: simulations: {tmp_path / 'latest.pt'} is of a training with 4, not 5" in refused.output
+    assert f"Error: simulations: {tmp_path / 'latest.pt'} belongs to a training with 4, not 5" in refused.output
 
 
-def test_a_log_that_is_lost_is_written_again(tmp_path: Path) -> None:
+def test_lost_log_is_written_again(tmp_path: Path) -> None:
     assert train(tmp_path, 1).exit_code == 0
     written = (tmp_path / "log.jsonl").read_text()
     (tmp_path / "log.jsonl").unlink()
@@ -192,6 +194,6 @@ def test_a_log_that_is_lost_is_written_again(tmp_path: Path) -> None:
 
 
 def test_one_worker_needs_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)  # to import it fails
+    monkeypatch.setitem(sys.modules, "ray", None)  # makes its import fail
     done = train(tmp_path, 1, "--workers", "1")
     assert done.exit_code == 0, done.output

@@ -1,4 +1,4 @@
-"""The pictures of a training."""
+"""The plots of a training."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ needs_matplotlib = pytest.mark.skipif(
 
 
 def line(iteration: int, points: float | None = 0.5, older: float | None = None) -> dict[str, Any]:
-    """What a training's log says of an iteration."""
+    """Return an iteration's line in a training's log."""
     return {
         "iteration": iteration,
         "policy_loss": 2 / iteration,
@@ -60,18 +60,18 @@ def plot(directory: Path) -> Result:
 
 @needs_matplotlib
 @pytest.mark.parametrize("lines", [LINES, LINES[:1], [line(1, None)]], ids=["three", "one", "no matches"])
-def test_the_pictures_are_drawn_from_the_log(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+def test_plots_are_drawn_from_the_log(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     done = plot(write(tmp_path, lines))
     assert (done.exit_code, done.stdout.split()) == (0, [str(tmp_path / LOSS), str(tmp_path / WIN_RATE)])
     for name in (LOSS, WIN_RATE):
         start = (tmp_path / name).read_bytes()[:24]
         assert start[:8] == b"\x89PNG\r\n\x1a\n"
         assert struct.unpack(">II", start[16:]) == tuple(round(side * DOTS) for side in SIZE)
-    assert {path.name for path in tmp_path.iterdir()} == {LOG, LOSS, WIN_RATE}, "nothing is left beside them"
+    assert {path.name for path in tmp_path.iterdir()} == {LOG, LOSS, WIN_RATE}, "no other file is left"
 
 
 @needs_matplotlib
-def test_the_losses_have_axes_of_their_own() -> None:
+def test_losses_have_their_own_axes() -> None:
     from matplotlib.figure import Figure
 
     figure = Figure()
@@ -84,7 +84,7 @@ def test_the_losses_have_axes_of_their_own() -> None:
 
 
 @needs_matplotlib
-def test_the_share_of_the_points_is_that_of_the_games_so_far() -> None:
+def test_share_of_the_points_is_that_of_the_games_so_far() -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
@@ -96,28 +96,28 @@ def test_the_share_of_the_points_is_that_of_the_games_so_far() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("iteration", "share of the points, %")
 
 
-def test_its_interval_is_wilsons() -> None:
-    """As of 9 of 12 points: R. G. Newcombe's method 3."""
+def test_interval_is_wilsons() -> None:
+    """The figures for 9 of 12 points are R. G. Newcombe's, method 3."""
     share, low, high = interval(LINES, "points_against_random", "matches")
     assert (share, low, high) == pytest.approx((0.75, 0.4677, 0.9111), abs=5e-5)
 
 
 @pytest.mark.parametrize("text", ["", "no log\n", '{"iteration": 1}\n', "[]\n"])
-def test_what_is_no_log_is_refused(tmp_path: Path, text: str) -> None:
+def test_file_that_is_no_log_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / LOG).write_text(text)
-    with pytest.raises(BadLog, match=r"log\.jsonl is no log of a training: "):
+    with pytest.raises(BadLog, match=r"log\.jsonl is not a log of a training: "):
         read_log(tmp_path / LOG)
 
 
-def test_without_a_log_nothing_is_drawn(tmp_path: Path) -> None:
-    with pytest.raises(BadLog, match=r"log\.jsonl is no log of a training: .*No such file"):
+def test_missing_log_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(BadLog, match=r"log\.jsonl is not a log of a training: .*No such file"):
         read_log(tmp_path / LOG)
 
 
-def test_without_matplotlib_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = plot(write(tmp_path, LINES))
     assert done.exit_code == 1
     assert done.stderr == (
-        "no pictures: matplotlib is not installed: run .venv/bin/pip install -e '.[plot]' in the clone of gmd\n"
+        "no plots: matplotlib is not installed: run .venv/bin/pip install -e '.[plot]' in the clone of gmd\n"
     )

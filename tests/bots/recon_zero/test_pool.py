@@ -23,7 +23,7 @@ def two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_games_are_played_in_their_order_by_what_is_asked_for(two_threads: None) -> None:
+def test_games_are_played_in_order_with_the_given_network(two_threads: None) -> None:
     import torch
 
     from gm_bots.recon_zero.network import Network, NetworkEvaluator, NetworkSettings

@@ -1,4 +1,4 @@
-"""Players in processes of their own: they play as they would here, and nothing is left of them."""
+"""Players in separate processes: they play as they would in this process, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def processes() -> Iterator[Processes]:
 
 
 def played(white: Thinker, black: Thinker, plies: int = 10) -> list[str]:
-    """What two players sense and ask for."""
+    """Return what two players sense and ask for."""
     game, asked = ReconGame(), []
     while not game.is_over() and game.ply < plies:
         player = white if game.turn else black
@@ -60,7 +60,7 @@ def alive(pid: int) -> bool:
     return True
 
 
-def test_a_player_in_a_process_plays_as_it_would_here(processes: Processes) -> None:
+def test_player_in_a_process_plays_as_in_this_one(processes: Processes) -> None:
     seat = processes.seat(None, SETTINGS)
     expected = played(here(chess.WHITE), here(chess.BLACK))
     assert played(seat.sit(chess.WHITE, random.Random(3), START), here(chess.BLACK)) == expected
@@ -68,7 +68,7 @@ def test_a_player_in_a_process_plays_as_it_would_here(processes: Processes) -> N
     seat.leave()
 
 
-def test_a_process_waits_for_the_next_game_and_ends_when_all_are_over(processes: Processes) -> None:
+def test_process_waits_for_the_next_game_and_ends_with_the_last(processes: Processes) -> None:
     first = processes.seat(None, SETTINGS)
     first.leave()
     first.leave()
@@ -77,21 +77,21 @@ def test_a_process_waits_for_the_next_game_and_ends_when_all_are_over(processes:
     second.leave()
     assert processes.free[0].pid == pid
     third.leave()
-    assert len(processes.free) == 1, "no more wait than may"
+    assert len(processes.free) == 1, "no more processes wait than allowed"
     processes.end()
     assert not alive(pid)
 
 
-def test_one_that_is_left_while_it_thinks_is_ended(processes: Processes) -> None:
+def test_process_is_ended_when_its_seat_is_left_during_a_search(processes: Processes) -> None:
     seat = processes.seat(None, Settings(simulations=1_000_000))
     player = seat.sit(chess.WHITE, random.Random(3), START)
-    game, heard = ReconGame(), list[BaseException]()
+    game, failures = ReconGame(), list[BaseException]()
 
     def think() -> None:
         try:
             player.choose_move(game.move_actions())
         except BotFailed as failed:
-            heard.append(failed)
+            failures.append(failed)
 
     thread = Thread(target=think)
     thread.start()
@@ -100,19 +100,19 @@ def test_one_that_is_left_while_it_thinks_is_ended(processes: Processes) -> None
     pid = seat.process.pid
     seat.leave()
     thread.join()
-    assert [str(each) for each in heard] == ["its process has ended"]
+    assert [str(each) for each in failures] == ["its process has ended"]
     assert not alive(pid)
     assert not processes.free
 
 
-def test_an_interrupt_is_not_for_it(processes: Processes) -> None:
+def test_process_ignores_an_interrupt(processes: Processes) -> None:
     seat = processes.seat(None, SETTINGS)
     os.kill(seat.process.pid, signal.SIGINT)
     assert seat.sit(chess.WHITE, random.Random(3), START).choose_sense(range(64)) in range(64)
     seat.leave()
 
 
-def test_one_that_is_killed_fails_its_bot(processes: Processes) -> None:
+def test_killed_process_fails_its_bot(processes: Processes) -> None:
     seat = processes.seat(None, SETTINGS)
     player = seat.sit(chess.WHITE, random.Random(3), START)
     os.kill(seat.process.pid, signal.SIGKILL)
@@ -122,7 +122,7 @@ def test_one_that_is_killed_fails_its_bot(processes: Processes) -> None:
     assert not processes.free
 
 
-def test_what_a_player_raises_fails_its_bot_and_says_where(processes: Processes) -> None:
+def test_exception_of_a_player_fails_its_bot_with_a_traceback(processes: Processes) -> None:
     seat = processes.seat(None, SETTINGS)
     player = seat.sit(chess.WHITE, random.Random(3), START)
     with pytest.raises(BotFailed, match="raised ") as failed:
@@ -132,14 +132,14 @@ def test_what_a_player_raises_fails_its_bot_and_says_where(processes: Processes)
 
 
 @needs_torch
-def test_it_plays_by_a_checkpoint(processes: Processes, tmp_path: Path) -> None:
+def test_player_in_a_process_plays_with_a_checkpoint(processes: Processes, tmp_path: Path) -> None:
     seat = processes.seat(checkpoint(tmp_path / "new.pt"), SETTINGS)
     assert len(played(seat.sit(chess.WHITE, random.Random(3), START), here(chess.BLACK), plies=4)) == 4
     seat.leave()
 
 
 @needs_torch
-def test_a_file_that_is_none_is_refused(processes: Processes, tmp_path: Path) -> None:
+def test_file_that_is_no_checkpoint_is_refused(processes: Processes, tmp_path: Path) -> None:
     (tmp_path / "none.pt").write_text("nothing")
-    with pytest.raises(BotFailed, match=r"none\.pt is no checkpoint"):
+    with pytest.raises(BotFailed, match=r"none\.pt is not a checkpoint"):
         processes.seat(tmp_path / "none.pt", SETTINGS)

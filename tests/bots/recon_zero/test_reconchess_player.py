@@ -25,7 +25,7 @@ from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
 MODULE = "gm_bots.recon_zero"
 FOLDER = Path(gm_bots.recon_zero.__file__).parent
 QUICK = "checkpoint=none,simulations=10,determinisations=2,seed=1"
-#: The same by keyword.
+#: The same as keyword arguments.
 QUICKLY = {"checkpoint": "none", "simulations": 10, "determinisations": 2, "seed": 1}
 
 
@@ -35,7 +35,7 @@ def no_options_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("source", [MODULE, str(FOLDER), str(FOLDER / "reconchess_player.py")])
-def test_reconchess_loads_it_by_name_folder_and_file(source: str) -> None:
+def test_reconchess_loads_the_player_by_name_folder_and_file(source: str) -> None:
     code = f"""
 import sys
 from reconchess import load_player
@@ -48,18 +48,18 @@ print("torch" in sys.modules)
     assert run.stdout.splitlines() == ["ReconZero ReconZero False", "False"]
 
 
-def test_package_lists_the_player_only_where_reconchess_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_lists_the_player_only_when_reconchess_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_player(MODULE) == ("ReconZero", ReconZero)
     assert "ReconZero" in dir(gm_bots.recon_zero)
-    monkeypatch.setitem(sys.modules, "reconchess", None)  # to import it fails
+    monkeypatch.setitem(sys.modules, "reconchess", None)  # makes its import fail
     assert "ReconZero" not in dir(gm_bots.recon_zero)
     with pytest.raises(AttributeError, match=r"module 'gm_bots\.recon_zero' has no attribute 'ReconOne'"):
         getattr(gm_bots.recon_zero, "ReconOne")  # noqa: B009 - mypy knows that it is not there
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
-def test_it_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
-    """By that its last move ends the game, of which reconchess tells it as of any other."""
+def test_player_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
+    """Its last move ends the game, and reconchess reports that move to it like any other."""
     random.seed(1)
     players: list[Player] = [RandomBot(), ReconZero(**QUICKLY)]
     winner, reason, history = play_local_game(*(players if color == chess.BLACK else reversed(players)))
@@ -80,8 +80,8 @@ def test_player_plays_several_games_and_a_seed_repeats_them() -> None:
     assert first[0] != first[1]
 
 
-def test_it_begins_from_the_board_that_it_is_given() -> None:
-    """Black moves first, the opponent has not moved before, and an en passant capture takes what is behind it."""
+def test_player_begins_from_the_given_board() -> None:
+    """Black moves first, the opponent has not moved yet, and an en passant capture takes the pawn behind its square."""
     player = ReconZero(**QUICKLY)
     player.handle_game_start(chess.BLACK, chess.Board("4k3/8/8/8/1pP5/8/3K4/8 b - c3 0 1"), "other")
     player.handle_opponent_move_result(False, None)
@@ -94,7 +94,7 @@ def test_it_begins_from_the_board_that_it_is_given() -> None:
     assert player.choose_sense([chess.E4], [], 900) == chess.E4
 
 
-def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_the_constructor_override_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "checkpoint=none,simulations=7,movetime=0.5")
     bots = ReconZero(simulations=9)._bots
     assert (bots.checkpoint, bots.settings.simulations, bots.seconds) == (None, 9, 0.5)
@@ -102,11 +102,11 @@ def test_options_of_the_constructor_go_before_those_of_the_environment(monkeypat
     with pytest.raises(BotUnusable, match=r"^GM_RECON_ZERO: 'simulations' is not NAME=VALUE$"):
         ReconZero()
     monkeypatch.setenv(VARIABLE, "depth=2")
-    with pytest.raises(BotUnusable, match=r"^recon-zero: depth is no option of it: there are checkpoint, "):
+    with pytest.raises(BotUnusable, match=r"^recon-zero: unknown option depth; known are checkpoint, "):
         ReconZero()
 
 
-def test_search_takes_a_fortieth_of_the_seconds_left_or_a_second_without_clock() -> None:
+def test_search_takes_a_fortieth_of_the_seconds_left_or_a_second_without_a_clock() -> None:
     assert seconds_by_reconchess(80.0, None) == 2
     assert seconds_by_reconchess(80.0, 0.5) == 0.5
     assert seconds_by_reconchess(80.0, 5.0) == 2
@@ -114,7 +114,7 @@ def test_search_takes_a_fortieth_of_the_seconds_left_or_a_second_without_clock()
     assert seconds_by_reconchess(float("inf"), 3.0) == 3  # LocalGame(seconds_per_player=None)
 
 
-def test_search_ends_where_no_time_is_left() -> None:
+def test_search_ends_when_no_time_is_left() -> None:
     """All of these simulations would take days."""
     player = ReconZero(checkpoint="none", simulations=100_000, determinisations=1_000)
     board = chess.Board()
@@ -125,23 +125,23 @@ def test_search_ends_where_no_time_is_left() -> None:
 
 
 @needs_torch
-def test_it_plays_by_a_checkpoint(tmp_path: Path) -> None:
+def test_player_plays_with_a_checkpoint(tmp_path: Path) -> None:
     player = ReconZero(checkpoint=checkpoint(tmp_path / "new.pt"), simulations=2, determinisations=1, seed=1)
     random.seed(1)
     _, reason, _ = play_local_game(player, RandomBot())
     assert isinstance(reason, WinReason)
 
 
-def test_rc_bot_match_plays_it(tmp_path: Path) -> None:
+def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     wins_by_rc_bot_match(MODULE, "ReconZero", {VARIABLE: QUICK}, tmp_path)
 
 
-def test_rc_connect_plays_it_on_a_daemon() -> None:
+def test_rc_connect_plays_the_player_on_a_daemon() -> None:
     wins_by_rc_connect(MODULE, {VARIABLE: QUICK})
 
 
 def without_torch(tmp_path: Path) -> dict[str, str]:
-    """An environment in which no program finds PyTorch, whether it is installed or not."""
+    """Return an environment in which no program finds PyTorch, whether it is installed or not."""
     hiding = """
 import importlib.util
 
@@ -152,7 +152,7 @@ importlib.util.find_spec = lambda name, *package: None if name == "torch" else f
     return {**os.environ, "PYTHONPATH": str(tmp_path)}
 
 
-def test_without_torch_rc_bot_match_says_the_variable_that_does_without(tmp_path: Path) -> None:
+def test_rc_bot_match_without_torch_names_the_variable_that_avoids_it(tmp_path: Path) -> None:
     command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
     env = without_torch(tmp_path)
     env.pop(VARIABLE, None)
@@ -176,7 +176,7 @@ def test_without_torch_rc_bot_match_says_the_variable_that_does_without(tmp_path
         ["evaluate", "--games", "2"],
     ],
 )
-def test_without_torch_a_command_says_what_does_without_and_that_does(arguments: list[str], tmp_path: Path) -> None:
+def test_command_without_torch_names_the_option_that_avoids_it(arguments: list[str], tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "gmd", *arguments],
         env=without_torch(tmp_path),
@@ -194,7 +194,7 @@ def test_without_torch_a_command_says_what_does_without_and_that_does(arguments:
     )
 
 
-def test_without_torch_a_checkpoint_is_not_to_be_done_without(tmp_path: Path) -> None:
+def test_checkpoint_cannot_be_played_without_torch(tmp_path: Path) -> None:
     (tmp_path / "mine.pt").touch()
     for options in (["--smoke"], ["--games", "2"]):
         command = [sys.executable, "-m", "gmd", "evaluate", str(tmp_path / "mine.pt"), *options]
@@ -203,7 +203,7 @@ def test_without_torch_a_checkpoint_is_not_to_be_done_without(tmp_path: Path) ->
         assert run.stderr.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
 
 
-def test_smoke_without_torch_passes_without_a_network(tmp_path: Path) -> None:
+def test_smoke_test_passes_without_torch_and_without_a_network(tmp_path: Path) -> None:
     options = ["checkpoint=none", "simulations=2", "determinisations=2"]
     command = [sys.executable, "-m", "gmd", "evaluate", "--smoke", "--max-moves", "3"]
     command += [part for option in options for part in ("--option", option)]

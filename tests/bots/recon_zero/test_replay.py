@@ -1,4 +1,4 @@
-"""What was played is kept in files, as it was, the oldest given up first."""
+"""Samples are kept in files, unchanged, and the oldest are overwritten first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sample(number: int) -> Sample:
     return Sample(planes(number), {number: 3, 20_479: 1, 17: 0}, outcome=(number % 3) - 1.0, searched=number / 100)
 
 
-def test_a_batch_has_samples_as_they_were(tmp_path: Path) -> None:
+def test_batch_has_the_samples_unchanged(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 10)
     for number in range(5):
         replay.add(sample(number))
@@ -33,7 +33,7 @@ def test_a_batch_has_samples_as_they_were(tmp_path: Path) -> None:
     assert batch.planes.dtype == batch.policy.dtype == np.float32
 
 
-def test_the_oldest_are_given_up(tmp_path: Path) -> None:
+def test_oldest_samples_are_overwritten(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 4)
     for number in range(10):
         replay.add(sample(number))
@@ -42,28 +42,28 @@ def test_the_oldest_are_given_up(tmp_path: Path) -> None:
     assert set(np.round(searched * 100).astype(int)) == {6, 7, 8, 9}
 
 
-def test_it_is_there_again(tmp_path: Path) -> None:
+def test_samples_are_read_back_up_to_the_checkpoint(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 4)
     for number in range(3):
         replay.add(sample(number))
     replay.flush()
-    again = Replay(tmp_path, 4, added=2)  # the third came after the checkpoint
+    again = Replay(tmp_path, 4, added=2)  # the third sample came after the checkpoint
     assert set(np.round(again.draw(50, np.random.default_rng(1)).searched * 100).astype(int)) == {0, 1}
-    with pytest.raises(ValueError, match=r"planes.npy is of shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
+    with pytest.raises(ValueError, match=r"planes.npy has the shape \(4, 15, 8, 8\), not \(5, 15, 8, 8\)"):
         Replay(tmp_path, 5)
 
 
-def test_what_is_lost_is_not_taken_for_samples(tmp_path: Path) -> None:
+def test_lost_samples_are_reported(tmp_path: Path) -> None:
     Replay(tmp_path, 4).add(sample(1))
     (tmp_path / "outcome.npy").write_bytes(b"")
-    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin elsewhere"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin in another directory"):
         Replay(tmp_path, 4, added=1)
     (tmp_path / "outcome.npy").unlink()
-    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, of a training with 1 samples: restore it, or"):
+    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, and the training has 1 samples: restore it, or"):
         Replay(tmp_path, 4, added=1)
 
 
-def test_of_too_many_moves_those_looked_at_most_are_kept(tmp_path: Path) -> None:
+def test_most_visited_moves_are_kept_when_there_are_too_many(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 1)
     replay.add(Sample(planes(1), {move: 1 + (move >= 100) for move in range(MOVES + 100)}, 0.0, 0.0))
     policy = replay.draw(1, np.random.default_rng(1)).policy[0]
@@ -71,6 +71,6 @@ def test_of_too_many_moves_those_looked_at_most_are_kept(tmp_path: Path) -> None
     assert policy.sum() == pytest.approx(1)
 
 
-def test_what_says_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has looked at no move"):
+def test_sample_without_visits_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has visited no move"):
         Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""``results.csv``, with the columns of the notebook that recon-zero began with."""
+"""``results.csv``, with the columns of the notebook with which recon-zero began."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.older import checkpoint_of
 from tests.bots.recon_zero.learning import needs_torch
 
-#: As the notebook has them.
+#: The notebook's columns.
 FIFTEEN = [
     *("timestamp", "iter", "buffer_size", "loss", "loss_policy", "loss_value"),
     *("eval_wins", "eval_losses", "eval_draws", "sims_selfplay", "sims_eval"),
@@ -56,7 +56,7 @@ def made(directory: Path, iteration: int, when: datetime) -> Path:
     return path
 
 
-def test_row_has_what_an_iteration_came_to(tmp_path: Path) -> None:
+def test_row_has_the_results_of_an_iteration(tmp_path: Path) -> None:
     path = made(tmp_path, 1, datetime(2026, 1, 2, 3, 4, 5))
     results.write_training(tmp_path, PLAN, [DONE])
     (row,) = rows(tmp_path / "results.csv")
@@ -72,7 +72,7 @@ def test_row_of_an_older_version_s_iteration_has_empty_cells() -> None:
     assert set(results.row_of({}, {}).values()) == {None}
 
 
-def test_times_stay_where_checkpoints_are_copied_or_removed(tmp_path: Path) -> None:
+def test_times_are_kept_when_checkpoints_are_copied_or_removed(tmp_path: Path) -> None:
     first = made(tmp_path, 1, datetime(2026, 1, 1))
     results.write_training(tmp_path, PLAN, [DONE])
     made(tmp_path, 1, datetime(2026, 2, 2))
@@ -87,7 +87,7 @@ def test_times_stay_where_checkpoints_are_copied_or_removed(tmp_path: Path) -> N
     ]
 
 
-def test_file_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_file_with_other_columns_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text("iter,loss\n1,2\n")
     with pytest.raises(results.BadResults, match=r"results\.csv has other columns than results\.csv of a training"):
@@ -103,7 +103,7 @@ def test_rows_are_added_to_a_file_with_one_header(tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_training_writes_a_row_for_each_iteration_and_once_more_where_it_is_lost(tmp_path: Path) -> None:
+def test_training_writes_a_row_for_each_iteration_and_restores_a_lost_file(tmp_path: Path) -> None:
     from tests.bots.recon_zero.test_pipeline import train
 
     whole = train(tmp_path, 2, "--eval-simulations", "3")
@@ -142,7 +142,7 @@ def test_evaluation_adds_a_row_of_its_games_against_a_random_mover(tmp_path: Pat
 
 
 @needs_torch
-def test_evaluation_of_a_checkpoint_says_what_it_was_trained_by(tmp_path: Path) -> None:
+def test_evaluation_of_a_checkpoint_has_the_columns_of_its_training(tmp_path: Path) -> None:
     from tests.bots.recon_zero.test_pipeline import train
 
     assert train(tmp_path, 1).exit_code == 0

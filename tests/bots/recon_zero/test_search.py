@@ -1,4 +1,4 @@
-"""The search takes kings, keeps its own, and looks at the positions that it reaches."""
+"""The search takes kings, keeps its own, and evaluates the positions that it reaches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def searched(*fens: str, simulations: int = 60, evaluator: object = None, **sett
 
 
 def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
-    """An evaluator that has no opinion: what is found then is found by the rules alone."""
+    """Judge nothing: with this evaluator all that is found comes from the rules alone."""
     return [([1 / len(moves)] * len(moves), 0.0) for _, moves in positions]
 
 
@@ -39,7 +39,7 @@ def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list
         ("8/8/8/8/8/5n2/8/k5K1 b - - 0 1", {"f3g1"}),
     ],
 )
-def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations: int, together: bool) -> None:
+def test_king_is_taken_when_it_can_be(fen: str, taking: set[str], simulations: int, together: bool) -> None:
     found = searched(fen, simulations=simulations, together=together).found()
     assert str(found.best()) in taking
     assert found.value == 1
@@ -56,18 +56,18 @@ def test_a_king_is_taken_where_it_can_be(fen: str, taking: set[str], simulations
         "4k2R/8/8/8/8/8/8/4K2Q b - - 0 1",
     ],
 )
-def test_a_king_is_not_left_to_an_attack_that_is_seen(fen: str, together: bool) -> None:
+def test_king_is_not_left_in_a_visible_attack(fen: str, together: bool) -> None:
     board = Board(fen)
     assert board.is_check()
     found = searched(fen, simulations=200, together=together).found()
     assert found.best() in board.legal_moves
     assert found.visits[None] <= 1
-    assert all(found.values[move] > -1 for move in board.legal_moves), "one that leaves the king to nobody is not lost"
+    assert all(found.values[move] > -1 for move in board.legal_moves), "a move that leaves the king safe is not lost"
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_no_look_is_wasted_on_what_comes_to_nothing(together: bool) -> None:
-    """A pawn's captures where nothing stands are a pass; in one position of two something stands on d3."""
+def test_no_simulation_is_wasted_on_a_move_that_comes_to_nothing(together: bool) -> None:
+    """A pawn's capture of an empty square is a pass; in one position of two a piece stands on d3."""
     fens = [chess.STARTING_FEN, "rnbqkb1r/pppppppp/8/8/8/3n4/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
     search = searched(*fens, simulations=120, together=together)
     found = search.found()
@@ -75,23 +75,23 @@ def test_no_look_is_wasted_on_what_comes_to_nothing(together: bool) -> None:
     pawns = {uci for uci in asked_for if uci[0] != uci[2] and uci[1] == "2" and uci[3] == "3"} - {"b1a3"}
     assert pawns == {"c2d3", "e2d3"}
     asked_of = [edge.move for edge in search._roots[0].edges]
-    assert (Move.from_uci("e2d3") in asked_of) == together, "where nothing stands, it is the others' look alone"
+    assert (Move.from_uci("e2d3") in asked_of) == together, "on an empty square only the other positions look at it"
     assert Move.from_uci("a2b3") in found.visits
 
 
 @pytest.mark.parametrize("fen", ["6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "7k/8/8/8/8/6q1/8/5r1K w - - 0 1"])
-def test_a_mate_is_lost_whatever_is_done(fen: str) -> None:
+def test_mated_side_has_lost_whatever_it_does(fen: str) -> None:
     assert Board(fen).is_checkmate()
     assert searched(fen, simulations=60).found().value == -1
 
 
-def test_a_move_that_loses_the_king_is_looked_at_once() -> None:
+def test_move_that_loses_the_king_is_visited_once() -> None:
     found = searched("4r2k/8/8/8/8/8/8/R3K3 w - - 0 1", simulations=200).found()
     assert found.visits[None] == found.visits[Move.from_uci("a1a2")] == 1
     assert found.values[None] == -1
 
 
-def test_what_may_be_true_is_added_up() -> None:
+def test_possible_positions_are_added_up() -> None:
     """The queen gives itself up in one position of two, and takes a king in the other."""
     king_here, king_there = "3k4/8/8/8/8/8/8/3Q3K w - - 0 1", "2k5/8/8/8/8/8/8/3Q3K w - - 0 1"
     found = searched(king_here, king_there, simulations=50).found()
@@ -100,7 +100,7 @@ def test_what_may_be_true_is_added_up() -> None:
     assert found.visits[Move.from_uci("d1d8")] >= 50
 
 
-def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
+def test_move_is_valued_over_all_positions() -> None:
     """The queen takes a king on d8 in one position of six, and is lost there in the others."""
     others = [f"{kings}/8/8/8/8/8/8/3Q3K w - - 0 1" for kings in ("1k1r4", "1k2r3", "k3r3", "1k3r2", "k4r2")]
     fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", *others]
@@ -109,13 +109,15 @@ def test_a_move_is_worth_what_it_comes_to_in_all_positions() -> None:
         search = searched(*fens, simulations=150, evaluator=count_material, together=together)
         found = search.found()
         assert found.values[taking] < (found.value if together else 1)
-        assert (found.best() == taking) == (not together), "a vote has one voice in six for it"
+        assert (found.best() == taking) == (not together), "one vote in six is for it"
         if together:
             assert all(visits % 6 == 0 for visits in found.visits.values()), "one move in all of them"
 
 
-def test_an_attack_that_may_not_be_seen_is_worth_something() -> None:
-    """A rook that attacks a king on an open board: for nothing where all is seen, for half a game where half is."""
+def test_attack_that_may_be_unseen_has_a_value() -> None:
+    """A rook attacks a king on an open board: this is worth nothing if all attacks are seen, and half a game if half
+    are.
+    """
     fen, attack = "4k3/8/8/8/8/8/8/R6K w - - 0 1", Move.from_uci("a1a8")
     values = [searched(fen, simulations=400, unseen=unseen).found().values for unseen in (0.0, 0.5)]
     assert values[0][attack] < 0.1
@@ -124,7 +126,7 @@ def test_an_attack_that_may_not_be_seen_is_worth_something() -> None:
     assert max(values[1][move] for move in quiet) < 0.5
 
 
-def test_an_attack_by_a_capture_is_seen() -> None:
+def test_attack_by_a_capture_is_seen() -> None:
     """The bishop takes a pawn beside the king and is taken: three pawns are lost, however little is seen."""
     fen, attack = "4k3/3p4/8/8/8/7B/8/6K1 w - - 0 1", Move.from_uci("h3d7")
     seen, unseen = (searched(fen, simulations=400, unseen=unseen).found() for unseen in (0.0, 0.5))
@@ -132,8 +134,10 @@ def test_an_attack_by_a_capture_is_seen() -> None:
     assert unseen.best() != attack
 
 
-def test_the_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
-    """Black's rook can attack from a8, unless White's king goes behind its pawn: there it can but take that."""
+def test_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
+    """Black's rook can attack from a8, unless White's king goes behind its pawn: there the rook can only take that
+    pawn.
+    """
     fen, behind = "1r5k/8/8/8/8/8/1PP5/K7 w - - 0 1", Move.from_uci("a1b1")
     for unseen in (0.0, 0.5):
         found = searched(fen, simulations=600, unseen=unseen).found()
@@ -142,8 +146,8 @@ def test_the_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
         assert found.best() == behind
 
 
-def test_by_the_rules_of_chess_no_king_is_left_to_be_taken() -> None:
-    """A pinned bishop moves in blind chess, and not in chess; who is mated has lost there, and looks no further."""
+def test_chess_rules_leave_no_king_to_be_taken() -> None:
+    """A pinned bishop moves in blind chess, and not in chess; a mated side has lost there: its search ends."""
     pinned = ReconBoard.of(Board("4k3/4b3/8/8/8/8/8/4R2K b - - 0 1"))
     assert Move.from_uci("e7d6") in different_moves(pinned)
     assert set(lawful_moves(pinned)) == set(pinned.as_chess().legal_moves)
@@ -157,7 +161,7 @@ def test_by_the_rules_of_chess_no_king_is_left_to_be_taken() -> None:
         assert found.best() == Move.from_uci("d1d8"), "a king that can be taken is"
 
 
-def test_an_attack_that_a_capture_uncovers_may_not_be_seen() -> None:
+def test_attack_uncovered_by_a_capture_may_be_unseen() -> None:
     """The knight takes a pawn on c4, or nothing there: the rook behind it attacks either way."""
     for rank in ("8", "2p5"):
         board = ReconBoard.of(Board(f"4k3/8/8/8/{rank}/4N3/8/4R2K w - - 0 1"))
@@ -165,7 +169,7 @@ def test_an_attack_that_a_capture_uncovers_may_not_be_seen() -> None:
     assert not after(ReconBoard.of(Board("4k3/4p3/8/8/8/8/8/4R2K w - - 0 1")), Move.from_uci("e1e7")).attacked
 
 
-def test_it_looks_at_what_it_reaches() -> None:
+def test_search_evaluates_the_positions_that_it_reaches() -> None:
     """Two moves deep: the rook that can be taken is defended, which the material after one move does not show."""
     seen: set[str] = set()
 
@@ -182,7 +186,7 @@ def test_it_looks_at_what_it_reaches() -> None:
     )
 
 
-def test_every_look_is_counted() -> None:
+def test_every_simulation_is_counted() -> None:
     search = searched(chess.STARTING_FEN, simulations=37)
     assert sum(search.found().visits.values()) == 37
     search.deepen(3)
@@ -190,8 +194,8 @@ def test_every_look_is_counted() -> None:
     assert all(-1 <= value <= 1 for value in search.found().values.values())
 
 
-def test_an_attack_on_a_king_is_what_the_game_takes_for_one() -> None:
-    """Held to python-chess in random games: a king can be taken where the side that moved has left it in check."""
+def test_attack_on_a_king_matches_the_games_rules() -> None:
+    """python-chess confirms it in random games: a king can be taken where the side that moved has left it in check."""
     attacked = 0
     for seed in range(6):
         rng, game = random.Random(seed), ReconGame()
@@ -209,7 +213,7 @@ def test_an_attack_on_a_king_is_what_the_game_takes_for_one() -> None:
 
 
 def pseudo_legal(board: Board) -> list[Move]:
-    """What python-chess allows, and castling out of, through and into check, which blind chess allows too."""
+    """Return what python-chess allows, and castling out of, through and into check, which blind chess allows too."""
     castlings = [move for move in ReconBoard.of(board).move_actions() if board.is_castling(move)]
     free = [move for move in castlings if not board.occupied & chess.between(*castling_squares(move))]
     return [*board.pseudo_legal_moves, *free]

@@ -1,4 +1,4 @@
-"""A sense is chosen where most is learned, by either idea of what that is."""
+"""A sense is chosen to learn the most, by either measure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from tests.bots.recon_zero.games import knowing
 
 
-def test_the_most_uncertain_window_is_sensed() -> None:
+def test_most_uncertain_window_is_sensed() -> None:
     belief = certain(chess.Board(), chess.WHITE)
     at(belief, chess.F6)[[chess.KNIGHT - 1, 6]] = 0.5, 0.5
     at(belief, chess.B5)[[chess.PAWN - 1, 6]] = 0.1, 0.9
@@ -26,54 +26,54 @@ def test_the_most_uncertain_window_is_sensed() -> None:
     assert entropy_sense(belief, [chess.E3, chess.D3]) == chess.E3  # nothing to learn: the first
 
 
-def test_what_a_sense_tells_is_the_entropy_of_what_it_may_show() -> None:
-    """Counted here from the senses themselves, one by one."""
+def test_information_of_a_sense_is_the_entropy_of_its_results() -> None:
+    """The entropy is counted here from the senses themselves, one by one."""
     compared = 0
     for knowledge, game in knowing(2, 8):
         boards = knowledge.positions()
-        told = information(knowledge.channels())
-        assert set(told) == set(SENSE_SQUARES)
+        learned = information(knowledge.channels())
+        assert set(learned) == set(SENSE_SQUARES)
         for square in SENSE_SQUARES if len(boards) < 100 else SENSE_SQUARES[:2]:
             shown = Counter(
                 tuple(None if piece is None or piece.color == knowledge.color else piece for _, piece in cells)
                 for cells in (simulate_sense(board, square) for board in boards)
             )
             bits = sum(count / len(boards) * math.log2(len(boards) / count) for count in shown.values())
-            assert told[square] == pytest.approx(bits, abs=1e-9)
+            assert learned[square] == pytest.approx(bits, abs=1e-9)
             compared += 1
         assert not game.is_over()
     assert compared > 50
 
 
-def test_what_is_likely_is_weighed_for_more() -> None:
+def test_likely_positions_weigh_more() -> None:
     start = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     other = "rnbqkbnr/1ppppppp/8/p7/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     third = "rnbqkbnr/2pppppp/p7/1p6/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     channels = channels_of([chess.Board(fen) for fen in (start, other, third)], chess.WHITE)
-    # Alike, all three are told from each other near b6. If the third is out, one sense is as good as the next.
+    # With equal weights, all three are distinguished near b6. Without the third, one sense is as good as the next.
     assert information(channels)[chess.B6] == pytest.approx(math.log2(3))
     assert information(channels, np.array([1.0, 1, 0]))[chess.E6] == pytest.approx(1)
     assert information_sense(channels, [chess.E6, chess.B6]) == chess.B6
     assert information_sense(channels, [chess.E6, chess.B6], np.array([1.0, 1, 0])) == chess.E6
 
 
-def test_what_a_sense_tells_of_one_thing_is_what_it_takes_from_not_knowing_it() -> None:
-    """Of three positions the knight attacks in one. A sense of it tells all of that; one of the pawn, a part."""
+def test_information_of_a_sense_about_an_attack_is_the_uncertainty_it_removes() -> None:
+    """In one of three positions the knight attacks. A sense of the knight decides that; one of the pawn, a part."""
     quiet, other = "r1bqkbnr/pppppppp/2n5/8/8/8/8/4K3 w - - 0 1", "r1bqkbnr/pppppp1p/2n3p1/8/8/8/8/4K3 w - - 0 1"
     attack = "r1bqkbnr/pppppppp/8/8/8/3n4/8/4K3 w - - 0 1"
     boards = [chess.Board(fen) for fen in (quiet, other, attack)]
     channels, attacked = channels_of(boards, chess.WHITE), attacked_in(boards, chess.WHITE)
     assert attacked.tolist() == [False, False, True]
-    told = information_of(attacked, channels)
+    learned = information_of(attacked, channels)
     uncertain = math.log2(3) - 2 / 3
-    assert told[chess.D3] == told[chess.C6] == pytest.approx(uncertain)
-    assert told[chess.G6] == pytest.approx(uncertain - 2 / 3)
-    assert told[chess.B2] == pytest.approx(0)
-    assert all(0 <= told[square] + 1e-12 <= information(channels)[square] + 2e-12 for square in told)
+    assert learned[chess.D3] == learned[chess.C6] == pytest.approx(uncertain)
+    assert learned[chess.G6] == pytest.approx(uncertain - 2 / 3)
+    assert learned[chess.B2] == pytest.approx(0)
+    assert all(0 <= learned[square] + 1e-12 <= information(channels)[square] + 2e-12 for square in learned)
 
 
-def test_an_attack_is_looked_for_where_that_is_worth_it() -> None:
-    """Eight places for a pawn, far off, tell three bits; whether a knight attacks is one, and has to count for more."""
+def test_attack_is_searched_for_when_that_is_worth_more() -> None:
+    """Eight places for a far pawn are three bits; whether a knight attacks is one bit, which has to count for more."""
     board = chess.Board("r1bqkbnr/8/2n5/8/8/8/8/4K3 w - - 0 1")
     boards = []
     for square in range(chess.A7, chess.H7 + 1):
@@ -90,6 +90,6 @@ def test_an_attack_is_looked_for_where_that_is_worth_it() -> None:
     assert information_sense(channels, squares, None, attacked, alarm=3) == chess.D3
 
 
-def test_without_positions_or_squares_there_is_nothing_to_choose() -> None:
+def test_nothing_is_sensed_without_positions_or_squares() -> None:
     assert information_sense(channels_of([], chess.WHITE), [chess.E4]) is None
     assert information_sense(channels_of([chess.Board()], chess.WHITE), [chess.A1]) is None

@@ -1,4 +1,4 @@
-"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where that is."""
+"""``gmd evaluate --smoke``: each of its checks passes where nothing is wrong, and fails where something is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Quick(ReconZero):
 
 
 def failed(make: type[ReconZero], games: int = 0) -> dict[str, str]:
-    """The checks that a player fails, and what they say."""
+    """Return the checks that a player fails, and their messages."""
     found = list(checks(make, games, max_moves=2))
     assert [check.name for check in found] == NAMES
     return {check.name: check.says for check in found if not check.passed}
@@ -46,9 +46,9 @@ def test_bot_passes_all_checks() -> None:
 def test_bot_that_does_not_load_fails_every_check() -> None:
     class Broken(Quick):
         def __init__(self) -> None:
-            raise BotFailed("latest.pt is no checkpoint")
+            raise BotFailed("latest.pt is not a checkpoint")
 
-    says = "raised BotFailed: latest.pt is no checkpoint"
+    says = "raised BotFailed: latest.pt is not a checkpoint"
     skipped = "not run: the bot does not load"
     assert failed(Broken, 1) == {"loads": says, "belief": skipped, "sense": skipped, "move": skipped, "games": says}
 
@@ -58,10 +58,10 @@ def test_bot_that_does_not_load_fails_every_check() -> None:
     [
         (
             np.full((7, 8, 8), 1 / 7 + 1e-3),
-            "the belief is no distribution: a square's probabilities are 0.007 from a sum of 1",
+            "the belief is not a distribution: a square's probabilities are 0.007 from a sum of 1",
         ),
         (np.full((7, 64), 1 / 7), "the belief has the shape (7, 64), not (7, 8, 8)"),
-        (np.full((7, 8, 8), np.nan), "the belief has negative probabilities, or some that are no numbers"),
+        (np.full((7, 8, 8), np.nan), "the belief has negative probabilities, or some that are not numbers"),
     ],
 )
 def test_belief_that_is_no_distribution_fails(belief: Belief, says: str) -> None:
@@ -77,7 +77,7 @@ def test_sense_of_a_square_that_was_not_offered_fails() -> None:
         def choose_sense(self, squares: list[Square], moves: list[Move], seconds: float) -> Square:
             return 64
 
-    assert failed(Far) == {"sense": "choose_sense returned 64, which is none of the squares offered"}
+    assert failed(Far) == {"sense": "choose_sense returned 64, which is not one of the squares offered"}
 
 
 def test_move_that_was_not_offered_fails_and_so_do_the_games() -> None:
@@ -86,7 +86,7 @@ def test_move_that_was_not_offered_fails_and_so_do_the_games() -> None:
             return chess.Move.from_uci("e2e5")
 
     assert failed(Wild, 1) == {
-        "move": "choose_move returned e2e5, which is none of the moves offered",
+        "move": "choose_move returned e2e5, which is not one of the moves offered",
         "games": "raised ValueError: Requested move e2e5 was not in move_actions()",
     }
 
@@ -113,8 +113,8 @@ def smoke(*arguments: str) -> Result:
 PLAIN = ("--option", "checkpoint=none", "--simulations", "2", "--option", "determinisations=1", "--max-moves", "2")
 
 
-def test_command_prints_a_table_and_exits_with_0_where_all_checks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "depth=2")  # of no matter: the command has options of its own
+def test_command_prints_a_table_and_exits_with_0_when_all_checks_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "depth=2")  # ignored: the command has its own options
     done = smoke(*PLAIN)
     assert done.exit_code == 0, done.output
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if line[:1] == "│"]
@@ -124,7 +124,7 @@ def test_command_prints_a_table_and_exits_with_0_where_all_checks_pass(monkeypat
 
 
 @needs_torch
-def test_command_exits_with_1_where_a_check_fails(tmp_path: Path) -> None:
+def test_command_exits_with_1_when_a_check_fails(tmp_path: Path) -> None:
     path = tmp_path / "latest.pt"
     path.write_text("no checkpoint")
     done = smoke(str(path), "--games", "1")
@@ -138,10 +138,10 @@ def test_command_exits_with_1_where_a_check_fails(tmp_path: Path) -> None:
     [
         (["--against", "RandomBot"], "--smoke plays no match: leave out --against, or --smoke"),
         (["--results-out", "results.csv"], "--smoke plays no match: leave out --results-out, or --smoke"),
-        (["--option", "depth=2"], "recon-zero: depth is no option of it"),
+        (["--option", "depth=2"], "recon-zero: unknown option depth"),
     ],
 )
-def test_what_smoke_has_no_use_for_is_refused(arguments: list[str], complaint: str) -> None:
+def test_option_without_use_for_smoke_is_refused(arguments: list[str], complaint: str) -> None:
     done = smoke(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert complaint in done.stderr

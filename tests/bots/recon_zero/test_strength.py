@@ -1,4 +1,4 @@
-"""How strong the bot is as it comes: by the network that ships with it, against reconchess's own bots."""
+"""The strength of the shipped bot, with the network that comes with it, against reconchess's own bots."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ pytestmark = [needs_torch, pytest.mark.proof]
 LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.60}
 
 
-def test_it_is_as_strong_as_it_is_said_to_be(tmp_path: Path) -> None:
-    """Within reconchess's clocks, with nothing said but how many games. Fewer than all of them prove that it plays."""
+def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
+    """It plays within reconchess's clocks, with only the number of games given. Fewer than all of them prove that it
+    plays.
+    """
     require_tool("stockfish")
     assert shipped() is not None
     path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=4)
@@ -30,7 +32,7 @@ def test_it_is_as_strong_as_it_is_said_to_be(tmp_path: Path) -> None:
     subprocess.run([*command, *short, "--json-out", str(path)], env=environment(), check=True)
     assert len(games(path)) == 3 * count
     ours = [fault for game in games(path) for color, fault in game["faults"].items() if game[color] == "recon-zero"]
-    assert ours == [], "it was never late, and never failed"
+    assert ours == [], "the bot was never late, and never failed"
     scores = {meeting["bots"][1]: meeting["score"][0] for meeting in summary(path)["meetings"]}
     assert scores.keys() == LEAST.keys()
     if count == proof_size(0, 200, share=0):

@@ -1,4 +1,4 @@
-"""The network learns, and a training that is taken up again goes on as if it had never been left."""
+"""The network learns, and a resumed training continues as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def batch(directory: Path, size: int = 8) -> Batch:
 
 
 @pytest.mark.parametrize("head", ["planes", "dense"])
-def test_it_has_the_shapes_that_it_says(head: str) -> None:
+def test_network_has_its_stated_shapes(head: str) -> None:
     import torch
 
     logits, values = trainer(head).network(torch.zeros(3, 15, 8, 8))
@@ -57,7 +57,7 @@ def test_it_has_the_shapes_that_it_says(head: str) -> None:
     assert (values.abs() <= 1).all()
 
 
-def test_it_learns_one_batch_by_heart(tmp_path: Path) -> None:
+def test_network_learns_one_batch_by_heart(tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt)
     for _ in range(250):
@@ -68,7 +68,7 @@ def test_it_learns_one_batch_by_heart(tmp_path: Path) -> None:
     assert learner.step == 251
 
 
-def test_the_value_is_of_what_is_asked_for(tmp_path: Path) -> None:
+def test_value_is_learned_from_the_requested_target(tmp_path: Path) -> None:
     import torch
 
     learner, learnt = trainer(value="search", learning_rate=0.003), batch(tmp_path)
@@ -78,7 +78,7 @@ def test_the_value_is_of_what_is_asked_for(tmp_path: Path) -> None:
     assert values.tolist() == pytest.approx([0.5] * 8, abs=0.15)
 
 
-def test_a_training_that_is_taken_up_again_goes_on_alike(tmp_path: Path) -> None:
+def test_resumed_training_continues_alike(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load, save
 
     unbroken, learnt = trainer(), batch(tmp_path)
@@ -94,7 +94,7 @@ def test_a_training_that_is_taken_up_again_goes_on_alike(tmp_path: Path) -> None
     assert all((ours[name] == theirs[name]).all() for name in theirs)
 
 
-def test_a_network_can_be_kept_alone(tmp_path: Path) -> None:
+def test_network_can_be_saved_alone(tmp_path: Path) -> None:
     import torch
 
     from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_network, save
@@ -108,18 +108,18 @@ def test_a_network_can_be_kept_alone(tmp_path: Path) -> None:
     assert alone.stat().st_size < whole.stat().st_size / 2
     ours, theirs = (load_network(path).state_dict() for path in (whole, alone))
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    with pytest.raises(BadCheckpoint, match=r"alone\.pt is a network alone"):
+    with pytest.raises(BadCheckpoint, match=r"alone\.pt is only a network"):
         load(alone)
     refused = CliRunner().invoke(train, ["network", str(tmp_path / "samples" / "moves.npy"), str(alone)])
     assert refused.exit_code == 1
-    assert "is no checkpoint" in refused.output
+    assert "is not a checkpoint" in refused.output
     refused = CliRunner().invoke(train, ["network", str(whole), str(whole)])
     assert refused.exit_code == 2
     assert "is the CHECKPOINT" in refused.output
     load(whole)
 
 
-def test_a_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
+def test_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load_evaluator, save
 
     save(tmp_path / "new.pt", trainer())
@@ -136,7 +136,7 @@ def test_a_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
     assert sorted(blacks) == pytest.approx(sorted(priors), abs=1e-6)
 
 
-def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     import torch
 
     from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_evaluator
@@ -145,18 +145,18 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     wrong.write_text("not a checkpoint")
     torch.save({"version": 99}, other)
     torch.save({"version": 1, "network": {}, "weights": {}}, bare)
-    with pytest.raises(BadCheckpoint, match=r"wrong\.pt is no checkpoint"):
+    with pytest.raises(BadCheckpoint, match=r"wrong\.pt is not a checkpoint"):
         load(wrong)
     with pytest.raises(BadCheckpoint, match="no checkpoint of version 1: its version is 99"):
         load(other)
-    with pytest.raises(BotFailed, match=r"bare\.pt is no checkpoint: .*\n.*Missing key"):
+    with pytest.raises(BotFailed, match=r"bare\.pt is not a checkpoint: .*\n.*Missing key"):
         load_evaluator(bare)
     with pytest.raises(BotFailed, match="no checkpoint of version 1"):
         load_evaluator(other)
 
 
-def test_a_value_begins_as_what_the_pieces_are_worth() -> None:
-    """As the evaluator that has learnt nothing has it: in the middle game to the last digit."""
+def test_initial_value_is_the_material_balance() -> None:
+    """It equals the untrained evaluator's: in the middle game to the last digit."""
     from gm_bots.recon_zero.network import Network, NetworkEvaluator, NetworkSettings
 
     judge = NetworkEvaluator(Network(NetworkSettings(channels=4, layers=1)))
@@ -179,7 +179,7 @@ def middle_games(count: int) -> Iterator[chess.Board]:
 
 
 @pytest.mark.parametrize(("value", "expected"), [("outcome", 1.0), ("both", 0.5), ("search", 0.0)])
-def test_between_how_it_ended_and_what_was_seen(value: str, expected: float, tmp_path: Path) -> None:
+def test_value_target_is_between_the_outcome_and_the_search(value: str, expected: float, tmp_path: Path) -> None:
     replay = Replay(tmp_path, 1)
     replay.add(Sample(planes(1), {5: 1}, outcome=1.0, searched=0.0))
     first = trainer(value=value, channels=4).learn(replay.draw(1, np.random.default_rng(1)))

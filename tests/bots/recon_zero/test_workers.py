@@ -1,4 +1,4 @@
-"""Games played by workers: the same as in one process, whoever dies meanwhile."""
+"""Games played by workers: the same as in one process, whatever dies meanwhile."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ STORE = 80_000_000
 
 @pytest.fixture
 def ray_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where Ray has its files, for the test alone; with a short name, as it has sockets there."""
-    terminated = signal.getsignal(signal.SIGTERM)  # which Ray sets for the whole process
+    """Give Ray a directory for the test alone; it has a short name, because Ray has sockets there."""
+    terminated = signal.getsignal(signal.SIGTERM)  # Ray sets this for the whole process
     with TemporaryDirectory(prefix="gmd-", dir="/tmp") as directory:
         monkeypatch.setenv("RAY_TMPDIR", directory)
         monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -41,10 +41,12 @@ def ray_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @contextmanager
 def cluster_of_two() -> Iterator[tuple[str, list[Callable[[], None]]]]:
-    """The address of a cluster with two nodes that work, and what kills each. The head only keeps the books."""
+    """Yield the address of a cluster with two working nodes, and a function that kills each. The head only manages
+    them.
+    """
     from ray.cluster_utils import Cluster
 
-    # What comes of a game, however little, is left on its node until it is asked for: it may be lost with it.
+    # The result of a game, however small, stays on its node until it is asked for: it may be lost with the node.
     system = {"max_direct_call_object_size": 1_000}
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False, "_system_config": system}
     cluster = Cluster(initialize_head=True, head_node_args=head)
@@ -73,19 +75,19 @@ def tiny() -> Plan:
 
 
 def at_first(action: Callable[[], object]) -> Callable[[str], None]:
-    """To be told of what is done: acts when the first game is over, and the others have begun or wait."""
-    told: list[str] = []
+    """Return a listener that acts when the first game is over and the others have begun or wait."""
+    events: list[str] = []
 
-    def tell(what: str) -> None:
-        told.append(what)
-        if told == ["game"]:
+    def listen(what: str) -> None:
+        events.append(what)
+        if events == ["game"]:
             action()
 
-    return tell
+    return listen
 
 
 def assert_same(ours: Path, theirs: Path) -> None:
-    """The logs, the samples and the weights of two trainings."""
+    """Assert that two trainings have the same logs, samples and weights."""
     from gm_bots.recon_zero.checkpoint import load
 
     assert (ours / "log.jsonl").read_text() == (theirs / "log.jsonl").read_text()
@@ -97,10 +99,10 @@ def assert_same(ours: Path, theirs: Path) -> None:
     assert extra == expected
 
 
-def test_no_game_is_lost_with_who_plays_it(
+def test_no_game_is_lost_with_its_worker(
     tmp_path: Path, ray_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a first iteration a worker is killed, in a second one its machine, in a third one all that are left."""
+    """In the first iteration a worker is killed, in the second its machine, in the third all that are left."""
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.workers import Workers
 
@@ -116,14 +118,14 @@ def test_no_game_is_lost_with_who_plays_it(
         training.iterate(at_first(kill[0]))
         assert workers.deaths == 2
         lose_all(training, workers, kill[1])
-    assert capsys.readouterr().out == ""  # of each death Ray by itself prints pages
+    assert capsys.readouterr().out == ""  # Ray itself prints pages about each death
     assert training.log == unbroken.log[:2]
     Training(tmp_path / "broken", tiny()).iterate()
     assert_same(tmp_path / "broken", tmp_path / "unbroken")
 
 
 def lose_a_worker(training: Training, workers: Workers, notices: list[str]) -> None:
-    """The one that plays when the other has just finished the first game."""
+    """Kill the worker that plays when the other has just finished the first game."""
     victims = []
 
     def kill() -> None:
@@ -139,11 +141,11 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
     from gm_bots.recon_zero.pool import NoWorkers
 
     workers.patience = 1.0
-    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: see that the Ray cluster at "):
+    with pytest.raises(NoWorkers, match="no worker could be started for 1 seconds: check that the Ray cluster at "):
         training.iterate(at_first(kill))
 
 
-def test_workers_on_this_machine(ray_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.player import Settings
     from gm_bots.recon_zero.pool import InProcess, NoWorkers
@@ -153,29 +155,29 @@ def test_workers_on_this_machine(ray_directory: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("gm_bots.recon_zero.workers.SHARED_MEMORY", STORE)
     settings = Settings(determinisations=2, simulations=8)
     games = [partial(play_random, settings=settings, seed=f"{n}", color=n % 2 == 0, max_plies=6) for n in range(3)]
-    told: list[None] = []
+    events: list[None] = []
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED")
     with Workers(2) as workers:
         environments = [(process / "environ").read_bytes() for process in rays(ray_directory)]
         assert len(environments) > 2
         assert all(b"RAY_USAGE_STATS_ENABLED=0\0" in environment for environment in environments)
         for network in (None, Network(NetworkSettings(channels=4, layers=1)), None):
-            points = list(workers.play(games, network, lambda: told.append(None)))
+            points = list(workers.play(games, network, lambda: events.append(None)))
             assert points == list(InProcess().play(games, network, lambda: None))
-        assert len(told) == 9
-        # A game that fails is no reason to play it again, nor to play no more.
+        assert len(events) == 9
+        # A game that fails is neither played again, nor a reason to play no more.
         for _ in range(3):
             with pytest.raises(TypeError):
                 list(workers.play([int], None, lambda: None))  # type: ignore[list-item]
         assert list(workers.play([callable], None, lambda: None)) == [True]
         assert workers.deaths == 0
-        # One that kills whoever plays it is not played for ever.
+        # A game that kills its worker is not played for ever.
         monkeypatch.setattr("gm_bots.recon_zero.workers.MOST_DEATHS", 1)
-        with pytest.raises(NoWorkers, match="3 workers have died, and no game was over meanwhile"):
+        with pytest.raises(NoWorkers, match="3 workers have died without any game finishing"):
             list(workers.play([lambda evaluator: os._exit(1)], None, lambda: None))
 
 
-def test_a_cluster_that_is_not_there() -> None:
+def test_missing_cluster_is_reported() -> None:
     from gm_bots.recon_zero.pool import NoWorkers
     from gm_bots.recon_zero.workers import Workers
 
@@ -189,8 +191,10 @@ def test_a_cluster_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_it_and_the_same_command_goes_on(end: signal.Signals, tmp_path: Path, ray_directory: Path) -> None:
-    """Begun by two workers, it goes on with none."""
+def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
+    end: signal.Signals, tmp_path: Path, ray_directory: Path
+) -> None:
+    """Two workers begin it, and it resumes without any."""
     torch_in_one_thread()
     broken = start(tmp_path / "broken", "--iterations", "1000", *OPTIONS, "--workers", "2")
     assert broken.stdout is not None
@@ -202,7 +206,7 @@ def test_ctrl_c_ends_it_and_the_same_command_goes_on(end: signal.Signals, tmp_pa
         broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
-    line = f"Interrupted. The same command goes on from iteration {done}, the last that is done."
+    line = f"Interrupted. The same command continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0
@@ -211,14 +215,14 @@ def test_ctrl_c_ends_it_and_the_same_command_goes_on(end: signal.Signals, tmp_pa
 
 
 def torch_in_one_thread() -> None:
-    """As the process that is interrupted; with another number, sums may be added in another order."""
+    """Use one thread, as the interrupted process does; with another number, sums may be added in another order."""
     import torch
 
     torch.set_num_threads(1)
 
 
 def start(out: Path, *options: str) -> subprocess.Popen[str]:
-    """The command, in a group of its own."""
+    """Start the command, in its own process group."""
     return subprocess.Popen(
         [sys.executable, "-m", "gmd", "train", "recon-zero", "--out", str(out), *options],
         stdout=subprocess.PIPE,
@@ -230,7 +234,7 @@ def start(out: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def rays(directory: Path) -> list[Path]:
-    """Of Ray's processes, which all name its directory, those of Linux's directories that tell of them."""
+    """Return the directories in /proc of Ray's processes, which all name Ray's directory."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile

@@ -1,6 +1,6 @@
-/* What the C client does with sockets that are slow, cut, or closed at the other end. Each check has a pair of
- * connected sockets: one is the client's, the other belongs to a child process that plays the server. Prints the
- * checks it has done; a failure is printed and ends it with status 1. */
+/* Checks of the C client with sockets that are slow, cut, or closed at the other end. Each check has a pair of
+ * connected sockets: one is the client's, the other belongs to a child process that plays the server. The program
+ * prints the checks that it has done; it prints a failure and ends with status 1. */
 #define _XOPEN_SOURCE 700 /* for setitimer */
 
 #include "gm.h"
@@ -23,7 +23,7 @@
         }                                                                         \
     } while (0)
 
-/* More than any socket holds by itself. */
+/* More than the buffer of any socket holds. */
 #define LARGE (1 << 20)
 
 static char large[LARGE + 1], memory[LARGE + 1];
@@ -116,7 +116,7 @@ static void check_single_bytes(void)
     done_with(&connection, child, "a reply in single bytes");
 }
 
-/* Answers two requests at once, and not before it has both. */
+/* Answers two requests together, once it has both. */
 static void two_at_once(int fd)
 {
     char requests[12];
@@ -139,7 +139,7 @@ static void check_pipelining(void)
     done_with(&connection, child, "pipelined requests");
 }
 
-/* Sends half of a reply, and the other half once it is asked to. */
+/* Sends half of a reply, and the other half after the next request. */
 static void half_a_reply(int fd)
 {
     char request[6];
@@ -203,8 +203,8 @@ static void interrupt(int signal_number)
     interruptions++;
 }
 
-/* Without SA_RESTART, and no more often than 100 times a second: valgrind looks at a whole request before it sends it,
- * and begins anew at each signal. */
+/* Interrupts system calls, without SA_RESTART, at most 100 times a second: valgrind checks a whole request before it
+ * sends it, and starts again at each signal. */
 static void interrupt_often(int on)
 {
     struct sigaction action;
@@ -220,7 +220,7 @@ static void check_partial_writes_and_interruptions(void)
     pid_t child;
     char reply[3];
     size_t length;
-    struct gm_connection connection = connected_to(slow_reader, &child); /* which a timer of ours does not interrupt */
+    struct gm_connection connection = connected_to(slow_reader, &child); /* our timer does not interrupt the child */
     interrupt_often(1);
     CHECK(gm_receive(&connection, reply, sizeof reply, &length, 200) == GM_TIMEOUT); /* 20 interruptions */
     CHECK(gm_send(&connection, large, LARGE, -1) == GM_OK);
@@ -238,7 +238,7 @@ static void check_a_send_that_takes_too_long(void)
     gm_init(&connection);
     CHECK(gm_attach(&connection, pair[0]) == GM_OK);
     CHECK(gm_send(&connection, large, LARGE, 50) == GM_TIMEOUT);
-    CHECK(connection.fd == -1); /* what follows would be taken for the rest */
+    CHECK(connection.fd == -1); /* anything sent later would be read as the rest */
     CHECK(gm_send(&connection, "{}", 2, 50) == GM_CLOSED);
     close(pair[1]);
     printf("a request that nobody reads\n");

@@ -1,5 +1,5 @@
-/* The C client for tests in another language: reads commands, one a line, and answers each with one line. Bytes are
- * written as hexadecimal digits, with a "." for none.
+/* The C client for tests in another language: reads commands, one on each line, and answers each with one line. Bytes
+ * are written as hexadecimal digits, with a "." for none.
  *
  *     open NAME HOST PORT      ok, or the error
  *     ask NAME REQUEST         the reply, or the error; NAME is a digit
@@ -7,7 +7,7 @@
  *     session PORT PATIENCE    ok, or the error: a session whose hello is {"kind":"hello"}
  *     session_ask REQUEST      the reply, or the error
  *     parse TEXT               ok, or the error
- *     find TEXT PATH           what a member is: its text; its string or "-"; its integer or "-"
+ *     find TEXT PATH           a member: its text; its string or "-"; its integer or "-"
  *     items TEXT               the texts of an array's elements
  *     quote SIZE TEXT          the length it needs, and what was written
  */
@@ -25,8 +25,8 @@ static char line[LINE], reply[LINE], memory[LINE];
 static struct gm_connection connections[10];
 static struct gm_session session;
 
-/* Turns digits into bytes where they stand; how many there are. Memory of that size has them in the end, and none
- * behind it, so that a sanitizer sees who reads on. */
+/* Returns the bytes of digits, and their number in *size. The memory has exactly that size, so that a sanitizer sees
+ * any read behind it. */
 static char *bytes_of(const char *digits, size_t *size)
 {
     *size = strcmp(digits, ".") == 0 ? 0 : strlen(digits) / 2;
@@ -60,7 +60,7 @@ static void print_reply(const struct gm_connection *connection, int status, size
         print_status(connection, status);
 }
 
-/* The bytes of a request, with a NUL behind them. */
+/* Returns the bytes of a request, followed by a NUL. */
 static const char *text_of(const char *digits)
 {
     size_t size;

@@ -1,5 +1,5 @@
 // The Node client's connections for tests in another language: the commands "open", "ask" and "close" of the driver in
-// C. What is asked and answered goes through the client's own JSON both ways.
+// C. Requests and replies go through the client's own JSON both ways.
 import { createInterface } from "node:readline";
 
 import { decode, encode } from "../../../clients/node/index.js";

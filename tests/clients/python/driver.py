@@ -1,5 +1,8 @@
-"""The Python clients' connections for tests that drive clients of any language: the commands "open", "ask" and "close"
-of the driver in C. What is asked and answered goes through the client's own JSON both ways."""
+"""The Python clients' connections for tests that drive clients of any language.
+
+It takes the commands "open", "ask" and "close" of the driver in C. Requests and replies go through the client's own
+JSON both ways.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from gm_client.blocking import SILENCE_SECONDS, decode, encode
 
 
 async def settled(result: Any) -> Any:
-    """What a method gives, at once or after a while."""
+    """Return the result of a method, awaited if necessary."""
     return await result if inspect.isawaitable(result) else result
 
 
 async def main(connection: Any) -> None:
-    """Carry out one line after the other."""
+    """Execute one line after the other."""
     connections: dict[str, Any] = {}
     for line in sys.stdin:
         command, name, *words = line.split()

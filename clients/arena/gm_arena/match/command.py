@@ -27,7 +27,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 class SprtCommand(click.Command):
-    """Takes ``--sprt elo0=0 elo1=10`` as it stands: as many words as there are."""
+    """A command that accepts ``--sprt elo0=0 elo1=10``: an option with any number of words."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words: list[str] = []
@@ -45,98 +45,127 @@ class SprtCommand(click.Command):
 
 @click.command(cls=SprtCommand)
 @click.argument("bots", nargs=-1, required=True)
-@click.option("--games", type=click.IntRange(1), default=2, show_default=True, help="How many any two who meet play.")
+@click.option(
+    "--games", type=click.IntRange(1), default=2, show_default=True, help="Games that two bots play against each other."
+)
 @click.option(
     "--concurrency",
     type=click.IntRange(0, 100),
     default=1,
     show_default=True,
     callback=lambda ctx, param, value: value or os.cpu_count() or 1,
-    help="Games at a time; 0 for as many as there are processors.",
+    help="The most games to play at the same time; 0 for as many as there are processors.",
 )
 @click.option(
     "--tournament",
     type=click.Choice(["round-robin", "gauntlet"]),
     default="round-robin",
     show_default=True,
-    help="Of more than two: everybody meets everybody, or the first all others.",
+    help="With more than two bots: all play all others, or the first plays all others.",
 )
-@click.option("--variant", type=VARIANTS, help="What is played.  [default: what the first bot plays]")
+@click.option("--variant", type=VARIANTS, help="Variant of all games.  [default: the first bot's]")
 @click.option(
     "--clock",
     callback=read_clock,
     metavar="CLOCK",
-    help="In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: none; rbc: 900+5]",
+    help="Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: none; rbc: 900+5]",
 )
-@click.option("--margin", type=click.IntRange(0), default=0, metavar="MS", help="How far a bot may overstep its time.")
+@click.option(
+    "--margin",
+    type=click.IntRange(0),
+    default=0,
+    metavar="MS",
+    help="Milliseconds by which a bot may overstep its time.",
+)
 @click.option(
     "--lag",
     type=click.IntRange(0),
     metavar="MS",
-    help="What of each move may be the machine's time, not the bot's.  [default: 1000 where all bots play here]",
+    help="Milliseconds of a move that are not charged if spent outside the bot.  [default: 1000 if all bots play here]",
 )
-@click.option("--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side.")
-@click.option("--openings", type=FILE, metavar="FILE", help="What games begin with: .pgn, or EPD or FEN, one a line.")
-@click.option("--plies", type=click.IntRange(0), help="How many plies of a PGN's games to take.  [default: all]")
-@click.option("--in-order", is_flag=True, help="Take openings as they stand in the file, and not as the seed has it.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What decides all that is drawn.")
-@click.option("--repeat/--no-repeat", default=True, show_default=True, help="Each opening twice, colours swapped.")
+@click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
+@click.option("--openings", type=FILE, metavar="FILE", help="Openings: a .pgn file, or EPD or FEN, one a line.")
+@click.option("--plies", type=click.IntRange(0), help="Plies to take of each game of a PGN.  [default: all]")
+@click.option("--in-order", is_flag=True, help="Play the openings in the file's order, not in random order.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
-    "--sprt", multiple=True, metavar="elo0=N elo1=N ...", help="End when decided; also alpha=, beta=, model=."
+    "--repeat/--no-repeat", default=True, show_default=True, help="Play each opening twice, with colours swapped."
 )
-@click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games as PGN.")
+@click.option(
+    "--sprt",
+    multiple=True,
+    metavar="elo0=N elo1=N ...",
+    help="End as soon as this sequential test is decided; also alpha=, beta=, model=.",
+)
+@click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games to this file as PGN.")
 @click.option(
     "--histories",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write each game of rbc as reconchess saves it, which GameHistory.from_file and rc-replay read.",
+    help="Write each rbc game as reconchess does; GameHistory.from_file and rc-replay read it.",
 )
 @click.option(
-    "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume goes on with it."
+    "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume continues from it."
 )
 @click.option(
     "--csv-out", type=FILE, metavar="FILE", help="Write every move, with its times and the bot's score, as CSV."
 )
-@click.option("--plot", type=FILE, metavar="FILE", help="Draw the bots' scores, move by move (.png, .svg, .pdf).")
-@click.option("--resume", is_flag=True, help="Go on with the match that --json-out was written by.")
-@server_options("Where to play.  [default: in this process]", default=None)
-@click.option("--player", metavar="ID|NAME", help="With --server: whom the bots that run here play as.")
-@click.option("--key", help=f"Its key, or @FILE.  [default: ${KEY_VARIABLE}, if set]")
+@click.option("--plot", type=FILE, metavar="FILE", help="Plot the bots' scores, move by move (.png, .svg, .pdf).")
+@click.option("--resume", is_flag=True, help="Continue the match in the --json-out file.")
+@server_options("The server to play on.  [default: a daemon inside the command]", default=None)
+@click.option("--player", metavar="ID|NAME", help="With --server: the player as whom the local bots play.")
+@click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(
-    "--patience", type=POSITIVE, default=PATIENCE_SECONDS, show_default=True, help="Seconds without a server."
+    "--patience",
+    type=POSITIVE,
+    default=PATIENCE_SECONDS,
+    show_default=True,
+    help="Give up after so many seconds without a server.",
 )
-@click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Without --server: where to watch the games.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Of all engines; may be given again.")
+@click.option(
+    "--data", metavar="DIRECTORY", help="Without --server: keep the games in this data directory, as gmd serve does."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Without --server: the port for watching the games."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a UCI option of all engines; may be given several times.",
+)
 @click.option(
     "--movetime",
     type=POSITIVE,
-    help="Seconds engines think about a move at most, with a clock too.  [default: 1; with a clock, none]",
+    help="The most seconds engines think about a move, also with a clock.  [default: 1; with a clock, no limit]",
 )
-@click.option("--depth", type=click.IntRange(1), help="Plies engines search at most.")
-@click.option("--nodes", type=click.IntRange(1), help="Nodes engines search at most.")
-@click.option("--stall", type=POSITIVE, default=60.0, show_default=True, help="Seconds for a move without a clock.")
+@click.option("--depth", type=click.IntRange(1), help="The most plies engines search.")
+@click.option("--nodes", type=click.IntRange(1), help="The most nodes engines search.")
+@click.option(
+    "--stall", type=POSITIVE, default=60.0, show_default=True, help="The most seconds for a move without a clock."
+)
 @click.option(
     "--max-memory",
     type=click.IntRange(0),
     metavar="MIB",
-    help="What each process of a bot may take; 0 for all.  [default: its share, but 1024 at least]",
+    help="Memory limit of each process of a bot; 0 for no limit.  [default: its share of the machine's, at least 1024]",
 )
-@click.option("--quiet", is_flag=True, help="No line for each game.")
+@click.option("--quiet", is_flag=True, help="Do not print a line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def match(bots: tuple[str, ...], **given: Any) -> None:
     """\b
     Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
 
-    Play BOTS against each other: games with colours in turn, several at once, each bot of each game in a process of
-    its own; and say which is the stronger, and how sure that is.
+    Play BOTS against each other, with alternating colours and several games at once, each bot of each game in a process
+    of its own. Say which bot is the stronger, and how sure that is.
 
-    A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, a bot that is installed (minimax,
-    random), or gm:PLAYER, who plays on the server by itself. NAME=BOT calls it by a name; uci[movetime=0.1,Hash=16]:...
-    gives one engine settings of its own.
+    A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, an installed bot (minimax, random),
+    or gm:PLAYER, a player who plays on the server independently. NAME=BOT gives a bot a name;
+    uci[movetime=0.1,Hash=16]:... gives one engine settings of its own.
 
-    The exit status is 0, also if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
-    line is wrong, or a bot cannot be started at all.
+    The exit status is 0, even if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
+    line is wrong, or a bot cannot be started.
     """
     with complaints():
         status = _match(bots, given)
@@ -144,7 +173,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
 
 
 def defaults() -> dict[str, Any]:
-    """The options of ``gmd match``, by their names, where nothing is said: for other commands that play matches."""
+    """Return the default options of ``gmd match``, by name, for other commands that play matches."""
     given = match.make_context("match", ["nobody"]).params
     del given["bots"]
     return given
@@ -152,7 +181,7 @@ def defaults() -> dict[str, Any]:
 
 @contextmanager
 def complaints() -> Iterator[None]:
-    """What is wrong with a match is told as click tells it."""
+    """Raise the errors of a match as click's errors."""
     try:
         yield
     except (BotUnusable, OpeningsUnusable) as error:
@@ -164,11 +193,11 @@ def complaints() -> Iterator[None]:
 
 
 def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
-    """The exit status."""
+    """Play the match that the options ask for; return the exit status."""
     _check(bots, given)
     sprt = settings.sprt_of(given["sprt"])
     if sprt is not None and len(bots) > 2:
-        raise click.UsageError("--sprt is for two bots")
+        raise click.UsageError("--sprt needs exactly two bots")
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
@@ -179,9 +208,9 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
 
 def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
     if len(bots) < 2:
-        raise click.UsageError("a match needs two bots, or more")
+        raise click.UsageError("BOTS: a match needs at least two bots")
     if given["resume"] and given["json_out"] is None:
-        raise click.UsageError("--resume needs --json-out, the record to go on with")
+        raise click.UsageError("--resume needs --json-out, the record to continue")
     if given["ca"] is not None and not given["tls"]:
         raise click.UsageError("--ca goes with --tls")
     if given["tls"] and given["server"] is None:
@@ -189,27 +218,29 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
     if given["player"] is not None and given["server"] is None:
         raise click.UsageError("--player goes with --server")
     if given["key"] is not None and given["player"] is None:
-        raise click.UsageError("--key goes with --player, whose it is")
+        raise click.UsageError("--key goes with --player")
     for option in ("data", "port"):
         if given[option] and given["server"] is not None:
             raise click.UsageError(
-                f"--{option} is of the daemon in this process, and --server is another one: give one of the two"
+                f"--{option} configures the daemon inside this command, which --server replaces: give only one"
             )
     if given["plies"] is not None and given["openings"] is None:
         raise click.UsageError("--plies goes with --openings")
 
 
 def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
-    """Players of the server's need one, and a clock; and who is challenged by name somebody who may challenge."""
+    """Check that remote players have a server and a clock, and that one challenged by name has a challenger."""
     remote = [entrant for entrant in entrants if entrant.bots is None]
     named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
     if remote and given["server"] is None:
-        raise click.UsageError(f"{remote[0].spec} plays on a server: --server says which")
+        raise click.UsageError(f"{remote[0].spec} plays on a server: give --server")
     if remote and given["clock"] is None and variant != "rbc":
         raise click.UsageError(
-            f"{remote[0].spec} plays elsewhere: give --clock, or it is waited for without end if it goes (--clock none)"
+            f"{remote[0].spec} plays elsewhere: give --clock, or --clock none to wait for ever if it leaves"
         )
     if named and given["player"] is None:
-        raise click.UsageError(f"{named[0].spec} is challenged by a registered player: --player says by which")
+        raise click.UsageError(f"{named[0].spec} can only be challenged by a registered player: give --player")
     if len(named) > 1:
-        raise click.UsageError(f"{named[0].spec} and {named[1].spec} play elsewhere: give one by its id (gm:4503...)")
+        raise click.UsageError(
+            f"{named[0].spec} and {named[1].spec} are both remote players by name: give one by its id (gm:4503...)"
+        )

@@ -25,15 +25,15 @@ from .trial import started
 
 
 class MatchError(Exception):
-    """The match cannot go on: an opponent is not there, or the server refuses a game."""
+    """The match cannot continue: an opponent is missing, or the server refuses a game."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Somebody who plays in a match.
+    """A participant of a match.
 
-    :ivar bots: where its bots come from; None if it plays somewhere else.
-    :ivar player: whom it plays as on the server: an id, or the name of a registered player who is to be challenged.
+    :ivar bots: the factory of its bots; None if it plays elsewhere.
+    :ivar player: its player on the server: an id, or the name of a registered player who is to be challenged.
     """
 
     label: str
@@ -43,10 +43,10 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Terms:
-    """What all games of a match have in common.
+    """The terms that all games of a match share.
 
     :ivar options: fields of ``new_game``.
-    :ivar stall_seconds: how long a move may take where there is no clock.
+    :ivar stall_seconds: the most seconds for a move where there is no clock.
     """
 
     variant: str
@@ -56,31 +56,31 @@ class Terms:
 
 
 class Playing:
-    """Plays fixtures on a server."""
+    """Plays the fixtures of a match on a server."""
 
     def __init__(
         self, server: Callable[[int | str | None], Server], contestants: list[Contestant], terms: Terms
     ) -> None:
-        """:param server: where to play, as a player, or as nobody."""
+        """:param server: returns the server to play on, for a player or for a client without one."""
         self._server, self._contestants, self._terms = server, contestants, terms
 
     async def play(self, fixture: Fixture) -> Record:
         """Play a game.
 
-        :raises MatchError: it cannot be played, through no fault of a bot's.
-        :raises ConnectionLost: the server is gone, for longer than there is patience.
+        :raises MatchError: the game cannot be played, through no fault of a bot.
+        :raises ConnectionLost: the server has been unreachable for longer than the patience.
         """
         began, started = time.monotonic(), datetime.now(UTC)
         white, black = (self._contestants[number] for number in fixture.bots)
         sides: dict[Color, Contestant] = {"white": white, "black": black}
         error: Exception | None = None
-        async with trio.open_nursery() as beside:
+        async with trio.open_nursery() as background:
             try:
-                bots = await self._start(sides, beside)
+                bots = await self._start(sides, background)
                 state, seen = await self._play(fixture, sides, bots)
-            except Exception as raised:  # carried past the nursery, which would make a group of it
+            except Exception as raised:  # raised outside the nursery, which would wrap it in a group
                 error = raised
-            beside.cancel_scope.cancel()
+            background.cancel_scope.cancel()
         if error is not None:
             raise error
         if state["result"] == "*":
@@ -114,12 +114,12 @@ class Playing:
             return record
         return {**record, "history": {**history["history"], "white_name": white.label, "black_name": black.label}}
 
-    async def _start(self, sides: Mapping[Color, Contestant], beside: trio.Nursery) -> dict[Color, Bot]:
+    async def _start(self, sides: Mapping[Color, Contestant], background: trio.Nursery) -> dict[Color, Bot]:
         bots: dict[Color, Bot] = {}
 
         async def start(color: Color, source: Bots) -> None:
             try:
-                bots[color] = await started(source, beside)
+                bots[color] = await started(source, background)
             except BotFailed as failure:
                 bots[color] = Stillborn(failure)
 
@@ -132,7 +132,7 @@ class Playing:
     async def _play(
         self, fixture: Fixture, sides: Mapping[Color, Contestant], bots: Mapping[Color, Bot]
     ) -> tuple[GameState, dict[Color, ObservedBot]]:
-        """The last state, and what was seen of those who play here."""
+        """Return the last state, and the observations of the bots that play here."""
         seen = self._observed(bots)
         try:
             game = await self._make(fixture, sides)
@@ -153,7 +153,7 @@ class Playing:
                     async with self._server(sides[color].player).client() as client:
                         played: Played = await play_seat(client, places[color], seen[color])
                     states.append(played.state)
-                except Exception as raised:  # carried past the nursery, which would make a group of it
+                except Exception as raised:  # raised outside the nursery, which would wrap it in a group
                     error = error or raised
                     nursery.cancel_scope.cancel()
                 seen[color].begun.set()
@@ -186,7 +186,7 @@ class Playing:
             return await client.new_game(white, black, brief=True, **fields)
 
     async def _watch(self, game_id: int) -> GameState:
-        """The last state of a game that nobody here plays in."""
+        """Return the last state of a game in which no bot plays here."""
         async with self._server(None).client() as client:
             state = (await client.state(game_id, player=None, brief=True))["state"]
             while state["phase"] != "over":
@@ -208,14 +208,14 @@ class Playing:
 
 
 def hash_of(seed: int, number: int) -> int:
-    """A game's own seed."""
+    """Return a game's own seed."""
     return seed * 1_000_003 + number
 
 
 def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
-    """How a game ended, for people; where a bot did wrong, what.
+    """Return how a game ended, in words; where a bot failed, the failure.
 
-    A loss on time is a ``stall`` where the bot would not answer after it, either, and ``time`` otherwise.
+    A loss on time is a ``stall`` where the bot did not answer after it, either, and ``time`` otherwise.
     """
     ended = ending_of(state["termination"], state["variant"])
     if ended is None:
@@ -229,12 +229,12 @@ def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
-    """The same of the same game, whatever its id."""
+    """Return a failure without the game's id, so that it is the same when the game is played again."""
     return {"kind": failure.fault, "reason": str(failure).replace(f" in game {game_id}", "")}
 
 
 def _time(move: MoveTime) -> list[Any]:
-    """A row of ``times``: ply, seconds thought, seconds charged, seconds left, score, seconds of the hand-over."""
+    """Return a row of ``times``: ply, seconds thought, seconds charged, seconds left, score, hand-over seconds."""
     charged = None if move.charged is None else round(move.charged, 3)
     handed = None if move.handed is None else round(move.handed, 6)
     return [move.ply, round(move.thought, 6), charged, move.left, move.score, handed]

@@ -1,4 +1,4 @@
-"""A match that is played to its end, with all that is written of it."""
+"""Plays a match to its end, and writes its record and its other files."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from .text import summary_text
 from .trial import try_out
 from .verdict import verdict
 
-#: Players whom nobody has registered: on a server of others', they begin with one that is drawn from so many.
+#: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
 OPEN_PLAYERS = 2**51
 
-#: What of a game is written, and then of no use here: the largest parts, where there may be ten thousand games.
+#: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
 
-#: What a match came to, for people: of its games, whose bots have these labels.
+#: The type of a function that returns the result as text: from the games, the bots' labels and the test.
 Text = Callable[[Sequence[Record], Sequence[str], Sprt | None], str]
 
 
@@ -52,12 +52,12 @@ def play_match(
     sprt: Sprt | None = None,
     text: Text = summary_text,
 ) -> int:
-    """Play a match, and print what came of it; the exit status.
+    """Play a match, and print its result; return the exit status.
 
-    :param texts: the bots as they are to stand in the record: a match goes on with the same.
-    :param given: the options of ``gmd match``, by their names.
-    :param text: what is printed at the end.
-    :raises RecordUnusable: the record cannot be written, or is another match's.
+    :param texts: the bots as they are recorded: a match continues only with the same.
+    :param given: the options of ``gmd match``, by name.
+    :param text: returns the text that is printed at the end.
+    :raises RecordUnusable: the record cannot be written, or belongs to another match.
     """
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
     plan = settings.plan_of(entrants, variant, given)
@@ -81,7 +81,7 @@ def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | No
 
 
 class Match:
-    """A match, with all that is written of it."""
+    """A match, and the files that it writes."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class Match:
         self._first_two = meeting(self._records, *self._labels[:2])
 
     def play(self) -> None:
-        """Play what is left, and say what came of it, also if something comes between.
+        """Play the remaining games, and print the result, even after an error.
 
-        :raises Stopped: that was a signal.
+        :raises Stopped: a signal came.
         """
         error: Exception | None = None
         with Outputs.of(self._given, self._records) as outputs:
@@ -134,7 +134,7 @@ class Match:
                     playing = await _playing(self._entrants, self._terms, address, self._given)
                     runner = Runner(_timed(playing.play, pace), partial(self._keep, outputs, report), self._decided)
                     await runner.run(left, self._given["concurrency"])
-                except Exception as raised:  # past the daemon, which has nothing to do with it
+                except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
                     error = raised
         if error is not None:
             raise error
@@ -157,7 +157,7 @@ class Match:
 
 
 def _timed(play: Play, pace: Pace) -> Play:
-    """Measure each game while it is played."""
+    """Return a function that plays a game and measures its duration."""
 
     async def timed(fixture: Fixture) -> Record:
         with pace.game(fixture.number):
@@ -168,14 +168,14 @@ def _timed(play: Play, pace: Pace) -> Play:
 
 @asynccontextmanager
 async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
-    """Where to play: the server named, or a daemon in this process."""
+    """Yield the address to play on: the server given, or a daemon in this process."""
     if given["server"] is not None:
         yield given["server"]
         return
     from gmd import Config, DataError, open_daemon
     from gmd.process import prepare_process
 
-    prepare_process()  # all of this process is the match's
+    prepare_process()  # the whole process belongs to the match
     try:
         config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
         async with open_daemon(config) as daemon:
@@ -183,7 +183,7 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
                 click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
             yield daemon.addresses[0]
     except (DataError, OSError) as error:
-        raise MatchError(f"no daemon can be started: {error}") from None
+        raise MatchError(f"the daemon cannot be started: {error}") from None
 
 
 async def _playing(
@@ -202,7 +202,7 @@ async def _playing(
 def _servers(
     address: tuple[str, int], given: dict[str, Any], who: dict[str, Any] | None
 ) -> Callable[[int | str | None], Server]:
-    """The server, as a player, or as nobody; where the bots play as a registered one, always as that."""
+    """Return a function from a player to its connection; bots of a registered player always connect as that player."""
     tls: bool | ssl.SSLContext = given["tls"]
     if given["ca"] is not None:
         tls = ssl.create_default_context(cafile=given["ca"])

@@ -1,7 +1,7 @@
-"""A bot of a match under observation: how long it thinks, what it says of its moves, and what it does wrong.
+"""A bot of a match under observation: its thinking times, its scores, and its failures.
 
-Whether it has lost on time is for the daemon's clock to say. What is measured here is how much of the time that the
-clock has charged the bot did not have: that is what the runner, the daemon and the machine between them take.
+The daemon's clock decides whether a bot lost on time. This module measures how much of the charged time the bot did not
+have: the time that the runner, the daemon and the machine take.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from gm_client.trio_client import Turn
 
 from ..bot import Bot, BotFailed, Place
 
-#: Seconds for what a bot does before the first clock runs, and after the game: no clock judges that.
+#: Seconds for a bot's work before the first clock runs, and after the game, which no clock limits.
 BEGIN_SECONDS = 60.0
 END_SECONDS = 10.0
 
 
 @dataclass
 class MoveTime:
-    """One move of a bot's, in seconds.
+    """The times of one move of a bot, in seconds.
 
-    :ivar thought: from when the bot was told of its turn to when it had answered, without what the server did for it.
-    :ivar charged: by the daemon's clock, to the millisecond; None where it does not show that.
-    :ivar left: what the clock then showed; None without one.
-    :ivar score: what the bot thought of the move, if it says.
-    :ivar handed: from the opponent's answer to when this bot was told of it; None where the opponent plays elsewhere,
+    :ivar thought: from the bot's receiving its turn to its answer, without the server's work on its requests.
+    :ivar charged: the time that the daemon's clock charged, to the millisecond; None where it does not show that.
+    :ivar left: the clock's time after the move; None without a clock.
+    :ivar score: the bot's score of the move, if it gives one.
+    :ivar handed: from the opponent's answer to this bot's receiving its turn; None where the opponent plays elsewhere,
         and for the first move.
     """
 
@@ -55,35 +55,35 @@ class MoveTime:
 
 
 class HandOver:
-    """When the bots of a game have answered: what passes until the opponent is told is nobody's thought."""
+    """The times of the bots' answers: the delay until the opponent receives its turn counts as nobody's thought."""
 
     def __init__(self) -> None:
         self._answered: tuple[int, float] | None = None
 
     def answered(self, ply: int) -> None:
-        """A bot has moved at a ply."""
+        """Record that a bot has moved at a ply."""
         self._answered = ply, trio.current_time()
 
     def told(self, ply: int) -> float | None:
-        """The one whose turn that makes it is told now; the seconds that took, if they were measured."""
+        """Return the seconds since the opponent's move, as the bot receives its turn; None if unmeasured."""
         if self._answered is None or self._answered[0] != ply - 1:
             return None
         return trio.current_time() - self._answered[1]
 
 
 class ObservedBot(Bot):
-    """A bot, and what was seen of it.
+    """A bot with its observations.
 
-    :ivar failure: what it did wrong, if anything.
+    :ivar failure: the bot's first failure, if any.
     :ivar silent: whether it was thinking when it was stopped.
-    :ivar moves: each of its moves.
-    :ivar begun: set when it has begun the game; by others, when it will not.
+    :ivar moves: the times of each of its moves.
+    :ivar begun: set when the bot has begun the game; set by others when it will not.
     """
 
     def __init__(self, bot: Bot, stall_seconds: float, between: HandOver, after: ObservedBot | None = None) -> None:
-        """:param stall_seconds: how long a move may take where the game has no clock.
-        :param between: the same for both bots of a game.
-        :param after: who begins before it: where both fail at that, it is always the same one that loses.
+        """:param stall_seconds: the most seconds for a move where the game has no clock.
+        :param between: shared by both bots of a game.
+        :param after: the bot that begins first: where both fail to begin, the same one always loses.
         """
         self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
         self._place: Place
@@ -123,7 +123,7 @@ class ObservedBot(Bot):
         charged = None
         if self._left is not None and left is not None and option and "initial" in option:
             charged = self._left + option.get("increment", 0.0) - left
-        # What the clock of the first move has charged is not to be seen: it runs once both players are heard from.
+        # The time charged for the first move is unknown: the clock starts at the first contact of both players.
         self._left = left
         self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed))
 
@@ -148,7 +148,7 @@ class ObservedBot(Bot):
 
 
 def as_failure(error: Exception) -> BotFailed:
-    """What a bot raises that runs in this process, or has the server refuse, is its failure as well."""
+    """Return the failure of a bot for an exception: raised by the bot in this process, or a refusal of the server."""
     if isinstance(error, BotFailed):
         return error
     if isinstance(error, GmError):
@@ -158,14 +158,14 @@ def as_failure(error: Exception) -> BotFailed:
 
 
 class TimedTurn(Turn):
-    """A turn that says when it was answered, also to the server.
+    """A turn that measures when it is answered, and reports it to the server.
 
-    :ivar thought: seconds that the bot has had it.
-    :ivar moved: the state after its move; None until then.
+    :ivar thought: seconds that the bot has had for the turn.
+    :ivar moved: the state after its move; None before.
     """
 
     def __init__(self, turn: Turn, between: HandOver, *, tells: bool) -> None:
-        """:param tells: whether the game's clock has a use for it."""
+        """:param tells: whether to report the times to the server, for a clock with a lag."""
         self.__dict__.update(turn.__dict__)
         self._between, self._tells = between, tells
         self.thought = self._last = 0.0
@@ -191,7 +191,7 @@ class TimedTurn(Turn):
         return await super().end_game(termination)
 
     def _answered(self) -> None:
-        """Measure what the bot has thought before its next request; the server is sent the same number."""
+        """Measure the bot's thought before its next request; the server receives the same number."""
         self._last = trio.current_time() - self._since
         self.thought += self._last
 

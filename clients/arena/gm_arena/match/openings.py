@@ -1,4 +1,4 @@
-"""Positions that the games of a match begin with: out of files of PGN or EPD, or Chess960's."""
+"""Start positions of a match's games: from files of PGN or EPD, or Chess960's."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..boards import board_of
 
 
 class OpeningsUnusable(Exception):
-    """A file of openings that cannot be read, or has none. The message says which line or game is at fault."""
+    """A file of openings cannot be read, or has none. The message names the line or the game."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Where a game begins.
+    """The beginning of a game.
 
-    :ivar name: for people: a number in the file, or of a start position, and what the file calls it.
+    :ivar name: a name for people: a number in the file or of a start position, and the file's own name of it.
     :ivar fen: the position; None for the variant's own.
-    :ivar moves: made from there, in UCI, which no clock is charged for.
-    :ivar position: Chess960's number, in place of all that.
+    :ivar moves: moves from there, in UCI, which no clock is charged for.
+    :ivar position: Chess960's number, in place of the others.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Opening:
     position: int | None = None
 
     def fields(self, variant: str) -> dict[str, Any]:
-        """The fields of ``new_game``."""
+        """Return the fields of ``new_game``."""
         if self.position is not None:
             return {"position": self.position}
         fen = {} if self.fen is None else {"fen": self.fen}
@@ -49,7 +49,7 @@ class Opening:
         return {**fen, "pgn": board.root().variation_san(board.move_stack)}  # the server reads SAN
 
     def board(self, variant: str) -> chess.Board:
-        """The position with which the players begin, behind the moves.
+        """Return the position in which the players begin, after the moves.
 
         :raises ValueError: a move is not legal in the variant.
         """
@@ -60,7 +60,7 @@ class Opening:
 
 
 def starting_fen(variant: str) -> str:
-    """The position a variant begins with where nothing else is said."""
+    """Return the default start position of a variant."""
     return (
         board_of("crazyhouse", f"{chess.STARTING_BOARD_FEN}[] w KQkq - 0 1").fen()
         if variant == "crazyhouse"
@@ -71,15 +71,15 @@ def starting_fen(variant: str) -> str:
 def openings_for(
     variant: str, file: Path | None, *, plies: int | None, seed: int, in_order: bool, most: int | None = None
 ) -> list[Opening]:
-    """The openings of a match, in the order in which they are played; after the last comes the first again.
+    """Return the openings of a match, in playing order; after the last one the first is played again.
 
-    Of a file only those are looked at that are played: there are books of hundreds of thousands.
+    Of a file only the openings that are played are checked: some books have hundreds of thousands.
 
-    :param file: PGN, or EPD or FEN, one a line; None for the variant's start, which in Chess960 are all 960.
-    :param plies: of a PGN's games, at most so many.
-    :param in_order: as they stand in the file, and not drawn by the seed.
-    :param most: how many are played at most; None for all.
-    :raises OpeningsUnusable: the file has none, or one that no game can begin with.
+    :param file: PGN, or EPD or FEN, one a line; None for the variant's start position, or all 960 in Chess960.
+    :param plies: the most plies of each game of a PGN.
+    :param in_order: whether to keep the file's order, instead of a random one by the seed.
+    :param most: the most openings that are played; None for all.
+    :raises OpeningsUnusable: the file has no openings, or one that no game can begin with.
     """
     made: Sequence[Callable[[], Opening]]
     if file is not None:
@@ -89,7 +89,7 @@ def openings_for(
     else:
         made = [partial(Opening, "start")]
     if not made:
-        raise OpeningsUnusable(f"openings: {file} has no openings in it")
+        raise OpeningsUnusable(f"openings: {file} has no openings")
     order = list(range(len(made)))
     if not in_order:
         random.Random(f"openings {seed}").shuffle(order)
@@ -97,9 +97,9 @@ def openings_for(
 
 
 def _in_file(variant: str, file: Path, plies: int | None) -> list[Callable[[], Opening]]:
-    """What makes each opening of a file."""
+    """Return a function for each opening of a file that reads it."""
     try:
-        text = file.read_text("utf-8-sig", "replace")  # old files of PGN are in Latin-1, and only names show that
+        text = file.read_text("utf-8-sig", "replace")  # old PGN files are in Latin-1, which affects only names
     except OSError as error:
         raise OpeningsUnusable(f"openings: {file}: {error.strerror}") from None
     if file.suffix.lower() == ".pgn":
@@ -115,9 +115,9 @@ def _in_file(variant: str, file: Path, plies: int | None) -> list[Callable[[], O
 
 
 def _checked(where: str, variant: str, read: Callable[..., Opening], *arguments: Any) -> Opening:
-    """An opening that a game can begin with.
+    """Return an opening, after checking that a game can begin with it.
 
-    :raises OpeningsUnusable: it is none.
+    :raises OpeningsUnusable: no game can begin with it.
     """
     try:
         opening = read(variant, *arguments)
@@ -126,12 +126,12 @@ def _checked(where: str, variant: str, read: Callable[..., Opening], *arguments:
         raise OpeningsUnusable(f"openings: {where}: {error}") from None
     if variant != "rbc" and (outcome := board.outcome(claim_draw=False)) is not None:
         over = outcome.termination.name.lower().replace("_", " ")
-        raise OpeningsUnusable(f"openings: {where}: no game can begin with it, which is over: {over}")
+        raise OpeningsUnusable(f"openings: {where}: no game can begin here, since the game is over: {over}")
     return opening
 
 
 def _position(variant: str, number: int, line: str) -> Opening:
-    """EPD or FEN: behind the fourth field come two numbers, or operations, of which the ``id`` counts."""
+    """Parse EPD or FEN: after the fourth field come two numbers, or operations, of which only the ``id`` is used."""
     fields = line.split()
     if len(fields) >= 6 and fields[4].isdecimal() and fields[5].isdecimal():
         fen, name = " ".join(fields[:6]), ""
@@ -139,7 +139,7 @@ def _position(variant: str, number: int, line: str) -> Opening:
         fen = " ".join([*fields[:4], "0", "1"])
         board = chess.Board(chess960=True)
         name = str(board.set_epd(line).get("id", "")) if variant != "crazyhouse" else ""
-    board_of(variant, fen)  # which refuses what is no position
+    board_of(variant, fen)  # raises for an invalid position
     return Opening(f"{number}: {name}" if name else str(number), fen)
 
 
@@ -155,7 +155,7 @@ def _opening_of(variant: str, number: int, text: str, plies: int | None) -> Open
     moves = []
     for move in list(game.mainline_moves())[:plies]:
         if move not in board.legal_moves:
-            raise ValueError(f"{board.uci(move)} is no legal move in {board.fen()}")
+            raise ValueError(f"{board.uci(move)} is not a legal move in {board.fen()}")
         moves.append(board.uci(move))
         board.push(move)
     if not VARIANTS[variant].loads_moves:

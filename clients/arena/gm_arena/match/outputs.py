@@ -1,6 +1,6 @@
-"""Files of a match beside its record: PGN, histories, every move as CSV, and a plot of the bots' scores.
+"""The files of a match other than its record: PGN, histories, every move as CSV, and a plot of the bots' scores.
 
-They are written anew from the record when a match goes on, so that they never say something else than it does.
+They are written again from the record when a match is resumed, so that they always agree with it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ COLUMNS = (
     "static",
 )  # fmt: skip
 
-#: What a mate is on a plot, in pawns: beyond what is won anyway.
+#: The score of a mate on a plot, in pawns: beyond any won position.
 MATE_PAWNS = 15.0
 
-#: Characters of a bot's name in the name of a file.
+#: The most characters of a bot's name in a file name.
 MAX_NAME = 60
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]")
@@ -34,7 +34,7 @@ _HEADER = re.compile(r'^\[(?P<name>\w+) ".*"\]$', re.MULTILINE)
 
 
 class Outputs(ExitStack):
-    """The files that were asked for."""
+    """The files that the options ask for."""
 
     def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None, histories: Path | None) -> None:
         super().__init__()
@@ -47,9 +47,9 @@ class Outputs(ExitStack):
 
     @classmethod
     def of(cls, given: Mapping[str, Any], records: Sequence[Record]) -> Self:
-        """Begin them, with the games that are there already.
+        """Create the files, with the games played so far.
 
-        :raises RecordUnusable: one cannot be written, or drawn.
+        :raises RecordUnusable: a file cannot be written, or the plot cannot be drawn.
         """
         if given["plot"] is not None:
             _figure(given["plot"])
@@ -62,7 +62,7 @@ class Outputs(ExitStack):
     def add(self, record: Record) -> None:
         """Append a game.
 
-        :raises RecordUnusable: it cannot be written.
+        :raises RecordUnusable: a file cannot be written.
         """
         if self._pgn is not None:
             _append(self._pgn, pgn_of(record) + "\n")
@@ -72,7 +72,7 @@ class Outputs(ExitStack):
             _write_history(self._histories / history_name(record), record)
 
     def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
-        """Draw the plot, which has all games in it."""
+        """Draw the plot of all games."""
         if self._plot is not None:
             draw(self._plot, records, labels)
 
@@ -94,7 +94,7 @@ def _folder(path: Path | None) -> Path | None:
 
 
 def history_name(record: Record) -> str:
-    """The file of a game's history: ``12-new-old.json``. What a file's name should not have in it is an underscore."""
+    """Return the name of a game's history file: ``12-new-old.json``. Unsuitable characters become underscores."""
     white, black = (_NOT_IN_NAMES.sub("_", record[color])[:MAX_NAME] for color in ("white", "black"))
     return f"{record['game']}-{white}-{black}.json"
 
@@ -115,19 +115,19 @@ def _append(file: IO[str], text: str) -> None:
 
 
 def _close(file: IO[str]) -> None:
-    with suppress(OSError):  # what could not be written, and was said to be so
+    with suppress(OSError):  # the error was reported when writing
         file.close()
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as comma-separated values."""
+    """Return rows as comma-separated values."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
 def pgn_of(record: Record) -> str:
-    """A game as PGN, with the bots' names; what no header of PGN's is for has one of our own."""
+    """Return a game as PGN, with the bots' names; facts without a standard PGN header get a header of ours."""
     headers = {"Event": "gmd match", "Round": str(record["game"]), "White": record["white"], "Black": record["black"]}
 
     def header(match: re.Match[str]) -> str:
@@ -149,7 +149,7 @@ def _tag(name: str, value: str) -> str:
 
 
 def rows_of(record: Record) -> Iterator[list[Any]]:
-    """A row of :data:`COLUMNS`, but the last, for each move of a bot that played here, in the order of the game.
+    """Yield a row of all :data:`COLUMNS` but the last for each move of a local bot, in the order of the game.
 
     Times are in seconds.
     """
@@ -162,9 +162,9 @@ def rows_of(record: Record) -> Iterator[list[Any]]:
 
 
 def judged_rows_of(record: Record) -> Iterator[list[Any]]:
-    """The same rows with what the position after the move is worth, in pawns, to the player who moved.
+    """Yield the same rows with the value of the position after the move, in pawns, to the player who moved.
 
-    Every move has this score, also those of bots that say none.
+    Every move has this score, including those of bots that give none.
     """
     to_white = static_scores(record)
     for row in rows_of(record):
@@ -174,19 +174,19 @@ def judged_rows_of(record: Record) -> Iterator[list[Any]]:
 
 
 def pawns_of(score: str) -> float:
-    """A score in pawns; a mate, and the nearer the more, is beyond all else."""
+    """Return a score in pawns, limited to the score of a mate."""
     if score.startswith("#"):
         return -MATE_PAWNS if score[1:].startswith("-") else MATE_PAWNS
     return max(-MATE_PAWNS, min(MATE_PAWNS, int(score) / 100.0))
 
 
 def scores_by_move(record: Record, label: str) -> list[tuple[int, float]]:
-    """The number of each move that a bot has given a score of, in a game, and the score in pawns."""
+    """Return the number and the score in pawns of each move in a game that a bot has given a score of."""
     return [(row[1] // 2 + 1, row[6]) for row in rows_of(record) if row[3] == label and row[6] is not None]
 
 
 def mean_by_move(games: Iterable[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
-    """Of the games that came to a move, the mean of their scores there."""
+    """Return the mean score at each move, over the games that reached it."""
     by_move: dict[int, list[float]] = {}
     for scores in games:
         for move, pawns in scores:
@@ -195,9 +195,9 @@ def mean_by_move(games: Iterable[Sequence[tuple[int, float]]]) -> list[tuple[int
 
 
 def draw(path: Path, records: Sequence[Record], labels: Sequence[str]) -> None:
-    """Each bot's scores over the moves of its games: a thin line for each, and their mean.
+    """Plot each bot's scores over the moves of its games: a thin line for each game, and the mean.
 
-    :raises RecordUnusable: there is nothing to draw with, or it cannot be written.
+    :raises RecordUnusable: matplotlib is missing, or the file cannot be written.
     """
     figure = _figure(path)
     axes = figure.subplots()

@@ -1,9 +1,9 @@
-"""How long a match still takes, out of how long its games have taken.
+"""Estimates how long a match still takes, from the durations of its games.
 
-The games that end first are the short ones, so their mean is no estimate. The games that are being played count too:
-each says that it takes longer than it has lasted. Lengths are taken to have a Weibull distribution, whose shape may be
-that of games that take about the same time as well as of those that end at any moment alike, and its parameters are the
-most likely ones for all that was seen. Source: J. F. Lawless, "Statistical Models and Methods for Lifetime Data", 5.2.
+The games that end first are the short ones, so their mean is no estimate. The games in progress count too: each shows
+that it takes longer than it has lasted. Durations are assumed to have a Weibull distribution, whose shape covers games
+of about equal length as well as games that end at any moment with equal likelihood. Its parameters are the most likely
+ones for all observations. Source: J. F. Lawless, "Statistical Models and Methods for Lifetime Data", 5.2.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-#: Shapes that are considered: 1 is the exponential distribution. The first few games say little of the shape, and a
-#: high one believes them too readily that all take as long as they did.
+#: The range of shapes: 1 is the exponential distribution. The first few games say little about the shape, and a high
+#: shape assumes too early that all games take as long as they did.
 LEAST_SHAPE, MOST_SHAPE = 0.8, 2.0
 
-#: Seconds that a game lasts at least, for the logarithm's sake.
+#: The least seconds of a game, so that its logarithm is finite.
 SHORTEST = 1e-3
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """A Weibull distribution of games' lengths: after ``scale`` seconds, 37 % of them go on."""
+    """A Weibull distribution of games' durations: after ``scale`` seconds, 37 % of them are still in progress."""
 
     scale: float
     shape: float
 
     @classmethod
     def of(cls, ended: Sequence[float], running: Sequence[float]) -> Lengths:
-        """Return the most likely one.
+        """Return the most likely distribution.
 
-        :param ended: seconds of each game that has ended; one at least.
-        :param running: seconds that each of the others has lasted so far.
+        :param ended: seconds of each game that has ended; at least one.
+        :param running: seconds that each game in progress has lasted so far.
         """
         unit = max(*ended, *running, SHORTEST)  # no power is too large for a float
         lasted = [max(seconds, SHORTEST) / unit for seconds in (*ended, *running)]
@@ -50,11 +50,11 @@ class Lengths:
 
     @property
     def mean(self) -> float:
-        """In seconds."""
+        """The mean duration, in seconds."""
         return self.scale * math.gamma(1.0 + 1.0 / self.shape)
 
     def rest(self, lasted: float, games: int = 1) -> float:
-        """Return in how many seconds the last of so many games ends that have lasted so long."""
+        """Return in how many seconds the last of so many games ends that have each lasted so long."""
         hazard = 1.0 + math.log(games)
         return float((lasted**self.shape + hazard * self.scale**self.shape) ** (1.0 / self.shape) - lasted)
 
@@ -63,9 +63,9 @@ def seconds_left(ended: Sequence[float], running: Sequence[float], to_begin: int
     """Return in how many seconds the last game ends; None before the first has ended.
 
     :param ended: seconds of each game that has ended.
-    :param running: seconds that each of those has lasted that are being played.
-    :param to_begin: how many games have not begun.
-    :param at_once: how many are played at a time.
+    :param running: seconds that each game in progress has lasted.
+    :param to_begin: the number of games that have not begun.
+    :param at_once: the number of games played at the same time.
     """
     if not ended:
         return None
@@ -75,13 +75,13 @@ def seconds_left(ended: Sequence[float], running: Sequence[float], to_begin: int
     lengths = Lengths.of(ended, running)
     work = sum(map(lengths.rest, running)) + to_begin * lengths.mean
     last = lengths.rest(0.0) if to_begin else lengths.rest(min(running), len(running))
-    if len(ended) >= len(running) > 0:  # by then the longest that was seen is no short one
+    if len(ended) >= len(running) > 0:  # now the longest seen is not a short one
         last = min(last, 2.0 * max(*ended, *running) - min(running))
     return max(last, work / seats)
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as exactly as an estimate is: ``40 s``, ``3 min``, ``2 h 10 min``, ``3 d``."""
+    """Return a duration with the precision of an estimate: ``40 s``, ``3 min``, ``2 h 10 min``, ``3 d``."""
     if seconds < 55:
         return f"{max(1, math.ceil(seconds / 5) * 5 if seconds > 10 else math.ceil(seconds))} s"
     minutes = round(seconds / 60)
@@ -97,18 +97,18 @@ class Pace:
     """Measures the games of a match as they are played."""
 
     def __init__(self, at_once: int, now: Callable[[], float] = time.monotonic) -> None:
-        """:param at_once: how many games are played at a time."""
+        """:param at_once: the number of games played at the same time."""
         self._at_once, self._now = at_once, now
         self._ended: list[float] = []
         self._began: dict[int, float] = {}
 
     def resumed(self, seconds: Sequence[float]) -> None:
-        """Take in games that were played before."""
+        """Add the durations of games that were played before."""
         self._ended += seconds
 
     @contextmanager
     def game(self, number: int) -> Iterator[None]:
-        """Measure a game while it is played. One that is broken off is forgotten."""
+        """Measure a game while it is played. A cancelled game is not counted."""
         self._began[number] = self._now()
         try:
             yield
@@ -119,10 +119,10 @@ class Pace:
     def seconds_left(self, games: int) -> float | None:
         """Return in how many seconds so many games of the match have ended; None before the first has.
 
-        Games count as soon as they end, also where one before them in the plan goes on. It may be asked from another
-        thread.
+        Games count as soon as they end, even where an earlier one in the plan is in progress. This may be called from
+        another thread.
 
-        :param games: resumed ones, those that ended and those being played among them.
+        :param games: the number of games, including resumed ones, those that ended and those in progress.
         """
         now = self._now()
         ended, running = list(self._ended), [now - began for began in list(self._began.values())]

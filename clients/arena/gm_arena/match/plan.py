@@ -1,4 +1,4 @@
-"""Which games a match has: who plays whom, with which colours, from which opening. Only the arguments decide that."""
+"""The games of a match: who plays whom, with which colours, from which opening. They depend only on the arguments."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Kind = Literal["round-robin", "gauntlet"]
 
 @dataclass(frozen=True)
 class Fixture:
-    """A game that is to be played.
+    """A planned game.
 
     :ivar number: from 1, in the order of the match.
-    :ivar white: number of a bot, from 0; so ``black``.
+    :ivar white: number of a bot, from 0; likewise ``black``.
     :ivar encounter: how often these two have met before.
-    :ivar pair: the two games from one opening with colours swapped have the same; None where that is not done.
+    :ivar pair: the same for the two games from one opening with colours swapped; None where openings are not repeated.
     """
 
     number: int
@@ -31,17 +31,17 @@ class Fixture:
 
     @property
     def bots(self) -> tuple[int, int]:
-        """White's and Black's."""
+        """The numbers of White and Black."""
         return self.white, self.black
 
 
 def fixtures(bots: int, games: int, openings: Sequence[Opening], *, repeat: bool, kind: Kind) -> list[Fixture]:
-    """All games.
+    """Return all games.
 
-    Every two who meet play the same openings, in the same order, so that nobody's are easier.
+    Any two who meet play the same openings, in the same order, so that all pairings are equally hard.
 
-    :param games: how many any two who meet play, with alternating colours.
-    :param repeat: each opening twice, with colours swapped.
+    :param games: how many games any two who meet play, with alternating colours.
+    :param repeat: whether to play each opening twice, with colours swapped.
     :param kind: in a gauntlet the first bot meets all the others.
     """
     rounds = round_robin(bots, games) if kind == "round-robin" else gauntlet(bots, 1, games)
@@ -58,7 +58,7 @@ def fixtures(bots: int, games: int, openings: Sequence[Opening], *, repeat: bool
 
 
 def _in_order(rounds: list[list[Pairing]], *, by_two: bool) -> list[Pairing]:
-    """The games one after the other; the two of a pair follow each other, so that what ends early has whole pairs."""
+    """Return the games in sequence; the two of a pair are adjacent, so that a match that ends early has whole pairs."""
     games = [pairing for games in rounds for pairing in games]
     if not by_two:
         return games

@@ -1,8 +1,8 @@
-"""What the games of a match came to: a file of JSON lines, from which a match that was killed goes on.
+"""The record of a match: a file of JSON lines, from which a match that was killed can be resumed.
 
-The first line has the match's arguments. Each that follows has a game, in the plan's order, and is on disk before the
-next is written: what is in the file are always the first games of the plan, all of them. A line that a crash has cut
-short is none.
+The first line has the match's arguments. Each following line has a game, in the plan's order, and is durable before the
+next is written: the file always has the first games of the plan, without gaps. A line that a crash has cut short is
+ignored.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ from typing import Any, Self
 
 Record = dict[str, Any]
 
-#: Of the file's form.
+#: The version of the file's format.
 VERSION = 1
 
 
 class RecordUnusable(Exception):
-    """A match cannot go on with a file, or be written to it. The message says why, and what to do."""
+    """A match cannot be resumed from a file, or written to it. The message says why, and what to do."""
 
 
 class RecordFile:
-    """A file that is being written.
+    """A record that is being written.
 
     :ivar records: the games in it.
     """
 
     def __init__(self, path: Path) -> None:
-        """:raises RecordUnusable: it cannot be written, or another match is being written to it."""
+        """Open a file.
+
+        :raises RecordUnusable: it cannot be written, or another match is writing to it.
+        """
         self.path = path
         self.records: list[Record] = []
         with self._if_written():
@@ -41,18 +44,18 @@ class RecordFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()
-            raise RecordUnusable(f"{path} is being written by a match that is on") from None
+            raise RecordUnusable(f"{path} is being written by another running match") from None
 
     @classmethod
     def begin(cls, path: Path, arguments: Mapping[str, Any]) -> Self:
-        """Begin a file, in the place of one that no game has come to.
+        """Begin a file; one that has no game yet is overwritten.
 
-        :raises RecordUnusable: there is one with games, or something else, or there cannot be one.
+        :raises RecordUnusable: the file has games or other content, or cannot be written.
         """
         opened = cls(path)
         with opened._closed_if_unusable():
             if not _is_without_games(path):
-                raise RecordUnusable(f"{path} is there already: go on with it (--resume), or name another")
+                raise RecordUnusable(f"{path} exists already: continue it with --resume, or name another file")
             if path.is_file():
                 opened._file.truncate(0)
             opened._write({"match": VERSION, "arguments": arguments})
@@ -60,9 +63,9 @@ class RecordFile:
 
     @classmethod
     def resume(cls, path: Path, arguments: Mapping[str, Any]) -> Self:
-        """Go on with a file, or begin it if there is none.
+        """Resume a file, or begin it if there is none.
 
-        :raises RecordUnusable: it is another match's, or cannot be written.
+        :raises RecordUnusable: the file belongs to another match, or cannot be written.
         """
         if not path.exists() or not path.stat().st_size:
             return cls.begin(path, arguments)
@@ -74,20 +77,20 @@ class RecordFile:
         return opened
 
     def add(self, record: Record) -> None:
-        """Append a game; it is on disk when this returns.
+        """Append a game; it is durable when this returns.
 
-        :raises RecordUnusable: it cannot be written.
+        :raises RecordUnusable: the file cannot be written.
         """
         self._write(record)
         self.records.append(record)
 
     def finish(self, summary: Record) -> None:
-        """Append what it all means."""
+        """Append the summary."""
         self._write({"summary": summary})
 
     def close(self) -> None:
-        """The file can be closed at any time."""
-        with suppress(OSError):  # what could not be written, and was said to be so
+        """Close the file; this is safe at any time."""
+        with suppress(OSError):  # the error was reported when writing
             self._file.close()
 
     def _write(self, line: Record) -> None:
@@ -113,10 +116,10 @@ class RecordFile:
 
 
 def read(path: Path) -> tuple[Record, list[Record], int]:
-    """The first line, the games, and how many bytes these take.
+    """Return the first line, the games, and the size of both in bytes.
 
-    :raises RecordUnusable: it is no match's.
-    :raises OSError: it cannot be read.
+    :raises RecordUnusable: the file is not a match's record.
+    :raises OSError: the file cannot be read.
     """
     header: Record | None = None
     records: list[Record] = []
@@ -131,12 +134,12 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
             records.append(line)
         end += len(raw)
     if header is None or header.get("match") != VERSION:
-        raise RecordUnusable(f"{path} is no record of a match: its first line does not begin one")
+        raise RecordUnusable(f"{path} is not a match's record: its first line is not a record's header")
     return header, records, end
 
 
 def _is_without_games(path: Path) -> bool:
-    """Whether nothing is lost where a record begins: a match that ends before its first game leaves one line."""
+    """Return whether a file may be overwritten: a match that ends before its first game leaves only one line."""
     try:
         return not path.is_file() or not path.stat().st_size or not read(path)[1]
     except RecordUnusable:
@@ -144,7 +147,7 @@ def _is_without_games(path: Path) -> bool:
 
 
 def _line(raw: bytes) -> Record | None:
-    """None for what is no whole line."""
+    """Return a line's object; None for an incomplete or invalid line."""
     try:
         line = json.loads(raw) if raw.endswith(b"\n") else None
     except ValueError:
@@ -157,4 +160,6 @@ def _check_same(path: Path, recorded: Any, given: Record) -> None:
     for name in [*given, *recorded]:
         was, now = recorded.get(name), given.get(name)
         if was != now:
-            raise RecordUnusable(f"{path} is of another match: its {name} is {json.dumps(was)}, not {json.dumps(now)}")
+            raise RecordUnusable(
+                f"{path} belongs to another match: its {name} is {json.dumps(was)}, not {json.dumps(now)}"
+            )

@@ -1,6 +1,6 @@
-"""What ``gmd match`` says while it plays: a line for each game, and how the match stands.
+"""The progress output of ``gmd match``: a line for each game, and the standing of the match.
 
-On a terminal that stands below the lines, with a bar and the time to go; elsewhere it is a line now and then.
+On a terminal the standing is below the lines, with a bar and the time to go; elsewhere it is a line now and then.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .standing import Standing
 
 
 class Report(AbstractContextManager["Report"]):
-    """Is told of every game, in the plan's order.
+    """A receiver of every game, in the plan's order.
 
     :ivar pace: measures the games while they are played.
     """
@@ -33,9 +33,9 @@ class Report(AbstractContextManager["Report"]):
     def __init__(
         self, labels: Sequence[str], games: int, sprt: Sprt | None, pace: Pace, *, quiet: bool, verbose: bool
     ) -> None:
-        """:param games: how many are planned.
-        :param quiet: no line for each game.
-        :param verbose: also what bots write to their standard error.
+        """:param games: the number of planned games.
+        :param quiet: whether to leave out the line for each game.
+        :param verbose: whether to show the bots' standard error.
         """
         self._games, self._quiet, self._verbose = games, quiet, verbose
         self._tests, self.pace = sprt is not None, pace
@@ -53,7 +53,7 @@ class Report(AbstractContextManager["Report"]):
                 get_renderable=self._shown, console=self._console, transient=True, redirect_stdout=out,
             )  # fmt: skip
             self._live.start()
-        # Where there is a bar, what is written to these streams goes above it: so they are looked up now.
+        # Where there is a bar, output to these streams goes above it: so they are looked up now.
         level = logging.INFO if self._verbose else logging.ERROR
         logging.basicConfig(level=level, stream=sys.stderr, format="%(message)s", force=True)
         return self
@@ -66,32 +66,32 @@ class Report(AbstractContextManager["Report"]):
         logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(message)s", force=True)
 
     def resumed(self, records: Sequence[Record]) -> None:
-        """Games are there already."""
+        """Count games that were played before."""
         if records:
-            self._say(f"{len(records)} games are there already")
+            self._say(f"{len(records)} games were played before")
         self.pace.resumed([record["seconds"] for record in records])
         for record in records:
             self._count(record)
 
     def played(self, record: Record) -> None:
-        """A game was played."""
+        """Report a game that was played."""
         if not self._quiet:
             self._say(line_of(record))
         self._count(record)
         if self._live is not None:
-            self._live.refresh()  # beside the few times a second: who watches quick games sees each
+            self._live.refresh()  # beyond the few times a second, so that quick games show, too
         if self._live is None and not self._quiet and is_milestone(self._standing.games):
             click.echo(self.line(), err=True)
 
     def line(self) -> str:
-        """How the match stands, where there is no terminal."""
+        """Return the standing of the match, for output that is not a terminal."""
         parts = [f"after {self._standing.games} of {self._games} games: {self._standing.score()}"]
         return ", ".join(part for part in [*parts, self._standing.numbers(), self.time_to_go()] if part)
 
     def time_to_go(self) -> str:
-        """How long the match still takes; empty before the first game has ended, and when the last has.
+        """Return how long the match still takes; empty before the first game has ended, and after the last.
 
-        Where a test may end it, that is between an average and all games.
+        Where a test may end the match, it is a range from the average to all games.
         """
         seconds = self.pace.seconds_left(self._games)
         if not seconds:
@@ -119,7 +119,7 @@ class Report(AbstractContextManager["Report"]):
 
 
 class _TimeToGo(ProgressColumn):
-    """The last column of the bar, which a thread of rich's draws."""
+    """The last column of the bar, which rich draws in a thread of its own."""
 
     def __init__(self, text: Callable[[], str]) -> None:
         self._text = text
@@ -130,13 +130,13 @@ class _TimeToGo(ProgressColumn):
 
 
 def is_milestone(games: int) -> bool:
-    """Whether it is said after so many games how a match stands: 10, 20, 50, 100 and so on, and every thousand."""
+    """Return whether to print the standing after so many games: 10, 20, 50, 100 and so on, and every thousand."""
     digits = str(games)
     return games >= 10 and (digits.rstrip("0") in ("1", "2", "5") or games % 1_000 == 0)
 
 
 def line_of(record: Record) -> str:
-    """A game, in a line."""
+    """Return a line about a game."""
     plies = record["plies"]
     opening = "" if record["opening"] == "start" else f", opening {record['opening']}"
     return (

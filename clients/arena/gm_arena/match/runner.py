@@ -1,4 +1,4 @@
-"""Plays a match: several games at once, their records in the plan's order, and no more than it takes to decide."""
+"""Plays a match: several games at once, with records in the plan's order, and no more games than the decision needs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import trio
 from .plan import Fixture
 from .record import Record
 
-#: What plays one game.
+#: The type of a function that plays one game.
 Play = Callable[[Fixture], Awaitable[Record]]
 
 
 class Ledger:
-    """Takes games as they end, and gives them on in the plan's order."""
+    """A buffer that takes games as they end, and releases them in the plan's order."""
 
     def __init__(self, first: int) -> None:
-        """:param first: the number of the game that is to be given on next."""
+        """:param first: the number of the game to release next."""
         self._next = first
         self._early: dict[int, Record] = {}
 
     def take(self, record: Record) -> Iterator[Record]:
-        """Take a game; those that now follow each other from the last one on that was given."""
+        """Take a game; yield all games that can now be released in order."""
         self._early[record["game"]] = record
         while self._next in self._early:
             yield self._early.pop(self._next)
@@ -30,25 +30,25 @@ class Ledger:
 
 
 class Runner:
-    """A match that is being played.
+    """A match in progress.
 
-    :ivar in_hand: how many games are being played.
+    :ivar in_hand: the number of games in progress.
     """
 
     def __init__(self, play: Play, keep: Callable[[Record], None], decided: Callable[[], bool]) -> None:
-        """:param keep: is given every game, in the plan's order.
-        :param decided: asked after each; whether the rest is of no interest any more.
+        """:param keep: receives every game, in the plan's order.
+        :param decided: called after each game; returns whether the remaining games are no longer needed.
         """
         self._play, self._keep, self._decided = play, keep, decided
         self._error: Exception | None = None
         self.in_hand = 0
 
     async def run(self, fixtures: Sequence[Fixture], concurrency: int) -> None:
-        """Play games to the last, or until it is decided.
+        """Play the games to the last, or until the match is decided.
 
-        Whether it is decided is asked of the games in the plan's order, so that it does not depend on which end first.
+        The decision is checked in the plan's order, so that it does not depend on which games end first.
 
-        :raises Exception: what playing a game raised. Those that are in the record stay there.
+        :raises Exception: the exception of a game. The games recorded before it stay recorded.
         """
         if not fixtures or self._decided():
             return
@@ -65,7 +65,7 @@ class Runner:
             self.in_hand += 1
             try:
                 ended = self._take(ledger, await self._play(fixture))
-            except Exception as error:  # carried past the nursery, which would make a group of it
+            except Exception as error:  # raised outside the nursery, which would wrap it in a group
                 self._error, ended = self._error or error, True
             finally:
                 self.in_hand -= 1
@@ -74,7 +74,7 @@ class Runner:
                 return
 
     def _take(self, ledger: Ledger, record: Record) -> bool:
-        """Give on what can be by now; whether the rest is of no interest any more."""
+        """Keep the games that can be released now; return whether the remaining games are no longer needed."""
         for kept in ledger.take(record):
             self._keep(kept)
             if self._decided():

@@ -1,4 +1,4 @@
-"""A match as its command line asks for it: who plays, on what terms, and what must be the same to go on with it."""
+"""A match as its command line describes it: its bots, its terms, and the arguments that a resumed match must share."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .game import Contestant, Terms
 from .openings import openings_for
 from .plan import Fixture, fixtures
 
-#: Milliseconds of a move that may be the machine's and not the bot's, where nothing is said and all bots play here: it
-#: is more than any machine takes that is of use for bots that think in milliseconds, and nobody gains by it.
+#: Milliseconds of a move that are not charged to the bot, by default where all bots play here: more than any machine
+#: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
 
-#: What a sequential test is asked for with.
+#: The example of a sequential test in error messages.
 SPRT_EXAMPLE = "--sprt elo0=0 elo1=10"
 
-#: NAME=BOT. A bot has its first = behind a colon or a bracket, if it has one.
+#: NAME=BOT. The first = of a bot without a name, if any, comes after a colon or a bracket.
 _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
-#: Options that do not decide what is played.
+#: Options that do not affect which games are played.
 _OF_NO_MATTER = (
     *("concurrency", "resume", "quiet", "verbose", "data", "port"),
     *("pgn_out", "json_out", "csv_out", "plot", "histories"),
@@ -39,9 +39,9 @@ _OF_NO_MATTER = (
 
 @dataclass(frozen=True)
 class Entrant:
-    """A bot that is named on the command line.
+    """A bot named on the command line.
 
-    :ivar bots: None if it plays on the server by itself, as ``remote``: an id, or a registered player's name.
+    :ivar bots: None if it plays on the server independently, as ``remote``: an id, or a registered player's name.
     """
 
     label: str
@@ -50,14 +50,17 @@ class Entrant:
     remote: int | str | None = None
 
     def contestant(self, player: int | str) -> Contestant:
-        """:param player: whom it plays as if it plays here."""
+        """Return the contestant.
+
+        :param player: the player it plays as, if it plays here.
+        """
         return Contestant(self.label, self.bots, player if self.remote is None else self.remote)
 
 
 def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]:
-    """The bots, each with a label of its own.
+    """Return the bots, each with a label of its own.
 
-    :raises BotUnusable: one is none.
+    :raises BotUnusable: a text names no bot.
     """
     max_memory = memory_for(given["max_memory"], given["concurrency"])
     entrants: list[Entrant] = []
@@ -68,13 +71,13 @@ def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]
 
 
 def name_and_spec(text: str) -> tuple[str, str]:
-    """What ``NAME=BOT`` says, or ``BOT``, which is then its own name."""
+    """Return the name and the bot of ``NAME=BOT``; a ``BOT`` alone is its own name."""
     match = _NAMED.fullmatch(text)
     return (match["name"], match["spec"]) if match else (text, text)
 
 
 def own_label(name: str, others: Sequence[Entrant]) -> str:
-    """A name that none of the others has."""
+    """Return a label that none of the others has."""
     label, number = name, 2
     while any(label == other.label for other in others):
         label, number = f"{name} #{number}", number + 1
@@ -82,15 +85,15 @@ def own_label(name: str, others: Sequence[Entrant]) -> str:
 
 
 def entrant_of(label: str, spec: str, given: Mapping[str, Any], max_memory: int | None) -> Entrant:
-    """One bot.
+    """Return one bot.
 
-    :param max_memory: bytes that each process of it may have; None for as many as there are.
-    :raises BotUnusable: it is none.
+    :param max_memory: bytes for each process of the bot; None for no limit.
+    :raises BotUnusable: the text names no bot.
     """
     if spec.startswith("gm:"):
         who = spec.removeprefix("gm:")
         if not who:
-            raise BotUnusable(f"{spec!r} is no player: gm: needs an id, or a registered player's name")
+            raise BotUnusable(f"{spec!r} is not a player: write gm:ID or gm:NAME")
         return Entrant(label, spec, None, int(who) if who.removeprefix("-").isdecimal() else who)
     options = read_options(given["options"])
     limits: dict[str, Any] = {"seconds": given["movetime"], "depth": given["depth"], "nodes": given["nodes"]}
@@ -100,7 +103,7 @@ def entrant_of(label: str, spec: str, given: Mapping[str, Any], max_memory: int 
 
 
 def variant_of(entrants: Sequence[Entrant], given: Mapping[str, Any]) -> str:
-    """What is played: what is asked for, or the default of the first bot that plays here.
+    """Return the variant: the one given, or the default of the first bot that plays here.
 
     :raises click.UsageError: a bot does not play it.
     """
@@ -110,14 +113,14 @@ def variant_of(entrants: Sequence[Entrant], given: Mapping[str, Any]) -> str:
     for entrant in local:
         if entrant.bots is not None and variant not in entrant.bots.variants:
             plays = ", ".join(sorted(entrant.bots.variants))
-            raise click.UsageError(f"{entrant.label} plays {plays}, and not {variant}; --variant says what is played")
+            raise click.UsageError(f"{entrant.label} plays {plays}, and not {variant}; choose another with --variant")
     return variant
 
 
 def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms:
-    """What all games have in common.
+    """Return the terms that all games share.
 
-    :param all_here: whether all bots play in this process, which says how long they have thought.
+    :param all_here: whether all bots play in this process, which can then report how long they thought.
     """
     options: dict[str, Any] = {} if variant == "rbc" else {"draws": "automatic"}
     if given["clock"] is not None:
@@ -127,18 +130,18 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
     lag = (LAG if all_here and options.get("clock") else 0) if given["lag"] is None else given["lag"]
     grace = {name: value / 1000.0 for name, value in (("margin", given["margin"]), ("lag", lag)) if value}
     if grace:
-        if "clock" not in options and variant == "rbc":  # what the server gives where nothing is said
+        if "clock" not in options and variant == "rbc":  # the server's default
             options["clock"] = {"initial": 900.0, "increment": 5.0}
         if not options.get("clock"):
-            raise click.UsageError(f"--{next(iter(grace))} is of a clock: give --clock, too")
+            raise click.UsageError(f"--{next(iter(grace))} needs a clock: give --clock as well")
         options["clock"] = {**options["clock"], **grace}
     return Terms(variant, options, given["seed"], given["stall"])
 
 
 def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any]) -> list[Fixture]:
-    """All games.
+    """Return all games.
 
-    :raises OpeningsUnusable: the file of openings is none.
+    :raises OpeningsUnusable: the file of openings cannot be used.
     """
     openings = openings_for(
         variant,
@@ -146,15 +149,15 @@ def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any])
         plies=given["plies"],
         seed=given["seed"],
         in_order=given["in_order"],
-        most=given["games"],  # who meet play no more
+        most=given["games"],  # two bots play no more
     )
     return fixtures(len(entrants), given["games"], openings, repeat=given["repeat"], kind=given["tournament"])
 
 
 def sprt_of(words: Sequence[str]) -> Sprt | None:
-    """The test that ``--sprt elo0=0 elo1=10`` asks for.
+    """Return the test that ``--sprt elo0=0 elo1=10`` asks for.
 
-    :raises click.UsageError: it is none.
+    :raises click.UsageError: the words do not describe a test.
     """
     if not words:
         return None
@@ -177,7 +180,7 @@ def sprt_of(words: Sequence[str]) -> Sprt | None:
 
 
 def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides which games are played, for the record: a match goes on with the same, or not at all."""
+    """Return the arguments that decide which games are played, for the record: a match resumes only with the same."""
     arguments = {name: value for name, value in given.items() if name not in _OF_NO_MATTER}
     for name in ("key", "player", "server", "tls", "ca", "patience"):
         arguments.pop(name, None)

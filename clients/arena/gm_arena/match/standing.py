@@ -1,4 +1,4 @@
-"""How a match stands while it is played, in a line."""
+"""The standing of a match while it is played, in a line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDEST = 24
 
 
 class Standing:
-    """Counts games as they come."""
+    """A running count of games."""
 
     def __init__(self, labels: Sequence[str], sprt: Sprt | None) -> None:
         self._labels, self._sprt = labels, sprt
@@ -33,7 +33,7 @@ class Standing:
             self._points[label] += half_points(record, label)
 
     def score(self) -> str:
-        """Return what the first bot has won, drawn and lost; of more than two, who leads."""
+        """Return how many games the first bot has won, drawn and lost; with more than two bots, who leads."""
         if len(self._labels) == 2:
             wins, draws, losses = self._meeting.wins_draws_losses
             return f"{short(self._labels[0])} +{wins} ={draws} -{losses}"
@@ -58,7 +58,7 @@ class Standing:
         return ", ".join(parts)
 
     def games_left(self, planned: int) -> int:
-        """Return how many games are to come, if a sequential test takes as many as it does on average at most."""
+        """Return how many games are left, or fewer where a sequential test takes fewer, on average at most."""
         left = planned - self.games
         if self._sprt is None or not self._meeting.sample.size:
             return left
@@ -66,5 +66,5 @@ class Standing:
 
 
 def short(label: str) -> str:
-    """A label, cut where it is long."""
+    """Return a label, cut if it is long."""
     return label if len(label) <= WIDEST else f"{label[: WIDEST - 1]}…"

@@ -1,7 +1,7 @@
-"""What the positions of a game are worth without looking ahead: a score of every move, whoever made it.
+"""Static values of the positions of a game, without looking ahead: a score of every move, whoever made it.
 
 An evaluation is an entry point of the group ``gmd.evaluations``: a function that takes a ``chess.Board`` and returns
-what it is worth to White, in hundredths of a pawn. The first one found counts the positions.
+its value to White, in hundredths of a pawn. The first one found evaluates the positions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gm_recon import read_json
 
 from .record import Record
 
-#: The entry points of evaluations that are installed.
+#: The group of entry points of installed evaluations.
 GROUP = "gmd.evaluations"
 
 Evaluation = Callable[[chess.Board], int]
@@ -27,13 +27,13 @@ Evaluation = Callable[[chess.Board], int]
 
 @cache
 def evaluation() -> Evaluation | None:
-    """The evaluation that is installed; None without one."""
+    """Return the installed evaluation; None without one."""
     found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     return found[0].load() if found else None
 
 
 def static_scores(record: Record) -> list[float]:
-    """What the position after each ply of a game is worth to White, in pawns; empty without an evaluation.
+    """Return the value to White of the position after each ply of a game, in pawns; empty without an evaluation.
 
     In blind chess it is the true position. Pieces in hand do not count.
     """
@@ -42,7 +42,7 @@ def static_scores(record: Record) -> list[float]:
 
 
 def _positions(record: Record) -> Iterator[chess.Board]:
-    """The position after each ply; the board may be the same one, changed."""
+    """Yield the position after each ply; the board may be the same object, changed."""
     if "history" in record:
         for turn in read_json(json.dumps(record["history"])).history.replay():
             yield chess.Board(turn.fen_after)

@@ -1,4 +1,4 @@
-"""What a match came to, in numbers and as text."""
+"""The result of a match, in numbers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..statistics import (
 )
 from .record import Record
 
-#: Ends that are a bot's own fault; the others are chess.
+#: Endings that are a bot's own fault; the others belong to chess.
 FAULTS = ("crash", "stall", "time", "illegal move", "protocol", "flood")
 
 
 class Meeting:
-    """The games of two bots, counted as they come, as the first of them sees them."""
+    """The games of two bots, counted as they come, from the first one's side."""
 
     def __init__(self, one: str, other: str) -> None:
         self.one, self.other = one, other
@@ -35,7 +35,7 @@ class Meeting:
         self._first_of_pair: dict[tuple[int, ...], int] = {}
 
     def add(self, record: Record) -> None:
-        """Count a game, if it is theirs."""
+        """Count a game, if these two played it."""
         if {record["white"], record["black"]} != {self.one, self.other}:
             return
         points = half_points(record, self.one)
@@ -50,39 +50,39 @@ class Meeting:
 
     @property
     def games(self) -> Sample:
-        """Each game by itself."""
+        """The games, each by itself."""
         return Sample(tuple(self._games))
 
     @property
     def pairs(self) -> Sample:
-        """Each two games from one opening with colours swapped, where both are there."""
+        """The pairs of games from one opening with colours swapped, where both were played."""
         return Sample(tuple(self._pairs))
 
     @property
     def sample(self) -> Sample:
-        """What a test is decided by: pairs where there are any, for they scatter less."""
+        """The sample that decides a test: pairs where there are any, since they vary less."""
         return self.pairs if self.pairs.size else self.games
 
     @property
     def estimated(self) -> Sample:
-        """What strength is estimated from: the same; but the games where all pairs are alike, and these are not."""
+        """The sample that estimates strength: the same, or the games where all pairs are alike but games are not."""
         return self.sample if self.sample.scatters else self.games
 
     @property
     def wins_draws_losses(self) -> tuple[int, int, int]:
-        """Of the first."""
+        """The first bot's wins, draws and losses."""
         losses, draws, wins = self._games
         return wins, draws, losses
 
 
 def half_points(record: Record, label: str) -> int:
-    """What a game brought somebody who played in it."""
+    """Return the half-points that a game gave one of its players."""
     white, black = HALF_POINTS[record["result"]]
     return white if record["white"] == label else black
 
 
 def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
-    """The games of two."""
+    """Return the games of two bots, counted."""
     between = Meeting(one, other)
     for record in records:
         between.add(record)
@@ -90,17 +90,17 @@ def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
 
 
 def table_games(records: Iterable[Record]) -> list[Game]:
-    """The games, for a crosstable."""
+    """Return the games in the form of a crosstable."""
     return [Game(record["white"], record["black"], record["result"]) for record in records]
 
 
 def endings(records: Iterable[Record]) -> Counter[str]:
-    """How often games ended how, but for those that a bot's fault decided."""
+    """Return how often games ended in which way, except those that a bot's fault decided."""
     return Counter(record["ending"] for record in records if record["ending"] not in FAULTS)
 
 
 def faults(records: Iterable[Record], label: str) -> Counter[str]:
-    """What games somebody lost by its own fault."""
+    """Return the faults by which a bot lost games, counted."""
     lost = (record for record in records if record["ending"] in FAULTS and _loser(record) == label)
     return Counter(record["ending"] for record in lost)
 
@@ -111,9 +111,9 @@ def _loser(record: Record) -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the machine took, in seconds a move.
+    """The time that the machine took, in seconds a move.
 
-    :ivar moves: how many moves that was measured of.
+    :ivar moves: the number of moves measured.
     """
 
     moves: int
@@ -122,17 +122,17 @@ class Cost:
 
     @classmethod
     def of(cls, found: Sequence[float]) -> Cost | None:
-        """None where nothing was measured."""
+        """Return the cost of these times; None where nothing was measured."""
         return cls(len(found), median(found), max(found)) if found else None
 
 
 def overhead(records: Iterable[Record]) -> Cost | None:
-    """What clocks charged and bots did not have; None where no clock showed what it charged."""
+    """Return the time that clocks charged and bots did not have; None where no clock showed its charges."""
     return Cost.of([row[2] - row[1] for row in _rows(records) if row[2] is not None])
 
 
 def hand_over(records: Iterable[Record]) -> Cost | None:
-    """What passed between one bot's answer and the other's being told of it."""
+    """Return the time between a bot's answer and its opponent's receiving the turn."""
     return Cost.of([row[5] for row in _rows(records) if row[5] is not None])
 
 
@@ -141,7 +141,7 @@ def _rows(records: Iterable[Record]) -> Iterator[list[Any]]:
 
 
 def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
-    """All of it, as it stands at the end of a record."""
+    """Return all numbers, as they stand at the end of a record."""
     met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
     return {
         "games": len(records),
@@ -175,13 +175,13 @@ def _numbers(two: Meeting) -> Record:
 
 
 def _score(games: Sample) -> list[float] | None:
-    """The share of the points, and the ends of its interval."""
+    """Return the score, and the ends of its interval."""
     score = score_interval(games)
     return None if score is None else [round(end, 4) for end in (score.value, score.low, score.high)]
 
 
 def _interval(interval: Interval | None) -> list[float] | None:
-    """The estimate, and its ends. An end that is beyond all numbers is as far as JSON goes."""
+    """Return the estimate and its ends, limited to ±10,000, since JSON has no infinity."""
     if interval is None:
         return None
     return [max(-1e4, min(1e4, round(end, 2))) for end in (interval.value, interval.low, interval.high)]

@@ -1,4 +1,4 @@
-"""What a match came to, for people."""
+"""The result of a match, as text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .record import Record
 from .summary import Meeting, endings, faults, hand_over, meeting, overhead, table_games
 from .verdict import Verdict, percent, verdict
 
-#: Games of two that a cell of a crosstable shows one by one.
+#: The most games of two bots that a cell of a crosstable shows one by one.
 MOST_IN_CELL = 8
 
 
 def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> str:
-    """All of it."""
+    """Return the whole result."""
     if not records:
         return "no game was played\n"
     lines: list[str] = []
@@ -40,14 +40,14 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
 
 
 def coloured(found: Verdict) -> str:
-    """A verdict for a terminal; ``click.echo`` takes the colours away where there is none."""
+    """Return a verdict with terminal colours; ``click.echo`` removes them where there is no terminal."""
     if os.environ.get("NO_COLOR"):
         return found.text
     return click.style(found.text, fg={"good": "green", "bad": "red", "open": None}[found.tone], bold=True)
 
 
 def _table(records: Sequence[Record], labels: Sequence[str]) -> Table:
-    """Everybody against everybody; where two have many games, their points."""
+    """Return the crosstable; where two bots have many games, its cells have their points."""
     games = table_games(records)
     if max(meeting(records, labels[0], other).games.size for other in labels[1:]) <= MOST_IN_CELL:
         return crosstable(labels, games)
@@ -76,7 +76,7 @@ def _drawn(table: Table) -> str:
 
 
 def lines_of(two: Meeting) -> list[str]:
-    """Two bots' games, for people."""
+    """Return lines about two bots' games."""
     wins, draws, losses = two.wins_draws_losses
     estimated = two.estimated
     share = 100.0 * two.games.mean
@@ -94,7 +94,7 @@ def lines_of(two: Meeting) -> list[str]:
 
 
 def sprt_line(sprt: Sprt, sample: Sample) -> str:
-    """How a sequential test stands."""
+    """Return the state of a sequential test."""
     name = "" if sprt.model == "logistic" else f"{sprt.model} "
     verdict = sprt.verdict(sample) if sample.size else None
     came = {None: "not decided", "H0": f"elo0={sprt.elo0:g} is accepted", "H1": f"elo1={sprt.elo1:g} is accepted"}
@@ -105,12 +105,12 @@ def sprt_line(sprt: Sprt, sample: Sample) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """``checkmate 12, time 1``: the most frequent first."""
+    """Return counts as text, the most frequent first: ``checkmate 12, time 1``."""
     return ", ".join(f"{what} {count}" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def cost_lines(records: Sequence[Record]) -> list[str]:
-    """What the runner, the daemon and the machine took: of the bots' time, and between their answers."""
+    """Return the time taken by the runner, the daemon and the machine: of the bots' time, and between their answers."""
     costs = {
         "overhead a move (charged by the clock, and not thought)": overhead(records),
         "hand-over (from a bot's answer to its opponent's turn)": hand_over(records),
@@ -123,7 +123,7 @@ def cost_lines(records: Sequence[Record]) -> list[str]:
 
 
 def ending_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
-    """How the games ended, and whose fault it was."""
+    """Return lines about how the games ended, and whose fault it was."""
     found: list[tuple[str, Mapping[str, Any]]] = [("games ended by", endings(records))]
     found += [(f"{label} lost by", faults(records, label)) for label in labels]
     return [f"{what}: {counted(counts)}" for what, counts in found if counts]

@@ -1,4 +1,4 @@
-"""What a match proves, in a sentence: the last line of ``gmd match``."""
+"""The result of a match in a sentence: the last line of ``gmd match``."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from ..statistics import Interval, elo_difference, elo_interval, score_interval
 from .record import Record
 from .summary import FAULTS, Meeting, faults, half_points, meeting
 
-#: How good the news is for the first bot: by this it is coloured.
+#: How good the result is for the first bot, which sets its colour.
 Tone = Literal["good", "bad", "open"]
 
-#: Games from which on it is looked whether they repeat each other.
+#: From so many games on it is checked whether they repeat each other.
 MANY = 4
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence, without a full stop, and what it means for the first bot."""
+    """A sentence, without a full stop, and its tone for the first bot."""
 
     text: str
     tone: Tone
 
 
 def verdict(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Verdict:
-    """Return what the games prove of the bots.
+    """Return what the games show about the bots.
 
-    :param records: one game at least.
+    :param records: at least one game.
     """
     if len(labels) == 2:
         found = of_two(meeting(records, *labels), sprt)
@@ -59,29 +59,29 @@ def verdict(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
 
 
 def of_two(two: Meeting, sprt: Sprt | None) -> Verdict:
-    """Return what the games of two prove."""
+    """Return what the games of two bots show."""
     if two.games.size == 0:
         return Verdict(f"not decided: {two.one} and {two.other} have not met", "open")
     return of_difference(two) if sprt is None else of_test(two, sprt)
 
 
 def of_difference(two: Meeting) -> Verdict:
-    """Return which is stronger; where that is not told, how many games would tell."""
+    """Return which of two is stronger; where the games do not show it, how many games would."""
     side, sample = told(two.sample), two.sample
     if side is None:
         goal, more = next_goal(sample)
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
-        tells = f"about {_round(more)} more games would tell {goal:g} Elo"
+        tells = f"about {_round(more)} more games would show {goal:g} Elo"
         return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
     text = f"{two.one} is {side} than {two.other}: {elo_text(two)}, {percent(sureness(sample))} sure{_few_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
 
 
 def of_test(two: Meeting, sprt: Sprt) -> Verdict:
-    """Return how a sequential test has ended, in words; where it has not, how many games it takes."""
+    """Return how a sequential test ended, in words; where it has not, how many games it takes."""
     decided = sprt.verdict(two.sample) if two.sample.size else None
     if decided is None:
-        left = f"about {_round(sprt.games_left(two.sample))} more are to be expected at most"
+        left = f"about {_round(sprt.games_left(two.sample))} more are expected at most"
         return Verdict(f"not decided: the test goes on after {_games(two.games.size)}; {left}", "open")
     error, bound = (sprt.alpha, sprt.elo0) if decided == "H1" else (sprt.beta, sprt.elo1)
     name = "" if sprt.model == "logistic" else f"{sprt.model} "
@@ -92,7 +92,7 @@ def of_test(two: Meeting, sprt: Sprt) -> Verdict:
 
 
 def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
-    """Return what the first bot is against each of the others, each for itself."""
+    """Return how the first bot compares with each of the others, each pair by itself."""
     found: dict[str, list[str]] = {"stronger than": [], "weaker than": [], "not decided against": []}
     for other in labels[1:]:
         side = told(meeting(records, labels[0], other).sample)
@@ -103,7 +103,7 @@ def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
 
 
 def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
-    """Return which of several is the strongest: it must be told from each of the others."""
+    """Return which of several bots is the strongest: the games must show it against each of the others."""
     points = {label: sum(_halves_of(records, label)) for label in labels}
     played = {label: len(_halves_of(records, label)) for label in labels}
     leader, *others = sorted(
@@ -122,10 +122,10 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
 
 
 def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, other: str) -> float:
-    """Return how sure it is that one bot of a table is stronger than another, by all games of the two.
+    """Return the confidence that one bot of a table is stronger than another, by all games of the two.
 
-    As of a match of two, it is the lower of an exact test and of a likelihood by mean and variance: here of the
-    difference of their shares of the points, for which the games between them count twice.
+    As in a match of two, it is the lower of an exact test's and of a likelihood by mean and variance: here of the
+    difference of their scores, in which the games between them count twice.
     """
     played = {label: len(_halves_of(records, label)) for label in (one, other)}
     if not all(played.values()):
@@ -140,8 +140,8 @@ def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, ot
 
 
 def point_differences(records: Iterable[Record], one: str, other: str) -> list[int]:
-    """Return what one bot has scored more than another, in half-points: in each game between them, and in each two
-    games against a third that they have played with the same colour, in their order.
+    """Return how much more one bot scored than another, in half-points: in each game between them, and in each pair of
+    games that they played against a third bot with the same colour, in order.
     """
     between: list[int] = []
     against: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: {one: [], other: []})
@@ -157,10 +157,10 @@ def point_differences(records: Iterable[Record], one: str, other: str) -> list[i
 
 
 def repeats(records: Iterable[Record]) -> int | None:
-    """Return how many games differ, where at most half do; games that a bot's fault ended are passed over.
+    """Return how many games differ, if at most half do; games that ended by a bot's fault are not counted.
 
-    Games differ that have other bots, other colours, another start or other moves: two bots that play alike play both
-    games of a pair the same, and neither repeats the other.
+    Games differ if they have other bots, other colours, another start or other moves: two bots that play alike play
+    both games of a pair the same, and neither repeats the other.
     """
     games = [_identity(record) for record in records if record["ending"] not in FAULTS]
     different = len(set(games))
@@ -168,7 +168,7 @@ def repeats(records: Iterable[Record]) -> int | None:
 
 
 def _identity(record: Record) -> tuple[Any, ...]:
-    """What two games have in common of which one repeats the other.
+    """Return the facts that are equal in two games if one repeats the other.
 
     Two openings of a file may be the same. Records of older versions have no ``start_fen``, only the opening's name.
     """
@@ -181,13 +181,13 @@ def _openings_to_give(records: Iterable[Record]) -> str:
 
 
 def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
-    """Say how many games a bot's fault decided, if any."""
+    """Return clauses that say how many games a bot's fault decided, if any."""
     lost = {label: sum(faults(records, label).values()) for label in labels}
     return [f"{label} lost {count} of its games by faults" for label, count in lost.items() if count]
 
 
 def _points_variance(two: Meeting) -> float:
-    """The variance of the points that the first of two has from all their games."""
+    """Return the variance of the first bot's points from all games of the two."""
     sample = two.sample
     return cautious_variance(sample) * sample.size * sample.games_each**2 if sample.size else 0.0
 
@@ -197,7 +197,7 @@ def _halves_of(records: Sequence[Record], label: str) -> list[int]:
 
 
 def _than(elo: float, unit: str, other: str, *, more: bool) -> str:
-    """What it means that a difference is above, or below, so much."""
+    """Return the statement that a difference is above, or below, a number."""
     if elo == 0:
         return f"{'stronger' if more else 'not stronger'} than {other}"
     above = elo > 0
@@ -206,7 +206,7 @@ def _than(elo: float, unit: str, other: str, *, more: bool) -> str:
 
 
 def elo_text(two: Meeting) -> str:
-    """The estimate with its interval; where all games were won, or lost, what it is beyond."""
+    """Return the estimate with its interval; where all games were won, or lost, the bound."""
     interval = elo_difference(two.estimated)
     if interval is not None:
         return f"Elo {_signed(interval.value)} ({_signed(interval.low)} to {_signed(interval.high)})"
@@ -219,13 +219,13 @@ def elo_text(two: Meeting) -> str:
 
 
 def _elo_clause(two: Meeting) -> str:
-    """The same behind something else; nothing where all games are alike, and the score says it."""
+    """Return the estimate as a clause; empty where all games are alike, and the score says it."""
     interval: Interval | None = elo_difference(two.estimated)
     return "" if interval is None else f", {elo_text(two)}"
 
 
 def _few_clause(two: Meeting) -> str:
-    """A warning, where an interval by mean and variance is too narrow."""
+    """Return a warning where an interval by mean and variance is too narrow."""
     sample = two.sample
     if sample.size >= FEW or elo_difference(two.estimated) is None:
         return ""
@@ -233,14 +233,14 @@ def _few_clause(two: Meeting) -> str:
 
 
 def _signed(elo: float) -> str:
-    """A whole number with its sign."""
+    """Return a whole number with its sign."""
     if math.isinf(elo):
         return "∞" if elo > 0 else "-∞"
     return "0" if round(elo) == 0 else f"{elo:+.0f}"
 
 
 def percent(share: float) -> str:
-    """To a tenth; never 100 where it is less."""
+    """Return a percentage to a tenth; never 100 where it is less."""
     return f"{min(share, 0.999) if share < 1.0 else 1.0:.1%}".replace("%", " %")
 
 
@@ -249,7 +249,7 @@ def _games(count: int) -> str:
 
 
 def _round(count: int) -> str:
-    """Two digits are as many as such a number has."""
+    """Return a number rounded up to two digits, its precision."""
     unit = 10 ** max(0, len(str(count)) - 2)
     return f"{math.ceil(count / unit) * unit:,}"
 

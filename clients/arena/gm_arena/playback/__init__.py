@@ -1,1 +1,1 @@
-"""``gmd playback``: gives a bot a recorded game of blind chess once more, and compares what it does."""
+"""``gmd playback``: replays a recorded game of blind chess to a bot, and compares the bot's choices."""

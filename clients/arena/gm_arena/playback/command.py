@@ -1,4 +1,4 @@
-"""``gmd playback``: give a bot a recorded blind game once more, and compare."""
+"""``gmd playback``: replay a blind game to a bot, and compare its choices."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ from .play import Choice, play_back
 @click.argument("history", metavar="HISTORY")
 @click.argument("bot")
 @click.argument("color", type=click.Choice(["white", "black"]))
-@click.option("--game", "wanted", type=int, help="Which game of a file that holds several.")
-@server_options("The daemon that has the game, where HISTORY is its id.")
-@click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
+@click.option(
+    "--game", "wanted", type=int, help="The game to take from a file with several: its id, or in PGN its number."
+)
+@server_options("The daemon that has the game, if HISTORY is a game's id.")
+@click.option("--socket", "path", metavar="FILE", help="Use the operator's socket instead of the port.")
 def playback(history: str, bot: str, color: str, wanted: int | None, **where: Any) -> None:
     """\b
     Example: gmd playback game.json reconchess:my_bot.py white
 
-    Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare what it chooses.
+    Give BOT what the player of COLOR was shown in the recorded game HISTORY, and compare its choices.
 
-    HISTORY is a file, as for gmd replay, or the id of a game of a daemon; BOT is reconchess:FILE.py, or
-    reconchess:MODULE. It is asked in the player's turns alone, the last one included, and whatever it chooses, it is
-    shown what came of what was done then. Its clock is the recorded one, which only gmd's JSON lines have; without it
-    it has no end of time.
+    HISTORY is a file, as for gmd replay, or the id of a game on a daemon; BOT is reconchess:FILE.py or
+    reconchess:MODULE. The bot is asked in the player's turns only, the last one included. Whatever it chooses, it
+    is shown the results of the recorded actions. Its clock is the recorded one, which only gmd's JSON lines have;
+    without it the bot has unlimited time.
 
-    The exit status is 0 if the bot chose the same everywhere, 1 if it did not, or failed, and 2 if there is no such
+    The exit status is 0 if the bot chose the same everywhere, 1 if it did not or failed, and 2 if there is no such
     game.
     """
     log_to_standard_error()
@@ -50,7 +52,7 @@ def playback(history: str, bot: str, color: str, wanted: int | None, **where: An
     except BadRecord as error:
         raise click.UsageError(str(error)) from None
     if recorded.history is None:
-        raise click.UsageError(f"{recorded.where} is no game of blind chess")
+        raise click.UsageError(f"{recorded.where} is not a game of blind chess")
     report = _Report()
     turns = sum(1 for _ in turns_of(recorded, color == "white"))
     try:
@@ -63,7 +65,7 @@ def playback(history: str, bot: str, color: str, wanted: int | None, **where: An
 
 
 class _Report:
-    """What has been compared so far."""
+    """The choices compared so far."""
 
     def __init__(self) -> None:
         self.same = {"sense": 0, "move": 0}
@@ -97,7 +99,7 @@ class _Report:
 
 @contextmanager
 def _progress(turns: int, report: _Report) -> Iterator[Callable[[Choice], None]]:
-    """A bar on standard error, where that is a terminal: a bot may think for as long as it did in the game."""
+    """Show a bar on standard error, if that is a terminal: a bot may think for as long as it did in the game."""
     if not sys.stderr.isatty():
         yield report.sees
         return

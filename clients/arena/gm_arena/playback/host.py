@@ -1,13 +1,13 @@
-"""The process that a bot lives in while a game is played back to it: ``python -m gm_arena.playback.host BOT``.
+"""The process of a bot while a game is played back to it: ``python -m gm_arena.playback.host BOT``.
 
-It is :mod:`gm_arena.reconchess_host` but for the turns, each of which comes at once with all that there was to see:
+It works as :mod:`gm_arena.reconchess_host` except in the turns, each of which comes at once with all its results:
 
     parent -> host                                              host -> parent
     {"turn": {extent, capture, moves, seconds,                  {"chose": square, null, or how it prints}
               sense_result, requested, taken, captured_on}}     {"chose": UCI, null, or how it prints}
                                                                 {"done": true}
 
-In a turn that was not played to its end what comes after the last answer is not asked for.
+In a turn that was not played to its end, the bot's turn stops after the last answer.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..reconchess_host import Channel, Host, Json, run
 
 
 class NothingMore(Exception):
-    """The record goes no further."""
+    """The record ends here."""
 
 
 class RecordedGame(Game):  # type: ignore[misc]
-    """One turn of a recorded game, as ``play_turn`` wants it: whatever the bot does, what was done then counts."""
+    """One turn of a recorded game, for ``play_turn``: whatever the bot does, the recorded actions take effect."""
 
     def __init__(self, channel: Channel, turn: Json) -> None:
         self._channel, self._turn = channel, turn
@@ -53,7 +53,7 @@ class RecordedGame(Game):  # type: ignore[misc]
         return read_square(self._turn["capture"])
 
     def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
-        is_square = square in chess.SQUARES  # numpy's numbers, too
+        is_square = square in chess.SQUARES  # including numpy's numbers
         self._channel.tell(chose=int(square) if is_square else square and repr(square))
         if self._turn["extent"] == "begun":
             raise NothingMore
@@ -72,11 +72,11 @@ class RecordedGame(Game):  # type: ignore[misc]
         return requested, read_move(turn["taken"]), read_square(turn["captured_on"])
 
     def end_turn(self) -> None:
-        """The move has ended it."""
+        """Do nothing: the move has ended the turn."""
 
 
 class PlaybackHost(Host):
-    """A bot, and what happened to the player in whose place it is."""
+    """A bot, and the events of the player whom it replaces."""
 
     def turn(self, turn: Json) -> None:
         with suppress(NothingMore):

@@ -1,4 +1,4 @@
-"""What a player was shown in a recorded game of blind chess, turn by turn."""
+"""The observations of a player in a recorded game of blind chess, turn by turn."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gm_recon import Cell, History, ReconBoard, WinReason
 
 from ..replay.recorded import Recorded
 
-#: How far a turn went: to its end; to its sense, and no move came; or the player had it, and did nothing any more.
+#: How far a turn went: to its end; to its sense, without a move; or only to its beginning.
 Extent = Literal["whole", "sensed", "begun"]
 
 
 @dataclass
 class Observed:
-    """A turn of the player's own.
+    """One of the player's turns.
 
-    :ivar number: of the turn among the player's, from 1.
-    :ivar captured_on: where the opponent has just taken a piece.
-    :ivar seconds: what its clock read as it was to sense, and as it was to move; None where that is not recorded.
-    :ivar sense, requested: what it did.
-    :ivar sense_result, taken, capture_square: what it was shown for that.
+    :ivar number: the number of the turn among the player's, from 1.
+    :ivar captured_on: the square on which the opponent has just captured.
+    :ivar seconds: the player's clock before its sense and before its move; None where that is not recorded.
+    :ivar sense, requested: the player's actions.
+    :ivar sense_result, taken, capture_square: the results that it was shown.
     """
 
     number: int
@@ -41,14 +41,14 @@ class Observed:
 
 
 def start_board(history: History) -> chess.Board:
-    """The start position, of which both players are told."""
+    """Return the start position, which both players know."""
     return ReconBoard(history.start_fen).as_chess()
 
 
 def turns_of(game: Recorded, color: Color) -> Iterator[Observed]:
-    """A player's turns, the last one included, however far that went.
+    """Yield a player's turns, including the last one, however far it went.
 
-    :param game: one of blind chess.
+    :param game: a game of blind chess.
     """
     history = game.history
     assert history is not None
@@ -80,9 +80,9 @@ def turns_of(game: Recorded, color: Color) -> Iterator[Observed]:
 
 
 def _last_extent(history: History, color: Color) -> Extent | None:
-    """How far the player came in the turn that the game ended in; None where that was not the player's any more.
+    """Return how far the player came in the game's last turn; None if that turn was not the player's.
 
-    Whose time is up in its own turn, or who gives up then, was asked to do something, and has perhaps failed at it.
+    A player whose time runs out in its own turn, or who resigns then, was asked to act, and may have failed to.
     """
     if history.unfinished:
         return "sensed"

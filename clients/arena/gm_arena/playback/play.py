@@ -1,4 +1,4 @@
-"""Plays a recorded game back to a bot in a process of its own, and compares its choices with what was done."""
+"""Plays a recorded game back to a bot in a process of its own, and compares its choices with the record."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..process import BotProcess
 from ..replay.recorded import Recorded
 from .observed import Observed, start_board, turns_of
 
-#: The wire's letters, in the order of python-chess's piece types.
+#: The protocol's letters, in the order of python-chess's piece types.
 _LETTERS = " pNBRQK"
 
 
 @dataclass
 class Choice:
-    """What the bot has chosen, beside what was done then.
+    """The bot's choice, next to the recorded one.
 
     :ivar turn: the number of the player's turn.
     :ivar chosen, recorded: squares by name, moves in UCI, or "nothing" for None.
-    :ivar compares: whether there is something to compare it with; where the record ends there is not.
+    :ivar compares: whether the record has a choice to compare with; where it ends there is none.
     """
 
     turn: int
@@ -45,8 +45,8 @@ async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choic
     """Give a bot what the player of a colour was shown.
 
     :param bot: a file or a module, as reconchess names bots.
-    :param see: told of every choice as the bot makes it.
-    :raises BotFailed: the bot raises, or ends.
+    :param see: called with every choice as the bot makes it.
+    :raises BotFailed: the bot raises an exception, or ends.
     """
     assert game.history is not None
     command = [sys.executable, "-P", "-u", "-m", "gm_arena.playback.host", bot]
@@ -57,7 +57,7 @@ async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choic
         fen = start_board(game.history).fen(en_passant="fen")
         await player.done(begin={"color": chess.COLOR_NAMES[color], "fen": fen, "opponent": opponent})
         for turn in turns_of(game, color):
-            player.tell(turn=_told(turn))
+            player.tell(turn=_message_of(turn))
             see(_sensed(turn, await player.chosen()))
             if turn.extent != "begun":
                 see(_moved(turn, await player.chosen()))
@@ -68,7 +68,7 @@ async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choic
 
 
 class _Player:
-    """The bot's end of the conversation."""
+    """The messages to and from the bot's process."""
 
     def __init__(self, process: BotProcess) -> None:
         self._process = process
@@ -77,7 +77,7 @@ class _Player:
         self._process.send(json.dumps(message) + "\n")
 
     async def done(self, **message: Any) -> None:
-        """Tell it something, and wait until it has taken that in."""
+        """Send a message, and wait until the bot has handled it."""
         self.tell(**message)
         await self.hear()
 
@@ -85,7 +85,10 @@ class _Player:
         return (await self.hear())["chose"]
 
     async def hear(self) -> dict[str, Any]:
-        """:raises BotFailed: the bot has."""
+        """Receive a message.
+
+        :raises BotFailed: the bot has failed.
+        """
         message: dict[str, Any] = json.loads(await self._process.receive())
         if "failed" in message:
             traceback = message["failed"].rstrip()
@@ -93,8 +96,8 @@ class _Player:
         return message
 
 
-def _told(turn: Observed) -> dict[str, Any]:
-    """A turn as the host reads it."""
+def _message_of(turn: Observed) -> dict[str, Any]:
+    """Return a turn in the host's format."""
     return {
         "extent": turn.extent,
         "capture": _name(turn.captured_on),
@@ -124,7 +127,7 @@ def _cell(cell: Cell) -> tuple[str, str | None]:
 
 def _sensed(turn: Observed, chosen: int | str | None) -> Choice:
     known = chosen is None or (isinstance(chosen, int) and chosen in chess.SQUARES)
-    text = (_name(chosen) or "nothing") if known else f"{chosen}, which is no square"  # type: ignore[arg-type]
+    text = (_name(chosen) or "nothing") if known else f"{chosen}, which is not a square"  # type: ignore[arg-type]
     compares = turn.extent != "begun"
     return Choice(turn.number, "sense", text, _name(turn.sense) or "nothing", compares, known and chosen == turn.sense)
 
@@ -134,17 +137,17 @@ def _moved(turn: Observed, chosen: str | None) -> Choice:
     allowed = {move.uci() for move in turn.move_actions}
 
     def meant(text: str | None) -> str | None:
-        return f"{text}q" if f"{text}q" in allowed else text  # it may stay unsaid that a pawn becomes a queen
+        return f"{text}q" if f"{text}q" in allowed else text  # a pawn becomes a queen by default
 
     known = chosen is None or meant(chosen) in allowed
-    text = (chosen or "nothing") if known else f"{chosen}, which it may not ask for"
+    text = (chosen or "nothing") if known else f"{chosen}, which is not among its moves"
     same = meant(chosen) == meant(requested)
     return Choice(turn.number, "move", text, requested or "nothing", turn.extent == "whole", same)
 
 
 @asynccontextmanager
 async def _process(command: list[str], label: str) -> AsyncIterator[BotProcess]:
-    """The bot's process; what the block raises comes out as it is."""
+    """Run the bot's process; exceptions of the block are raised as they are."""
     failure: Exception | None = None
     async with trio.open_nursery() as nursery:
         process = await BotProcess.start(command, label, nursery)

@@ -35,7 +35,7 @@ from .match import play_match
 from .record import BotRecord, MatchRecord
 from .start import start_position
 
-#: Exit statuses. A shell asks with ``&&`` whether both bots kept to the rules; who has won is in the record.
+#: Exit statuses. In a shell ``&&`` tests whether both bots kept to the rules; the winner is in the record.
 PLAYED, FAILED, NO_VERDICT = 0, 1, 3
 
 #: Seeds are Java's ``long``, as on CodinGame.
@@ -44,17 +44,17 @@ MILLISECONDS = click.FloatRange(0, 3_600_000, min_open=True)
 
 
 class NotJudged(click.ClickException):
-    """There is no verdict, for a reason that is none of the bots'."""
+    """There is no verdict, for a reason that no bot is to blame for."""
 
     exit_code = NO_VERDICT
 
 
 @dataclass(frozen=True)
 class Where:
-    """The daemon that plays the games: one that is there, or one of the referee's own.
+    """The daemon that plays the games: an existing one, or one inside the referee.
 
-    :ivar server: of the one that is there.
-    :ivar data: where the referee's own keeps games.
+    :ivar server: the address of the existing one.
+    :ivar data: the data directory of the one inside.
     """
 
     server: tuple[str, int] | None
@@ -64,13 +64,13 @@ class Where:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[tuple[Client, str]]:
-        """A connection, and the address for those who want to watch."""
+        """Connect; yield the connection and the address at which spectators can watch."""
         if self.server is not None:
             async with Client(*self.server, tls=self.tls, client="gmd-referee") as client:
                 await client.open()
                 yield client, "{}:{}".format(*self.server)
             return
-        from gmd import Config, DataError, open_daemon  # which takes its time, and is not needed for a server
+        from gmd import Config, DataError, open_daemon  # a slow import, not needed with --server
 
         try:
             config = Config(port=self.port, data=self.data)
@@ -85,22 +85,28 @@ def referee() -> None:
     """\b
     Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
 
-    Play matches by the rules of others.
+    Play matches by the rules of other sites.
     """
 
 
-@referee.command(short_help="A match by the rules of CodinGame's chess puzzle.")
+@referee.command(short_help="Play a match by the rules of CodinGame's chess puzzle.")
 @click.argument("bot1")
 @click.argument("bot2")
 @click.option(
-    "--seed", type=SEEDS, help="Of the start position, as on CodinGame; 0 is the classical one.  [default: any]"
+    "--seed",
+    type=SEEDS,
+    help="Seed of the start position, as on CodinGame; 0 is the classical position.  [default: random]",
 )
 @click.option("--fen", help="Start both games from this position, whatever the seed.")
 @click.option("--crazyhouse", is_flag=True, help="Play crazyhouse: the constant crazyHouse is 1.")
 @click.option(
-    "--max-moves", type=click.IntRange(1, 6000), default=MAX_MOVES, show_default=True, help="Of each player in a game."
+    "--max-moves",
+    type=click.IntRange(1, 6000),
+    default=MAX_MOVES,
+    show_default=True,
+    help="Draw a game after so many moves of each player.",
 )
-@click.option("--turn-ms", type=MILLISECONDS, default=50, show_default=True, help="Milliseconds for an answer.")
+@click.option("--turn-ms", type=MILLISECONDS, default=50, show_default=True, help="Milliseconds for each answer.")
 @click.option(
     "--first-turn-ms", type=MILLISECONDS, default=1000, show_default=True, help="Milliseconds for the configuration."
 )
@@ -109,22 +115,30 @@ def referee() -> None:
     type=click.FloatRange(0, 3_600_000),
     default=0,
     show_default=True,
-    help="Milliseconds of grace on top of both, for a machine with other things to do.",
+    help="Milliseconds added to both limits, for a machine that is busy with other work.",
 )
 @click.option(
     "--max-memory",
     type=click.IntRange(0),
     metavar="MIB",
-    help="What each process of a bot may take; 0 for all.  [default: half of what there is, but 1024 at least]",
+    help="Memory limit of each process of a bot; 0 for no limit.  [default: half of the machine's, at least 1024]",
 )
-@click.option("--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match here.")
-@click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games here.")
-@server_options("Play on this daemon.  [default: one of its own]", default=None)
 @click.option(
-    "--players", type=(int, int), default=(1, 2), show_default=True, help="The bots' ids on the daemon, open ones."
+    "--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match to this file."
 )
-@click.option("--data", metavar="DIRECTORY", help="Without --server: keep the games, as gmd serve does.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Without --server: where to watch the games.")
+@click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games to this file.")
+@server_options("Play on this daemon.  [default: a daemon inside the command]", default=None)
+@click.option(
+    "--players",
+    type=(int, int),
+    default=(1, 2),
+    show_default=True,
+    help="The bots' player ids on the daemon; open ids.",
+)
+@click.option(
+    "--data", metavar="DIRECTORY", help="Without --server: keep the games in this data directory, as gmd serve does."
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="Without --server: the port for watching the games.")
 def codingame(bot1: str, bot2: str, **given: Any) -> None:
     """\b
     Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
@@ -132,13 +146,15 @@ def codingame(bot1: str, bot2: str, **given: Any) -> None:
     Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
 
     After a turn to configure they play two games from one Chess960 position, with colours swapped. A bot that is late,
-    ends, or answers what is not legal has lost the match.
+    ends, or answers with an illegal move loses the match.
 
-    The exit status is 0 if both games were played, whoever has won; 1 if a bot has lost by failing; 2 if the command
-    line was wrong; 3 if the match could not be decided.
+    The exit status is 0 if both games were played, whoever won; 1 if a bot lost by failing; 2 if the command line
+    was wrong; 3 if the match could not be decided.
     """
     if given["server"] is not None and (given["data"] or given["port"]) is not None:
-        raise click.UsageError("--data and --port are of a daemon of its own, and not of --server's")
+        raise click.UsageError(
+            "--data and --port configure the daemon inside this command, which --server replaces: give only one"
+        )
     where = Where(given["server"], read_tls(given["tls"], given["ca"]), given["data"] or ":memory:", given["port"] or 0)
     logging.getLogger("gmd").setLevel(logging.WARNING)
     log_to_standard_error()
@@ -158,7 +174,7 @@ def codingame(bot1: str, bot2: str, **given: Any) -> None:
 
 
 def _command(text: str) -> list[str]:
-    """The words of a bot's command; what connects bots elsewhere may stand before it."""
+    """Return the words of a bot's command, which may have the prefix ``codingame:`` as elsewhere."""
     try:
         words = shlex.split(text.removeprefix("codingame:"))
     except ValueError as error:
@@ -196,9 +212,9 @@ async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, 
 
 @asynccontextmanager
 async def _processes(commands: tuple[list[str], list[str]], max_memory: int | None) -> AsyncIterator[list[BotProcess]]:
-    """The bots' processes, which are killed at the end, as on CodinGame: few look for the end of their input.
+    """Run the bots' processes, and kill them at the end, as on CodinGame: few bots notice the end of their input.
 
-    What the block raises comes out as it is.
+    Exceptions of the block are raised as they are.
     """
     processes: list[BotProcess] = []
     failure: Exception | None = None

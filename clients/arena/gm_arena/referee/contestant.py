@@ -1,4 +1,4 @@
-"""A bot at the referee's table: what it is asked, and how long it takes to answer."""
+"""A bot in a refereed match: its input, its answers, and the time it takes for them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..bot import BotFailed
 from ..codingame import constants, read_configuration
 from .record import BotRecord, FailureKind
 
-#: Seconds in which a process that has ended is known to have. The daemon's clock runs meanwhile, for a second at least.
+#: Seconds to wait for the exit status of an ended process. The daemon's clock runs meanwhile, for a second at least.
 REASON_SECONDS = 0.25
 
 
 class Defeat(Exception):
-    """A bot has done what loses the match."""
+    """A bot has lost the match by what it did."""
 
     def __init__(self, kind: FailureKind, text: str) -> None:
         super().__init__(text)
@@ -24,24 +24,24 @@ class Defeat(Exception):
 
 
 class Line(Protocol):
-    """The way to a bot and back; :class:`gm_arena.process.BotProcess` is one."""
+    """The connection to a bot; :class:`gm_arena.process.BotProcess` is one."""
 
     def send(self, text: str) -> None:
-        """Send it, now or while the bot is listened to.
+        """Send text, now or while the bot's output is read.
 
-        :raises BotFailed: too much waits for the bot already.
+        :raises BotFailed: too much is waiting to be sent already.
         """
 
     async def next_line(self) -> str | None:
-        """Its next line, without the end of it; None where no more will come."""
+        """Return the bot's next line, without its end; None where no more will come."""
 
     async def why_silent(self) -> str:
-        """A sentence about why no more comes."""
+        """Return the predicate of the sentence that says why no more lines come."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for an answer; ``margin`` is given on top of both, and what is later than that is late."""
+    """Seconds for an answer; ``margin`` is added to both, and any answer after that is late."""
 
     turn: float = 0.05
     first_turn: float = 1.0
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Heard:
-    """An answer, and the seconds from when the bot was given its input to when its line was there."""
+    """An answer, and the seconds from when the bot was given its input to when its line arrived."""
 
     line: str
     seconds: float
@@ -60,7 +60,7 @@ class Contestant:
     """One of the two bots of a match, which plays both games.
 
     :ivar number: 1 or 2.
-    :ivar player: its id with the daemon.
+    :ivar player: its player id on the daemon.
     :ivar score: its half-points so far.
     """
 
@@ -71,38 +71,38 @@ class Contestant:
 
     @property
     def inputs(self) -> list[str]:
-        """The inputs it wants in each turn."""
+        """The inputs that the bot wants in each turn."""
         return self.record.inputs
 
     async def configure(self, limits: Limits, *, crazyhouse: bool, max_moves: int) -> None:
-        """The turn before the games: tell it the constants, and hear what it wants to be told.
+        """Play the turn before the games: send the constants, and read which inputs the bot wants.
 
-        What is no input is passed over, as CodinGame does.
+        Unknown inputs are ignored, as on CodinGame.
 
-        :raises Defeat: it says nothing in time.
+        :raises Defeat: the bot does not answer in time.
         """
         text = constants(crazyhouse=crazyhouse, max_moves=max_moves)
-        heard = await self._hear(text, limits.first_turn, limits.margin)
-        self.record.inputs, self.record.unknown_inputs = read_configuration(heard.line)
-        self.record.configuration_seconds = heard.seconds
+        reply = await self._exchange(text, limits.first_turn, limits.margin)
+        self.record.inputs, self.record.unknown_inputs = read_configuration(reply.line)
+        self.record.configuration_seconds = reply.seconds
 
     async def answer(self, text: str, limits: Limits) -> Heard:
-        """Give it its input; its answer.
+        """Send the bot its input and return its answer.
 
-        :raises Defeat: it gives none in time.
+        :raises Defeat: the bot does not answer in time.
         """
-        heard = await self._hear(text, limits.turn, limits.margin)
-        self.record.slowest_seconds = max(heard.seconds, self.record.slowest_seconds or 0.0)
-        return heard
+        reply = await self._exchange(text, limits.turn, limits.margin)
+        self.record.slowest_seconds = max(reply.seconds, self.record.slowest_seconds or 0.0)
+        return reply
 
-    async def _hear(self, text: str, seconds: float, margin: float) -> Heard:
+    async def _exchange(self, text: str, seconds: float, margin: float) -> Heard:
         try:
             self._line.send(text)
         except BotFailed as failure:
             raise Defeat("crash", str(failure)) from None
         given = trio.current_time()
-        # A line that is there when the referee looks is in time, and it looks when the time is up, not before: of a
-        # machine that is slow in waking it no bot is the victim.
+        # A line that has arrived when the referee looks is in time, and it looks when the time is up, not before: no
+        # bot loses because the machine is slow in waking the referee.
         with trio.move_on_after(seconds + margin) as limit:
             line = await self._line.next_line()
             taken = round(trio.current_time() - given, 6)
@@ -119,5 +119,5 @@ class Contestant:
 
 
 def milliseconds(seconds: float) -> str:
-    """A time limit as it is told."""
+    """Return a time limit as text."""
     return f"{seconds * 1000:g} ms"

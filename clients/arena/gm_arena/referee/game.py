@@ -1,4 +1,4 @@
-"""One game of a match: the bots are asked in turn, and the daemon, which plays it, decides what has come of it."""
+"""One game of a match: the bots answer in turn, and the daemon plays the game and decides its result."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ..endings import ending_of, loss
 from .contestant import Contestant, Defeat, Heard, Limits
 from .record import GameRecord, TurnRecord
 
-#: A request to the daemon: its kind, and its fields; the reply.
+#: The type of a request to the daemon: its kind and fields; returns the reply.
 Ask = Callable[..., Awaitable[Any]]
 
 #: Seconds that the daemon's clock gives a bot beyond the referee's limit. The referee measures at the bot's pipe, and
-#: it alone says who is late; then it stops listening, and the daemon's clock falls. What else is on that clock (the
-#: commit of the opponent's move, the way to the daemon and back) is milliseconds, on a bad day tenths of a second.
+#: it alone decides who is late; then it stops reading, and the daemon's flag falls. The other things on that clock (the
+#: commit of the opponent's move, the way to the daemon and back) take milliseconds, at worst tenths of a second.
 CLOCK_SLACK = 1.0
 
 #: Characters of a comment that are kept: more than CodinGame's viewer shows.
 MAX_COMMENT = 500
 
-#: Stands before what is sent to the daemon as a move that cannot be played: some of what CodinGame does not understand
-#: (castling as e1g1, Nf3) the daemon would.
+#: The prefix of an unplayable move that is sent to the daemon: some moves that CodinGame does not understand (castling
+#: as e1g1, Nf3) the daemon would accept.
 UNPLAYABLE = "?"
 
 
@@ -55,7 +55,7 @@ def status_of(ending: Ending) -> str:
             return f"{'Black' if ending.winner else 'White'} resigns."
         case Cause.TIMEOUT | Cause.FORFEIT:
             return ""
-        case (  # no game of a referee's ends so
+        case (  # no refereed game ends so
             Cause.DRAW_CLAIM | Cause.KING_CAPTURE | Cause.TURN_LIMIT | Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED
         ):
             return ""
@@ -64,12 +64,12 @@ def status_of(ending: Ending) -> str:
 
 
 class NoVerdict(Exception):
-    """The match cannot be decided, and no bot is to blame. Its text is a sentence for people."""
+    """The match cannot be decided, and no bot is to blame. The text is a sentence for people."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a match is played by.
+    """The rules of a match.
 
     :ivar start: the start position of both games: its number in Scharnagl's numbering, or a FEN.
     """
@@ -81,7 +81,7 @@ class Rules:
 
     @property
     def variant(self) -> str:
-        """The daemon's name for it."""
+        """The daemon's name of the variant."""
         return "crazyhouse" if self.crazyhouse else "chess960"
 
     @property
@@ -101,7 +101,7 @@ class Rules:
 class RefereedGame:
     """A game between two bots.
 
-    :ivar record: of the game so far.
+    :ivar record: the record of the game so far.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class RefereedGame:
         rng: random.Random,
         seen: Callable[[GameRecord], None],
     ) -> None:
-        """:param rng: what draws the moves of those who ask for a random one.
-        :param seen: told of the record whenever there is something new in it.
+        """:param rng: draws the moves of bots that answer ``random``.
+        :param seen: called with the record whenever it has changed.
         """
         self._ask, self._bots, self._rules, self._rng, self._seen = ask, bots, rules, rng, seen
         white, black = bots["white"].number, bots["black"].number
@@ -123,10 +123,10 @@ class RefereedGame:
         self._state: dict[str, Any]
 
     async def play(self) -> None:
-        """The whole game.
+        """Play the whole game.
 
-        :raises Defeat: the bot whose turn it is has lost the match; the game is over then, and so is its record.
-        :raises NoVerdict: something has come between.
+        :raises Defeat: the bot to move has lost the match; the game is over then, and so is its record.
+        :raises NoVerdict: the game was disturbed from outside.
         :raises GmError: the daemon does not have the game.
         """
         await self._begin()
@@ -139,12 +139,12 @@ class RefereedGame:
 
     @property
     def turn(self) -> Contestant:
-        """The bot whose turn it is."""
+        """The bot to move."""
         return self._bots[self._color]
 
     @property
     def ply(self) -> int:
-        """Moves made so far."""
+        """The number of moves made so far."""
         return len(self._board.move_stack)
 
     @property
@@ -156,12 +156,12 @@ class RefereedGame:
         made = await self._ask("new_game", **players, **self._rules.options, brief=True)
         self.record.game_id, self.record.start_fen = made["game_id"], made["state"]["start_fen"]
         self._board = board_of(self._rules.variant, self.record.start_fen)
-        for bot in self._bots.values():  # both are heard from, which starts the clock
+        for bot in self._bots.values():  # the first contact of both starts the clock
             made = await self._ask("state", game_id=self.record.game_id, player=bot.player, brief=True)
         self._stand(made["state"])
 
     def _stand(self, state: dict[str, Any]) -> None:
-        """The daemon has said how the game stands."""
+        """Record the state of the game, as the daemon has sent it."""
         self._state = state
         self.record.result, self.record.termination = state["result"], state["termination"]
         self.record.fen = fen(self._board)
@@ -174,19 +174,19 @@ class RefereedGame:
         other = self._bots["black" if color == "white" else "white"]
         offered = self._state["draw_offered"]
         position = Position(self._board, offered, self.record.number, (bot.score, other.score))
-        heard = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
+        reply = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
         try:
-            answer = read_answer(heard.line, draw_offered=offered)
+            answer = read_answer(reply.line, draw_offered=offered)
         except BadAnswer as error:
             raise Defeat("bad_output", str(error)) from None
         move = self._move_of(answer)
         san = None if move is None else self._board.san(move)
         text = None if move is None else write_move(self._board, move)
         await self._carry_out(answer, move)
-        self._note(ply, color, answer, text, san, heard)
+        self._note(ply, color, answer, text, san, reply)
 
     def _move_of(self, answer: Answer) -> chess.Move | None:
-        """The move that is to be made.
+        """Return the move to make.
 
         :raises Defeat: it is not legal.
         """
@@ -211,9 +211,9 @@ class RefereedGame:
         self._stand(reply["state"])
 
     async def _act(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Ask for something in the place of the bot whose turn it is.
+        """Send a request in the place of the bot to move.
 
-        :raises NoVerdict: the game is not where the referee has left it.
+        :raises NoVerdict: the game has changed without the referee.
         """
         where = {"game_id": self.record.game_id, "player": self.turn.player, "ply": self.ply, "brief": True}
         try:
@@ -227,11 +227,11 @@ class RefereedGame:
             ) from None
         return reply
 
-    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, heard: Heard) -> None:
+    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, reply: Heard) -> None:
         number, comment = self._bots[color].number, answer.comment[:MAX_COMMENT]
         status = self.record.status
         turn = TurnRecord(
-            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, heard.seconds, status
+            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, reply.seconds, status
         )
         self.record.turns.append(turn)
         self._seen(self.record)
@@ -243,13 +243,13 @@ class RefereedGame:
             expected = loss(Cause.TIMEOUT, color).termination
             await self._until_the_clock_falls()
         elif defeat.kind == "crash":
-            expected = loss(Cause.RESIGNATION, color).termination  # as with every bot that has no more to say
+            expected = loss(Cause.RESIGNATION, color).termination  # as for every bot that stops answering
             self._stand((await self._act("end_game", termination=expected))["state"])
         else:
             expected = loss(Cause.FORFEIT, color).termination
             self._stand((await self._act("move", move=f"{UNPLAYABLE}{defeat}"))["state"])
         if self.record.termination != expected:
-            message = f"game {self.record.game_id} ended as {self.record.termination}, and not as {expected}"
+            message = f"game {self.record.game_id} ended by {self.record.termination} instead of {expected}"
             raise NoVerdict(message) from defeat
         self.record.status = f"{color.capitalize()} is eliminated: {defeat}."
         self._seen(self.record)

@@ -1,4 +1,4 @@
-"""A match of CodinGame's: a turn to configure, then two games from one position with the colours swapped."""
+"""A match by CodinGame's rules: a turn to configure, then two games from one position with the colours swapped."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ async def play_match(
     seed: int,
     seen: Callable[[GameRecord], None] = lambda game: None,
 ) -> MatchRecord:
-    """Play a match; its record.
+    """Play a match and return its record.
 
-    :param seed: of the random moves of bots that ask for them; the position is the rules'.
-    :param seen: told of a game's record whenever there is something new in it.
-    :raises NoVerdict: it cannot be decided, through no fault of the bots'.
+    :param seed: the seed of random moves; the start position comes from the rules.
+    :param seen: called with a game's record whenever it has changed.
+    :raises NoVerdict: the match cannot be decided, through no fault of the bots.
     :raises gm_client.blocking.GmError: the daemon refuses the games.
     """
     record = MatchRecord(
@@ -46,7 +46,7 @@ async def play_match(
 
 
 async def _configured(bots: tuple[Contestant, Contestant], rules: Rules, record: MatchRecord) -> bool:
-    """One after the other, so that none is disturbed by the other's start."""
+    """Configure the bots one after the other, so that neither is disturbed by the other's start."""
     for bot in bots:
         try:
             await bot.configure(rules.limits, crazyhouse=rules.crazyhouse, max_moves=rules.max_moves)
@@ -65,7 +65,7 @@ async def _played(
     seen: Callable[[GameRecord], None],
     record: MatchRecord,
 ) -> bool:
-    """Play a game; whether the match may go on."""
+    """Play a game; return whether the match may go on."""
     white, black = bots if number == 1 else bots[::-1]
     game = RefereedGame(ask, number, {"white": white, "black": black}, rules, rng, seen)
     record.games.append(game.record)
@@ -81,7 +81,7 @@ async def _played(
 
 
 def _winner(record: MatchRecord) -> int | None:
-    """The bot whose opponent has failed, or the one with more points."""
+    """Return the bot whose opponent has failed, or the one with more points."""
     if record.failure is not None:
         return 3 - record.failure.bot
     first, second = record.score

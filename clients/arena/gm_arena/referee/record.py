@@ -1,4 +1,4 @@
-"""The record of a match: all that a viewer would show, as JSON and as PGN. clients/arena/README.md describes it."""
+"""The record of a match: all that a viewer would show, as JSON and as PGN. clients/arena/REFEREE.md describes it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ..boards import board_of
 #: Half-points of White and Black, by result.
 HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1)}
 
-#: The ``Termination`` of PGN for what a bot failed by.
+#: PGN's ``Termination`` by the kind of a bot's failure.
 _PGN_TERMINATIONS = {"timeout": "time forfeit", "crash": "abandoned"}
 
-#: How a bot may fail: late; ended, deaf or flooding; with a move that is not legal; with words that mean nothing.
+#: How a bot may fail: late; ended, not reading or flooding; with an illegal move; with an answer that has no meaning.
 FailureKind = Literal["timeout", "crash", "illegal_move", "bad_output"]
 
 
 @dataclass
 class Failure:
-    """What a bot has lost the match by.
+    """The failure by which a bot lost the match.
 
     :ivar bot: 1 or 2.
     :ivar game: the number of the game, 1 or 2; 0 in the turn for the configuration.
-    :ivar ply: moves made in it before.
+    :ivar ply: the number of moves made in that game before.
     """
 
     bot: int
@@ -41,14 +41,14 @@ class Failure:
 
 @dataclass
 class TurnRecord:
-    """What a bot did in a turn, and what the viewer has to say about it.
+    """A bot's action in a turn, and the viewer's line about it.
 
     :ivar bot: 1 or 2.
     :ivar action: ``move``, ``random``, ``draw`` or ``resign``.
     :ivar move: UCI as CodinGame writes it, castling as the king's move to its rook; None where none was made.
-    :ivar draw_offered: with the move.
+    :ivar draw_offered: whether a draw was offered with the move.
     :ivar seconds: from when the bot was given its input to when the referee saw its line.
-    :ivar status: the viewer's line, such as "Checkmate."; empty where it has nothing to say.
+    :ivar status: the viewer's line, such as "Checkmate."; empty where there is nothing to report.
     """
 
     ply: int
@@ -69,7 +69,7 @@ class GameRecord:
 
     :ivar white: the bot that has White, 1 or 2.
     :ivar result, termination: the daemon's, as in ``PROTOCOL``.
-    :ivar fen: where it ended, as CodinGame writes it.
+    :ivar fen: the last position, as CodinGame writes it.
     """
 
     number: int
@@ -87,12 +87,12 @@ class GameRecord:
 
 @dataclass
 class BotRecord:
-    """A bot.
+    """A bot of the match.
 
-    :ivar inputs: those it asked for, in its order.
-    :ivar unknown_inputs: what it asked for besides, which CodinGame passes over.
-    :ivar configuration_seconds: what it took to ask.
-    :ivar slowest_seconds: its slowest answer in the games.
+    :ivar inputs: the inputs it asked for, in its order.
+    :ivar unknown_inputs: the other words it asked for, which CodinGame ignores.
+    :ivar configuration_seconds: the time it took to configure.
+    :ivar slowest_seconds: the time of its slowest answer in the games.
     """
 
     command: str
@@ -107,8 +107,8 @@ class MatchRecord:
     """A match.
 
     :ivar start: the start position's number in Scharnagl's numbering, or a FEN.
-    :ivar limits: seconds that hold in it.
-    :ivar score: both bots' half-points, as they were played; a bot that has failed has lost, whatever they are.
+    :ivar limits: the time limits, in seconds.
+    :ivar score: both bots' half-points, as they were played; a bot that failed has lost, whatever they are.
     :ivar winner: 1 or 2; None for a draw.
     """
 
@@ -125,11 +125,11 @@ class MatchRecord:
     failure: Failure | None = None
 
     def to_json(self) -> str:
-        """One JSON object."""
+        """Return the record as one JSON object."""
         return json.dumps(asdict(self), indent=1) + "\n"
 
     def to_pgn(self, played: datetime | None = None) -> str:
-        """Both games, with the bots' comments."""
+        """Return both games as PGN, with the bots' comments."""
         date = f"{played or datetime.now(UTC):%Y.%m.%d}"
         return "".join(f"{self._pgn_of(game, date)}\n\n" for game in self.games)
 
@@ -152,5 +152,5 @@ class MatchRecord:
 
 
 def _chess_move(board: chess.Board, text: str) -> str:
-    """A move of the record as the board writes it: castling, in a classical game, is a king that goes two squares."""
+    """Return a recorded move as the board writes it: classical castling is a king's move of two squares."""
     return next(board.uci(move) for move in board.legal_moves if board.uci(move, chess960=True) == text)

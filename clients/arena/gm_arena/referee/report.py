@@ -1,4 +1,4 @@
-"""What ``gmd referee`` says: a line for each game as it ends, what they came to, and meanwhile how far they are."""
+"""The output of ``gmd referee``: a line for each game as it ends, the result, and meanwhile the progress."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .record import GameRecord, MatchRecord
 
 
 def points(half_points: int) -> str:
-    """A score as people write it."""
+    """Return a score as people write it."""
     whole, half = divmod(half_points, 2)
     return f"{whole or '' if half else whole}{'½' * half}"
 
 
 @contextmanager
 def progress(max_moves: int) -> Iterator[Callable[[GameRecord], None]]:
-    """Shows on standard error, where that is a terminal, how many moves of the two games are made at most."""
+    """Show a progress bar of the moves of both games, at most, on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda game: None
         return
@@ -41,12 +41,12 @@ def progress(max_moves: int) -> Iterator[Callable[[GameRecord], None]]:
 
 
 def starts(seed: int, start: int | str, address: str) -> None:
-    """The first line."""
+    """Print the first line."""
     click.echo(f"seed {seed}: start position {start}; the games are on {address}")
 
 
 def sums_up(record: MatchRecord) -> None:
-    """A line for each game, and what they came to."""
+    """Print a line for each game, and the result."""
     for game in record.games:
         click.echo(_game_line(game, record))
     click.echo(_notes(record), nl=False)
@@ -61,14 +61,14 @@ def _game_line(game: GameRecord, record: MatchRecord) -> str:
 
 
 def _notes(record: MatchRecord) -> str:
-    """What the bots' authors may want to know; a line each."""
+    """Return notes for the bots' authors, a line each."""
     lines = []
     for number, bot in enumerate(record.bots, 1):
         if bot.unknown_inputs:
-            lines.append(f"bot {number} asked for what is no input: {', '.join(map(repr, bot.unknown_inputs))}\n")
+            lines.append(f"bot {number} asked for unknown inputs: {', '.join(map(repr, bot.unknown_inputs))}\n")
         if bot.slowest_seconds is not None:
             limit = record.limits["turn"] + record.limits["margin"]
-            late = "; the referee itself was late in looking" if bot.slowest_seconds > limit else ""
+            late = "; the referee itself was late to look" if bot.slowest_seconds > limit else ""
             slowest = f"{bot.slowest_seconds * 1000:.1f} ms of {milliseconds(limit)}"
             lines.append(f"bot {number} needed {slowest} at most{late}\n")
     return "".join(lines)

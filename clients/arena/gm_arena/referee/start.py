@@ -1,4 +1,4 @@
-"""The start position that CodinGame's chess referee draws for a seed: the same here as on its site."""
+"""The start position that CodinGame's chess referee draws for a seed, the same as on its site."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _STATE = (1 << 48) - 1
 
 
 class JavaRandom:
-    """``java.util.Random``, whose documentation says exactly what it draws: CodinGame's referee is a Java program."""
+    """``java.util.Random``, whose documentation defines its numbers exactly: CodinGame's referee is a Java program."""
 
     def __init__(self, seed: int) -> None:
-        """:param seed: of 64 bits, of which 48 count."""
+        """:param seed: of 64 bits, of which 48 are used."""
         self._state = (seed ^ 0x5DEECE66D) & _STATE
 
     def bits(self, count: int) -> int:
-        """So many random bits, 32 at most, as an unsigned number."""
+        """Return so many random bits, at most 32, as an unsigned number."""
         self._state = (self._state * 0x5DEECE66D + 0xB) & _STATE
         return self._state >> 48 - count
 
     def below(self, bound: int) -> int:
-        """``nextInt(bound)``: from 0 to below ``bound``, each as likely as the others."""
+        """Return ``nextInt(bound)``: a number from 0 to below ``bound``, all equally likely."""
         drawn = self.bits(31)
         if bound & bound - 1 == 0:
             return bound * drawn >> 31
@@ -33,10 +33,10 @@ class JavaRandom:
 
 
 def start_position(seed: int) -> int:
-    """Its number in Scharnagl's numbering.
+    """Return the number of the start position, in Scharnagl's numbering.
 
-    The dice are those of the usual method for Chess960, in the order that the referee throws them: the bishop on the
-    files a, c, e, g, that on the others, the queen, and both knights on what is free. Seed 0 is the classical position.
+    The dice are those of the usual method for Chess960, in the referee's order: the bishop on the files a, c, e, g; the
+    other bishop; the queen; and both knights on free squares. Seed 0 is the classical position.
     """
     if seed == 0:
         return CLASSICAL

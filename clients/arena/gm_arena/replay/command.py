@@ -27,7 +27,7 @@ from .frames import Frame, frames_of
 from .recorded import BadRecord, Recorded
 from .show import frame_text, header
 
-#: Keys, as terminals send them, and the steps they take; ends of the game are far away.
+#: Keys, as terminals send them, and the frames they step by; the ends of the game are very large steps.
 STEPS = {
     **dict.fromkeys(("\x1b[C", "\x1bOC", "\r", "\n", " ", "n", "l"), 1),
     **dict.fromkeys(("\x1b[D", "\x1bOD", "\x7f", "p", "h"), -1),
@@ -44,19 +44,19 @@ HELP = "→ Enter: next   ←: back   ↓ ↑: by ten   Home End   q: leave"
 @click.command()
 @click.argument("game", metavar="FILE|GAME_ID")
 @click.option(
-    "--game", "wanted", type=int, help="Which game of a FILE that holds several: its id, or in PGN its number."
+    "--game", "wanted", type=int, help="The game to take from a FILE with several: its id, or in PGN its number."
 )
 @server_options("The daemon that has the game GAME_ID.")
-@click.option("--socket", "path", metavar="FILE", help="Ask on the operator's socket, in place of the port.")
+@click.option("--socket", "path", metavar="FILE", help="Use the operator's socket instead of the port.")
 def replay(game: str, wanted: int | None, **where: Any) -> None:
     """\b
     Example: gmd replay game.pgn
 
-    Step through a game: of a FILE, or the game GAME_ID of a daemon.
+    Step through a game from a FILE, or through the game GAME_ID of a daemon.
 
-    A FILE is what gmd export writes, JSON lines or PGN, what gmd match --json-out writes, any other PGN of chess, or a
-    GameHistory of reconchess. Of blind chess every sense and every move is shown three times: as White knows the board,
-    as it is, and as Black knows it. Arrow keys step; what does not go to a terminal is listed from beginning to end.
+    A FILE is JSON lines or PGN of gmd export, the output of gmd match --json-out, any other PGN of chess, or a
+    GameHistory of reconchess. In blind chess every sense and every move is shown three times: as White knows the
+    board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
     """
     try:
         recorded = find(game, wanted, where)
@@ -72,10 +72,10 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
 
 
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
-    """The game that a command names.
+    """Return the game that a command names.
 
-    :param where: the options that say where the daemon is.
-    :raises BadRecord: there is none, or several.
+    :param where: the options that name the daemon.
+    :raises BadRecord: there is no such game, or there are several.
     """
     if not game.isdecimal() or Path(game).exists():
         return read_file(Path(game), wanted)
@@ -99,7 +99,7 @@ def _list(above: list[str], frames: list[Frame]) -> None:
 
 
 def _step_through(above: list[str], frames: list[Frame]) -> None:
-    """Show one frame at a time, as keys say."""
+    """Show one frame at a time, stepping by keys."""
     at, (title, *others) = 0, above
     console = Console(highlight=False)
     palette = palette_of(console)
@@ -120,7 +120,7 @@ def _step_through(above: list[str], frames: list[Frame]) -> None:
 
 @contextmanager
 def _keyboard() -> Iterator[Iterator[str]]:
-    """Keys as they are pressed, none of which is lost while something is shown."""
+    """Yield keys as they are pressed; none is lost while the display is updated."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSADRAIN)
@@ -132,5 +132,5 @@ def _keyboard() -> Iterator[Iterator[str]]:
 
 def _keys(terminal: int) -> Iterator[str]:
     with suppress(OSError):  # the terminal is gone
-        while pressed := os.read(terminal, 1024):  # several at once, where they come quickly
+        while pressed := os.read(terminal, 1024):  # several at once, if pressed quickly
             yield from _KEY.findall(pressed.decode("utf-8", "replace"))

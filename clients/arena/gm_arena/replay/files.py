@@ -1,4 +1,4 @@
-"""Games out of files: ``gmd export``'s JSON lines and PGN, any other PGN of chess, and reconchess's GameHistory."""
+"""Readers of game files: ``gmd export``'s JSON lines and PGN, any other PGN of chess, and reconchess's GameHistory."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
 from .variant_headers import own_variant
 
-#: Longest file that is read: some hundred thousand games of chess.
+#: Largest file that is read, in bytes: some hundred thousand games of chess.
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-#: How a game of blind chess ended, in words, by what its record says.
+#: The words for how a game of blind chess ended, by the reason in its record.
 ENDINGS = {
     WinReason.KING_CAPTURE: cause_words(Cause.KING_CAPTURE),
     WinReason.TIMEOUT: cause_words(Cause.TIMEOUT),
@@ -45,14 +45,14 @@ ENDINGS = {
 
 
 def read_file(path: Path, wanted: int | None = None) -> Recorded:
-    """The game of a file.
+    """Read a game from a file.
 
-    :param wanted: which one, where there are several: the id of a game of JSON lines, the number of one of PGN.
-    :raises BadRecord: there is none, or several and none of them is wanted.
+    :param wanted: the game to read, if there are several: the id of a game of JSON lines, the number of one of PGN.
+    :raises BadRecord: there is no game, no such game, or there are several and ``wanted`` is None.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; take the game out of it (gmd export --game ID)")
+            raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; export the game alone (gmd export --game ID)")
         text = path.read_text("utf-8-sig", "replace")
     except OSError as error:
         raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
@@ -66,7 +66,7 @@ def read_file(path: Path, wanted: int | None = None) -> Recorded:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file of JSON lines, by the ids of their games; 0 for what is none."""
+    """Yield the lines of a JSON lines file, with the ids of their games; 0 for a line that is not a game."""
     for line in filter(str.strip, text.splitlines()):
         try:
             game = json.loads(line)
@@ -76,12 +76,12 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _one(path: Path, texts: dict[int, str], wanted: int | None, read: Callable[[str, str], Recorded]) -> Recorded:
-    """The game that is wanted."""
+    """Return the wanted game."""
     if not texts:
         raise BadRecord(f"{path} holds no game")
     if wanted is None and len(texts) > 1:
         names = ", ".join(map(str, list(texts)[:10])) + (", ..." if len(texts) > 10 else "")
-        raise BadRecord(f"{path} holds {len(texts)} games: --game says which ({names})")
+        raise BadRecord(f"{path} holds {len(texts)} games: choose one with --game ({names})")
     number = next(iter(texts)) if wanted is None else wanted
     if number not in texts:
         raise BadRecord(f"{path} holds no game {number}")
@@ -89,9 +89,9 @@ def _one(path: Path, texts: dict[int, str], wanted: int | None, read: Callable[[
 
 
 def served_game(reply: HistoryReply, where: str) -> Recorded:
-    """The game of a reply to ``history``.
+    """Return the game of a reply to ``history``.
 
-    :raises BadRecord: it is none.
+    :raises BadRecord: it cannot be read.
     """
     if reply["history"] is None:
         return pgn_game(reply["pgn"], where)
@@ -101,34 +101,34 @@ def served_game(reply: HistoryReply, where: str) -> Recorded:
 
 
 def history_game(text: str, where: str) -> Recorded:
-    """The game of a reconchess ``GameHistory``.
+    """Return the game of a reconchess ``GameHistory``.
 
-    :raises BadRecord: it is none.
+    :raises BadRecord: the text is not one.
     """
     try:
         return _blind(read_json(text), where)
     except BadHistory as error:
-        raise BadRecord(f"{where} is no game: {error}") from None
+        raise BadRecord(f"{where} is not a game: {error}") from None
 
 
 def pgn_game(text: str, where: str) -> Recorded:
-    """The game of a PGN: the main line up to its first illegal move, if it has one, with its comments.
+    """Return the game of a PGN: the main line up to its first illegal move, if any, with its comments.
 
-    :raises BadRecord: it is none.
+    :raises BadRecord: the text is not a game.
     """
     if _BLIND.search(text):
         try:
             return _blind(read_pgn(text), where, clock=time_control_of(text))
         except BadHistory as error:
-            raise BadRecord(f"{where} is no game: {error}") from None
+            raise BadRecord(f"{where} is not a game: {error}") from None
     try:
         game, bad_move = read_main_line(text)
     except ValueError as error:
-        raise BadRecord(f"{where} is no game: {error}") from None
+        raise BadRecord(f"{where} is not a game: {error}") from None
     headers, nodes = game.headers, list(game.mainline())
     if not any(node.move for node in nodes) and not tags_of(text):  # python-chess finds moves in any text
         first = f" ({bad_move})" if bad_move is not None and not nodes else ""
-        raise BadRecord(f"{where} holds no game: it has neither a legal move nor a tag of PGN{first}")
+        raise BadRecord(f"{where} holds no game: it has neither a legal move nor a PGN tag{first}")
     tag = headers.get("Variant", "standard")
     known = own_variant(tag)
     variant = tag.lower() if known is None else known.name
@@ -158,9 +158,9 @@ def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
 
 
 def line_game(text: str, where: str) -> Recorded:
-    """The game of a line of JSON.
+    """Return the game of a line of JSON.
 
-    :raises BadRecord: it is none.
+    :raises BadRecord: the line is not a game.
     """
     from gmd.archive.games import BadGame
     from gmd.archive.lines import read_line  # with which comes what databases need, a quarter of a second
@@ -191,7 +191,7 @@ def line_game(text: str, where: str) -> Recorded:
 
 
 def _left(events: Sequence[AnyEvent], color: chess.Color) -> list[float | None]:
-    """What the clock of whoever made each move read behind it.
+    """Return the seconds on the mover's clock after each move.
 
     :param color: the side to move at the start.
     """
@@ -213,7 +213,7 @@ def _left(events: Sequence[AnyEvent], color: chess.Color) -> list[float | None]:
 
 
 def _clocks(events: Sequence[AnyEvent], history: History) -> list[Clocks] | None:
-    """What the clock of the side to move read in each turn, out of the seconds that events have charged."""
+    """Return the clock readings of the side to move in each turn, from the seconds that the events have charged."""
     created = events[0]
     assert isinstance(created, Created)
     if (option := created.options.clock) is None:

@@ -1,4 +1,4 @@
-"""A game in frames: what is to be seen after each thing that was done."""
+"""A game as frames: what is shown after each action."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from gm_recon.pgn import san
 from ..board_drawing import Picture, squares_of
 from .recorded import Clocks, Recorded
 
-#: What a comment tells programs, as [%clk 0:10:00] does.
+#: A command to programs in a comment, such as [%clk 0:10:00].
 _COMMAND = re.compile(r"\[%[^\]]*\]")
 
 
 @dataclass
 class View:
-    """A board as somebody sees it.
+    """A board as one side sees it.
 
-    :ivar seen: squares that are known, in a view that does not show everything; what stands elsewhere is not.
+    :ivar seen: squares that are known, in a view that does not show everything; the contents of others are not.
     :ivar marked: squares that the frame is about.
     :ivar checked: the square of a king in check.
     """
@@ -36,15 +36,15 @@ class View:
     checked: SquareSet = field(default_factory=SquareSet)
 
     def picture(self) -> Picture:
-        """The view as it is drawn."""
+        """Return the view in the form that is drawn."""
         return Picture(self.pieces, self.marked, self.checked, self.seen)
 
 
 @dataclass
 class Frame:
-    """What is to be seen at one moment, and a line about it.
+    """The boards at one moment, and a line about it.
 
-    :ivar clocks: the seconds that the sides have left, as far as they are known.
+    :ivar clocks: the seconds that the sides have left, where known.
     """
 
     caption: str
@@ -53,7 +53,7 @@ class Frame:
 
 
 def frames_of(game: Recorded) -> list[Frame]:
-    """The start position, and a frame for every move, and in blind chess for every sense."""
+    """Return the start position, and a frame for every move, and in blind chess for every sense."""
     frames = list(_open_frames(game) if game.history is None else _blind_frames(game.history, game.clocks))
     if game.bad_move:
         frames[-1].caption += f"  [{game.bad_move}]"
@@ -82,20 +82,20 @@ def _open_view(board: chess.Board, move: Move | None) -> View:
 
 
 class _Players:
-    """What both players know: their own pieces, and what their latest senses have shown."""
+    """The knowledge of both players: their own pieces, and the results of their latest senses."""
 
     def __init__(self) -> None:
         self.last: dict[Color, dict[Square, Piece | None]] = {chess.WHITE: {}, chess.BLACK: {}}
 
     def view(self, color: Color, pieces: dict[Square, Piece]) -> View:
-        """The board as a player knows it; what a sense has shown stands there until the player's next."""
+        """Return the board as a player knows it; the result of a sense stays until the player's next."""
         own = {square: piece for square, piece in pieces.items() if piece.color == color}
         shown = {square: piece for square, piece in self.last[color].items() if piece is not None}
         others = {square: piece for square, piece in shown.items() if piece.color != color}
         return View(_name(color), others | own, SquareSet([*self.last[color], *own]))
 
     def views(self, board: ReconBoard) -> list[View]:
-        """White's, the truth, Black's."""
+        """Return White's view, the true board, and Black's view."""
         pieces = board.as_chess().piece_map()
         return [self.view(chess.WHITE, pieces), View("the truth", pieces), self.view(chess.BLACK, pieces)]
 
@@ -137,7 +137,7 @@ def _move_frame(board: ReconBoard, players: _Players, replayed: Replayed) -> Fra
     board.push(turn.taken, turn.capture_square)
     views = players.views(board)
     views[1].marked = views[0 if color else 2].marked = squares_of(turn.taken)
-    if turn.capture_square is not None:  # which is all that the other player is told
+    if turn.capture_square is not None:  # all that the other player learns
         views[2 if color else 0].marked = SquareSet([turn.capture_square])
     return Frame(f"{when} {done}", views)
 
@@ -147,7 +147,7 @@ def _when(board: ReconBoard) -> str:
 
 
 def _what_was_done(board: ReconBoard, turn: Turn) -> str:
-    """A move in words, with SAN of the true board: what was asked for, and what came of it."""
+    """Return a move in words, with SAN of the true board: the request, and the result."""
     if turn.requested is None:
         return "passes"
     capture = "" if turn.capture_square is None else f", and captures on {chess.SQUARE_NAMES[turn.capture_square]}"

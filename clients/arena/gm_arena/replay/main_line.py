@@ -1,4 +1,4 @@
-"""The main line of a PGN of chess, as far as its moves are legal."""
+"""The main line of a PGN of chess, up to its first illegal move."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class BadMove(ValueError):
 def read_main_line(pgn: str) -> tuple[Game, BadMove | None]:
     """Read the first game, without its variations.
 
-    :returns: it, up to the first move that cannot be made, and what is wrong with that one; None where all are legal.
-    :raises ValueError: there is no game, or its start position or variant cannot be.
+    :returns: the game up to the first move that cannot be made, and the error of that move; None where all are legal.
+    :raises ValueError: there is no game, or its start position or variant is not possible.
     """
     game = chess.pgn.read_game(io.StringIO(pgn), Visitor=_MainLine)
     if game is None:
@@ -37,14 +37,14 @@ class _MainLine(chess.pgn.GameBuilder[Game]):
         super().__init__(Game=VariantGame)
 
     def begin_variation(self) -> SkipType:  # type: ignore[override]  # as visitors may
-        """Skip it: python-chess loses its place behind a variation with an illegal move."""
+        """Skip the variation: python-chess loses its place after a variation with an illegal move."""
         return SKIP
 
     def end_variation(self) -> None:
         """Do nothing: none was begun."""
 
     def begin_parse_san(self, board: Board, san: str) -> SkipType | None:
-        """Take no move behind one that cannot be made."""
+        """Skip every move after one that cannot be made."""
         return SKIP if self.game.errors else None
 
     def parse_san(self, board: Board, san: str) -> Move:
@@ -61,4 +61,4 @@ class _MainLine(chess.pgn.GameBuilder[Game]):
 def _trouble(error: ValueError) -> str:
     if isinstance(error, AmbiguousMoveError):
         return "is ambiguous"
-    return "is illegal" if isinstance(error, IllegalMoveError) else "is no move"
+    return "is illegal" if isinstance(error, IllegalMoveError) else "is not a move"

@@ -1,4 +1,4 @@
-"""Games out of the file that ``gmd match --json-out`` writes: a line of JSON for each, in the match's order."""
+"""Games from the file that ``gmd match --json-out`` writes: a line of JSON for each, in the match's order."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .variant_headers import VariantHeaders
 
 
 def is_match(text: str) -> bool:
-    """Whether a file begins as such a one does."""
+    """Return whether a text begins as such a file does."""
     header = _read(text.lstrip().partition("\n")[0])
     return "match" in header and "arguments" in header
 
 
 def match_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each game's line by its number, from 1. A line that was cut short is none."""
+    """Yield each game's number, from 1, and line. A line that was cut short is left out."""
     for line in text.splitlines():
         number = _read(line).get("game")
         if isinstance(number, int):
@@ -33,7 +33,7 @@ def match_lines(text: str) -> Iterator[tuple[int, str]]:
 def match_game(text: str, where: str) -> Recorded:
     """Return the game of a line.
 
-    :raises BadRecord: it is none.
+    :raises BadRecord: the line is not a game.
     """
     record = _read(text)
     try:
@@ -44,14 +44,14 @@ def match_game(text: str, where: str) -> Recorded:
         else:
             _add_moves(recorded, record["pgn"], record["moves"])
     except KeyError as error:
-        raise BadRecord(f"{where} is no game: it has no {error}") from None
+        raise BadRecord(f"{where} is not a game: it has no {error}") from None
     except (BadHistory, ValueError, TypeError) as error:
-        raise BadRecord(f"{where} is no game: {error}") from None
+        raise BadRecord(f"{where} is not a game: {error}") from None
     return recorded
 
 
 def _add_moves(recorded: Recorded, pgn: str, moves: list[str]) -> None:
-    """The start position is the PGN's, and the moves are the record's."""
+    """Add the start position from the PGN, and the moves from the record."""
     headers = chess.pgn.read_headers(io.StringIO(pgn))
     if headers is None:
         raise ValueError("its pgn has no headers")
@@ -62,7 +62,7 @@ def _add_moves(recorded: Recorded, pgn: str, moves: list[str]) -> None:
 
 
 def _read(line: str) -> dict[str, Any]:
-    """An object; empty for what is none."""
+    """Return a JSON object; an empty one for a text that is not one."""
     try:
         found = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A game as it was recorded, wherever that was: in a file, or by a daemon."""
+"""A recorded game, from a file or from a daemon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BadRecord(Exception):
 
 
 class Clocks(NamedTuple):
-    """What a side's clock read in a turn of its own, in seconds, to the millisecond."""
+    """A side's clock in one of its turns, in seconds, to the millisecond."""
 
     at_sense: float
     at_move: float
@@ -26,20 +26,18 @@ class Clocks(NamedTuple):
 
 @dataclass
 class Recorded:
-    """A game.
+    """A recorded game.
 
-    :ivar where: what it is called: a file, or a game of a daemon's.
-    :ivar ending: how it ended, in words for people, or in those of whoever wrote the file; empty while it is in
-        progress.
+    :ivar where: the game's name for people: a file, or a game of a daemon.
+    :ivar ending: how it ended, in words for people or in the file's own words; empty while it is in progress.
     :ivar variant: as ``PROTOCOL`` names it.
-    :ivar clock: as PGN's TimeControl has it; empty where there is none, or it is not recorded.
-    :ivar start: the start position, in games in which everything is seen.
-    :ivar moves: those of such games, each with the comment behind it.
-    :ivar left: the seconds that the clock of whoever made each of these moves had behind it; None where that is not
-        recorded.
-    :ivar history: the game, if it is one of reconnaissance blind chess; there are no moves then.
-    :ivar clocks: of each of its turns in order, the last one that was begun included; None where they are not recorded.
-    :ivar bad_move: what is wrong with the move behind the last one here; empty where the game is whole.
+    :ivar clock: as in PGN's TimeControl; empty where there is none, or it is not recorded.
+    :ivar start: the start position, in games without hidden information.
+    :ivar moves: the moves of such games, each with the comment after it.
+    :ivar left: the seconds on the mover's clock after each of these moves; None where that is not recorded.
+    :ivar history: the game, if it is reconnaissance blind chess; there are no moves then.
+    :ivar clocks: the clocks of its turns in order, including the last one begun; None where they are not recorded.
+    :ivar bad_move: the error of the move after the last one here; empty where the game is whole.
     """
 
     where: str
@@ -63,5 +61,5 @@ def tags_of(pgn: str) -> dict[str, str]:
 
 
 def time_control_of(pgn: str) -> str:
-    """Return the clock that a PGN was played with, as its TimeControl tag has it; empty where that says none."""
+    """Return the clock of a PGN, as its TimeControl tag has it; empty where it has none."""
     return tags_of(pgn).get("TimeControl", "").strip("-?")

@@ -11,12 +11,12 @@ from ..board_drawing import BOARD_COLUMNS, Palette, board_lines, clock_text, pri
 from .frames import Frame
 from .recorded import Recorded
 
-#: What stands between two boards.
+#: The gap between two boards.
 GAP = " "
 
 
 def header(game: Recorded) -> list[str]:
-    """What stands above a game: who plays, how it ended, by what rules and what clock."""
+    """Return the lines above a game: its players, result, variant and clock."""
     state = f"{game.result} {game.ending}".strip() if game.ending or game.result != "*" else "in progress"
     variant = VARIANTS[game.variant].title if game.variant in VARIANTS else game.variant
     parts = [state, variant, f"clock {game.clock}" if game.clock else ""]
@@ -27,9 +27,9 @@ def header(game: Recorded) -> list[str]:
 
 
 def frame_text(frame: Frame, palette: Palette | None = None) -> Text:
-    """A frame: its boards, and the line about it.
+    """Return a frame as text: its boards, and the line about it.
 
-    :param palette: the colours that can be shown; None for letters.
+    :param palette: the colours of the terminal; None for letters.
     """
     lines = []
     if any(view.title for view in frame.views):
@@ -45,7 +45,7 @@ def frame_text(frame: Frame, palette: Palette | None = None) -> Text:
 
 
 def clocks_text(clocks: dict[chess.Color, float]) -> str:
-    """What both sides have left."""
+    """Return what both sides have left on their clocks."""
     return "   ".join(
         f"{'White' if color else 'Black'} {clock_text(clocks[color])}" for color in chess.COLORS if color in clocks
     )

@@ -1,4 +1,4 @@
-"""The tags of a PGN, with the variants that python-chess does not know and gmd does."""
+"""The tags of a PGN, including gmd's variants that python-chess does not know."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gmd.games.variants import named_in_pgn
 
 
 def own_variant(tag: str) -> Variant | None:
-    """Return the variant of gmd's that a Variant tag means, where python-chess does not read it."""
+    """Return gmd's variant that a Variant tag names, where python-chess does not know it."""
     variant = named_in_pgn(tag)
     return None if variant is None or variant.pgn_is_common else variant
 

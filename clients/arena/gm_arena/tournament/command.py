@@ -28,59 +28,72 @@ if TYPE_CHECKING:
     from .daemon import Daemon
     from .director import Director
 
-#: What games are played where nothing is said: in three minutes and two seconds a move a bot that has gone has lost its
-#: game before long. Blind chess has a clock of its own.
+#: The clock where none is given: with three minutes and two seconds a move, a bot that has gone soon loses on time.
+#: Blind chess has a default clock of its own.
 DEFAULT_CLOCK = {"initial": 180.0, "increment": 2.0}
-#: The folder for tournaments in the data directory, and what their files' names end with.
+#: The folder for tournaments in the data directory, and the suffix of their files.
 FOLDER, SUFFIX = "tournaments", ".jsonl"
-#: Of a tournament, which is a file's, too.
+#: The form of a tournament's name, which is also a file's name.
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-#: Beyond 30 seconds, which clients have, for an operator who upgrades the daemon meanwhile.
+#: Longer than the 30 seconds of other clients, for an operator who upgrades the daemon meanwhile.
 PATIENCE_SECONDS = 300.0
 
 
 @click.command()
 @click.argument("name")
 @click.argument("players", nargs=-1, metavar="[PLAYER]...")
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="round-robin", show_default=True)
 @click.option(
-    "--games", type=click.IntRange(1, 1000), help="Of two players with each other.  [default: 1, in a gauntlet 2]"
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="round-robin",
+    show_default=True,
+    help="How players are paired.",
 )
-@click.option("--rounds", type=click.IntRange(1, 1000), help="Of a Swiss tournament.")
 @click.option(
-    "--challengers", type=click.IntRange(1), help="So many of the first players run the gauntlet.  [default: 1]"
+    "--games",
+    type=click.IntRange(1, 1000),
+    help="Games that two players play with each other.  [default: 1; in a gauntlet 2]",
 )
-@click.option("--variant", type=VARIANTS, default="standard", show_default=True)
+@click.option("--rounds", type=click.IntRange(1, 1000), help="Rounds of a Swiss tournament.")
+@click.option(
+    "--challengers", type=click.IntRange(1), help="How many of the first players run the gauntlet.  [default: 1]"
+)
+@click.option("--variant", type=VARIANTS, default="standard", show_default=True, help="Variant of all games.")
 @click.option(
     "--clock",
     callback=read_clock,
     metavar="CLOCK",
-    help="In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: 180+2; 900+5 in rbc]",
+    help="Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: 180+2; 900+5 in rbc]",
 )
 @click.option(
-    "--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side (in rbc, turns)."
+    "--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side (in rbc, turns)."
 )
-@click.option("--ranked", is_flag=True, help="The games count for the players' ratings (rbc).")
+@click.option("--ranked", is_flag=True, help="Count the games for the players' ratings (rbc only).")
 @click.option(
     "--absence",
     type=click.FloatRange(0),
     default=600.0,
     show_default=True,
-    help="Seconds after which who is away forfeits the games that wait for it.",
+    help="Seconds that a player may be away before it forfeits the games that wait for it.",
 )
-@click.option("--seed", type=int, help="Decides what is left to chance.  [default: drawn, and recorded]")
+@click.option("--seed", type=int, help="Seed of random choices.  [default: random, and recorded]")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 100), default=100, show_default=True, help="How many games at a time."
+    "--concurrency",
+    type=click.IntRange(1, 100),
+    default=100,
+    show_default=True,
+    help="The most games to play at the same time.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the tournament of that name, or in that file.")
-@click.option("--csv-out", type=click.Path(path_type=Path), help="Write the table to this file, as CSV.")
-@click.option("--pgn-out", type=click.Path(path_type=Path), help="Write the games to this file.")
+@click.option("--resume", is_flag=True, help="Continue the tournament of that name, or in that file.")
+@click.option("--csv-out", type=click.Path(path_type=Path), help="Write the table to this file as CSV.")
+@click.option("--pgn-out", type=click.Path(path_type=Path), help="Write the games to this file as PGN.")
 @click.option(
     "--patience",
     type=click.FloatRange(0),
     default=PATIENCE_SECONDS,
     show_default=True,
-    help="Seconds that the daemon may be gone.",
+    help="Give up after the daemon has been unreachable for so many seconds.",
 )
 @click.option(
     "--data", help="Data directory of the daemon, which must be running.  [default: the daemon's; or GMD_DATA]"
@@ -93,12 +106,12 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
 
     Let registered players play a tournament.
 
-    It is called NAME, and is for these PLAYERs, or, where none is named, for all that are here.
+    NAME is the tournament's name. The PLAYERs take part; without any, all players who are online.
 
-    The daemon invites them to their games as they are here and have room. All that has happened is in a file in its
-    data directory: if this command is killed, --resume goes on, and no game is played twice.
+    The daemon invites players to their games as they are online and have room. All events are in a file in its
+    data directory: if this command is killed, --resume continues, and no game is played twice.
 
-    The table goes to standard output, and how it goes on to standard error. Ctrl-C leaves; games that are on go on.
+    The table goes to standard output, progress to standard error. Ctrl-C leaves; games in progress go on.
     """
     directory = _directory(given["data"], given["config"])
     path = _path(directory, name, resumes=given["resume"])
@@ -121,13 +134,13 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
 
 
 def _how_to_go_on(path: Path, directory: Path) -> str:
-    """The command, where there is something to go on with."""
+    """Return the command that continues the tournament, where there is a record to continue."""
     command = ["gmd", "tournament", str(path), "--resume", "--data", str(directory)]
-    return f" Go on with: {shlex.join(command)}" if path.exists() else ""
+    return f" Continue with: {shlex.join(command)}" if path.exists() else ""
 
 
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:
-    """Play, or play on; the exit status."""
+    """Play the tournament, or the rest of it; return the exit status."""
     from .daemon import operator_of
     from .director import Director
     from .display import shown
@@ -144,7 +157,7 @@ async def _run(directory: Path, path: Path, name: str, players: Sequence[str], g
 
 
 async def _direct(director: Director, record: Record) -> None:
-    """Play to the end. Where the first game cannot be played as it is meant to be, there is no tournament."""
+    """Play to the end. Delete the record if the first game is refused, since then no tournament has begun."""
     try:
         await director.run()
     except GmError as error:
@@ -154,24 +167,24 @@ async def _direct(director: Director, record: Record) -> None:
 
 
 async def _entrants(daemon: Daemon, names: Sequence[str]) -> tuple[Entrant, ...]:
-    """Who is named, in that order; else whoever is here, the oldest first."""
+    """Return the players named, in that order; by default all who are online, the oldest first."""
     if not names:
         entrants = list(await daemon.here())
         if len(entrants) < 2:
             raise click.UsageError(
-                f"PLAYER: {len(entrants)} are here, and a tournament needs two; gmd players --here lists them"
+                f"PLAYER: {len(entrants)} players are online, and a tournament needs two; gmd players --here lists them"
             )
         return tuple(entrants)
     registered = {entrant.name.lower(): entrant for entrant in await daemon.registered()}
     for name in names:
         if name.lower() not in registered:
-            raise click.UsageError(f"PLAYER: nobody is registered as {name!r}; gmd players lists all")
+            raise click.UsageError(f"PLAYER: no player is registered as {name!r}; gmd players lists all")
     entrants = [registered[name.lower()] for name in names]
     twice = next((entrant.name for entrant in entrants if entrants.count(entrant) > 1), None)
     if twice is not None:
         raise click.UsageError(f"PLAYER: {twice!r} is named twice")
     if len(entrants) < 2:
-        raise click.UsageError(f"PLAYER: a tournament needs two, and {entrants[0].name!r} is one")
+        raise click.UsageError(f"PLAYER: a tournament needs two players, and only {entrants[0].name!r} is named")
     return tuple(entrants)
 
 
@@ -195,7 +208,7 @@ def _settings(name: str, players: tuple[Entrant, ...], given: dict[str, Any]) ->
 
 
 def _terms(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of ``new_game``."""
+    """Return the fields of ``new_game``."""
     variant, clock = given["variant"], given["clock"]
     terms: dict[str, Any] = {"variant": variant}
     if clock is not None:
@@ -203,20 +216,20 @@ def _terms(given: dict[str, Any]) -> dict[str, Any]:
     elif variant != "rbc":
         terms["clock"] = DEFAULT_CLOCK
     if variant != "rbc":
-        terms["draws"] = "automatic"  # nobody need claim them
+        terms["draws"] = "automatic"  # so that no player needs to claim them
     if given["max_moves"] is not None:
         terms["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
     return terms
 
 
 async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) -> int:
-    """The table and the files; the exit status."""
+    """Print the table and write the files; return the exit status."""
     from rich.console import Console
 
     from .results import played_games, table_of
 
     table = table_of(record)
-    width = None if sys.stdout.isatty() else 1000  # a file or a pipe is as wide as it takes
+    width = None if sys.stdout.isatty() else 1000  # a file or a pipe has no width
     Console(width=width).print(text_table(table, record.settings.name))
     if given["csv_out"] is not None:
         _write(given["csv_out"], csv_text(table))
@@ -226,7 +239,7 @@ async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) 
     async for written in played_games(record, daemon):
         if written.pgn is None:
             missing += 1
-            click.echo(f"game {written.game_id} is left out: the daemon does not have it any more", err=True)
+            click.echo(f"game {written.game_id} is left out: the daemon no longer has it", err=True)
         else:
             games.append(f"{written.pgn.rstrip()}\n\n")
     _write(given["pgn_out"], "".join(games))
@@ -234,7 +247,7 @@ async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) 
 
 
 def _write(path: Path, text: str) -> None:
-    """A file that is whole or not there."""
+    """Write a file atomically: it is whole, or not there."""
     part = path.with_name(f"{path.name}.part")
     try:
         part.write_text(text, "utf-8")
@@ -247,7 +260,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _directory(data: str | None, config: Path | None) -> Path:
-    """The data directory that a daemon with the same settings has."""
+    """Return the data directory of a daemon with the same settings."""
     if config is None and os.environ.get("GMD_CONFIG"):
         config = Path(os.environ["GMD_CONFIG"])
     try:
@@ -258,12 +271,12 @@ def _directory(data: str | None, config: Path | None) -> Path:
         raise click.UsageError("data: :memory: has no operator's socket; name the daemon's directory with --data")
     directory = Path(found).expanduser()
     if not directory.is_dir():
-        raise click.UsageError(f"data: there is no directory {directory}: start gmd serve, or name its own with --data")
+        raise click.UsageError(f"data: there is no directory {directory}: start gmd serve, or give its --data")
     return directory
 
 
 def _path(directory: Path, name: str, *, resumes: bool) -> Path:
-    """Where a tournament's record is."""
+    """Return the path of a tournament's record."""
     if resumes and (os.sep in name or name.endswith(SUFFIX)):
         return Path(name)
     if not NAME.fullmatch(name):
@@ -273,11 +286,11 @@ def _path(directory: Path, name: str, *, resumes: bool) -> Path:
 
 def _check(given: dict[str, Any]) -> None:
     if (given["format_"] == "swiss") != (given["rounds"] is not None):
-        raise click.UsageError("--rounds is of a Swiss tournament, and must say there how many (--format swiss)")
+        raise click.UsageError("--rounds goes with --format swiss, which needs it")
     if given["challengers"] is not None and given["format_"] != "gauntlet":
         raise click.UsageError("--challengers goes with --format gauntlet")
     if given["ranked"] and given["variant"] != "rbc":
-        raise click.UsageError("--ranked goes with --variant rbc: there are ratings of blind chess alone")
+        raise click.UsageError("--ranked goes with --variant rbc: only blind chess has ratings")
     if given["format_"] == "swiss":
         try:
             import networkx  # noqa: F401
@@ -285,12 +298,12 @@ def _check(given: dict[str, Any]) -> None:
             raise click.UsageError(f"--format swiss needs networkx: {how_to_install('swiss')}") from None
 
 
-#: What may be said of a tournament that has begun.
+#: The options that may be given for a tournament that has begun.
 OF_A_RESUMED = {"resume", "csv_out", "pgn_out", "patience", "data", "config", "concurrency", "name"}
 
 
 def _check_resumes(ctx: click.Context, players: Sequence[str]) -> None:
-    """What a tournament is has been decided."""
+    """Refuse options that describe a new tournament: a resumed one keeps its own."""
     given = [
         parameter
         for parameter in ctx.command.params
@@ -299,4 +312,4 @@ def _check_resumes(ctx: click.Context, players: Sequence[str]) -> None:
     ]
     if players or given:
         what = "PLAYER" if players else given[0].opts[0]
-        raise click.UsageError(f"{what} is of a new tournament; --resume goes on with one as it was begun")
+        raise click.UsageError(f"{what} describes a new tournament; --resume continues one with its own settings")

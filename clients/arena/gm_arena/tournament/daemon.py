@@ -1,4 +1,4 @@
-"""What a tournament asks of the daemon, by the operator's socket."""
+"""The tournament's requests to the daemon, through the operator's socket."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from gmd.unix_socket import SOCKET_NAME, short_path
 
 from .plan import Entrant, Key, Outcome, Settings, terms_of
 
-#: Codes that say that a player cannot be invited for now.
+#: Error codes for a player who cannot be invited at present.
 NOT_NOW = ("not_available",)
 
 
 class Lost(Exception):
-    """The daemon does not know a game that it has made: its games are others, or old ones were removed."""
+    """The daemon does not know a game that it made: its data were replaced, or old games were removed."""
 
 
 class Daemon:
-    """The operator's session. It outlives restarts of the daemon."""
+    """The operator's session, which survives restarts of the daemon."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def registered(self) -> list[Entrant]:
-        """All registered players who have a key, oldest first."""
+        """Return all registered players who have a key, oldest first."""
         return [Entrant(row["player"], row["name"]) for row in await self._players() if not row["revoked"]]
 
     async def here(self) -> dict[Entrant, int]:
-        """Those who are here, oldest first, and how many more games each takes."""
+        """Return the players who are online, oldest first, and how many more games each takes."""
         rows = await self._players(here=True)
         return {Entrant(row["player"], row["name"]): row["room"] for row in rows}
 
@@ -47,10 +47,9 @@ class Daemon:
                 return rows[::-1]
 
     async def pair(self, settings: Settings, key: Key, white: int, black: int) -> int | None:
-        """The id of a game of the tournament, which is made unless it was made before; None where a player cannot be
-        invited for now.
+        """Return the id of a tournament game, making it if needed; None if a player cannot be invited at present.
 
-        :raises GmError: it cannot be played as it is meant to be.
+        :raises GmError: the game cannot be played with these settings.
         """
         try:
             return (await self._paired(settings, key, white, black))["game_id"]
@@ -60,7 +59,7 @@ class Daemon:
             raise
 
     async def _paired(self, settings: Settings, key: Key, white: int, black: int) -> PairReply:
-        """The same request at all times, or it would be refused."""
+        """Send the request for a game. It must always be the same, or it would be refused."""
         players = settings.players
         return await self._client.pair(
             players[white].id,
@@ -72,10 +71,10 @@ class Daemon:
         )
 
     async def first_over(self, game_ids: Sequence[int], seconds: float | None) -> tuple[int, dict[str, Any]] | None:
-        """One of these games that is over, and its state; None if there is none in so many seconds.
+        """Return one of these games that is over, and its state; None if no game ends in so many seconds.
 
-        :param seconds: None to wait for as long as the daemon lets one.
-        :raises Lost: it does not know one of them.
+        :param seconds: None waits for as long as the daemon allows.
+        :raises Lost: the daemon does not know one of the games.
         """
         most = int(self._client.limits["max_wait_games"])
         timeout = self._client.limits["max_wait_seconds"] if seconds is None else seconds
@@ -86,7 +85,7 @@ class Daemon:
         return None if reply["state"] is None else (reply["game_id"], dict(reply["state"]))
 
     async def is_known(self, game_id: int) -> bool:
-        """Whether there is such a game."""
+        """Return whether the daemon knows a game."""
         try:
             await self._client.state(game_id, brief=True)
         except GmError as error:
@@ -96,8 +95,8 @@ class Daemon:
         return True
 
     async def called_off(self, settings: Settings, key: Key, white: int, black: int) -> Outcome:
-        """What is to become of a game that has not begun and will not: whoever called it off forfeits it, or whoever
-        has not taken its seat in time.
+        """Return the outcome of a game called off before it began: the player who called it off forfeits it, or
+        the player who did not accept in time.
         """
         reply = await self._paired(settings, key, white, black)
         reason = reply["state"]["termination"]
@@ -108,7 +107,7 @@ class Daemon:
         return Outcome("+/-" if reply["accepted"] == ["white"] else "-/+", reason)
 
     async def pgn(self, game_id: int) -> str:
-        """The whole of a game that is over.
+        """Return the PGN of a game that is over.
 
         :raises Lost: the daemon does not know it.
         """
@@ -124,10 +123,10 @@ def _lost(error: GmError) -> Exception:
 
 @asynccontextmanager
 async def operator_of(directory: Path, patience: float) -> AsyncIterator[Daemon]:
-    """The operator's session with the daemon that works in a data directory, which must be there at first.
+    """Open the operator's session with the daemon of a data directory, which must be running at first.
 
-    :param patience: for how many seconds it may be gone later.
-    :raises gm_client.blocking.ConnectionLost: none is, or it has been gone for longer.
+    :param patience: seconds that the daemon may be unreachable later.
+    :raises gm_client.blocking.ConnectionLost: no daemon runs, or it has been unreachable for longer.
     :raises OSError: there is no such directory.
     """
     with short_path(directory / SOCKET_NAME) as path:

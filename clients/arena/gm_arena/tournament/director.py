@@ -1,7 +1,7 @@
-"""Has the games of a tournament played: sends what is due, awaits the ends, and forfeits for those who do not come.
+"""Runs the games of a tournament: requests games, waits for their ends, and forfeits the games of absent players.
 
-It knows nothing that is not in the record, but since when a player is away: so one that is killed and begun again goes
-on where it was, and gives those who are away their time anew.
+All its state is in the record, except since when a player is away: so a director that is killed and started again
+continues where it was, and gives absent players their full time again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from .daemon import Daemon, Lost
 from .plan import ABSENT, Entrant, Key, Outcome, Round, next_rounds
 from .record import Record
 
-#: Seconds between two looks at who is here, while somebody is awaited: the daemon has no word to be told by.
+#: Seconds between two polls of who is online, while players are missing: the daemon has no notification for it.
 LOOK_SECONDS = 1.0
-#: As many games at a time as one ``wait`` takes.
+#: The most games at a time, which is the most that one ``wait`` takes.
 MOST_AT_ONCE = 100
-#: Why a game has no result: the daemon has lost it.
+#: The reason of a game without a result because the daemon has lost it.
 LOST = "lost"
 
 
 class Watcher(Protocol):
-    """Who is told how it goes on."""
+    """A receiver of progress reports."""
 
     def begins(self, begun: Round) -> None: ...
 
@@ -38,39 +38,39 @@ class Watcher(Protocol):
 
 
 class Attendance:
-    """Since when those who are awaited have been away."""
+    """The times since when missing players have been away."""
 
     def __init__(self, seconds: float) -> None:
-        """:param seconds: for how long a player may be."""
+        """:param seconds: how long a player may be away."""
         self._seconds = seconds
         self._since: dict[int, float] = {}
 
     def await_(self, players: set[int], now: float) -> None:
-        """These are awaited now, and no others."""
+        """Set the players who are missing now; all others are present."""
         self._since = {player: self._since.get(player, now) for player in players}
 
     def absent(self, player: int, now: float) -> bool:
-        """Whether a player has been away for too long."""
+        """Return whether a player has been away for too long."""
         return player in self._since and now - self._since[player] >= self._seconds
 
 
 class Director:
-    """Plays what is left of a tournament."""
+    """Plays the rest of a tournament."""
 
     def __init__(self, record: Record, daemon: Daemon, watcher: Watcher, at_once: int = MOST_AT_ONCE) -> None:
-        """:param at_once: how many games there may be at a time."""
+        """:param at_once: the most games at a time."""
         self._record = record
         self._daemon = daemon
         self._watcher = watcher
         self._at_once = at_once
         self._attendance = Attendance(record.settings.absence)
-        #: Those that the daemon may have made without our knowing.
+        #: Games that the daemon may have made without the record knowing.
         self._doubtful = record.asked - set(record.made) - set(record.outcomes)
 
     async def run(self) -> None:
         """Play to the end.
 
-        :raises gm_client.blocking.GmError: a game cannot be played as it is meant to be.
+        :raises gm_client.blocking.GmError: a game cannot be played with these settings.
         :raises gm_client.blocking.ConnectionLost: the daemon has been gone for too long.
         """
         while open_games := self._open_games():
@@ -83,7 +83,7 @@ class Director:
                 await trio.sleep(LOOK_SECONDS)
 
     def _open_games(self) -> dict[Key, Pairing]:
-        """The games without a result, of rounds that have begun or can begin now."""
+        """Return the games without a result, of rounds that have begun or can begin now."""
         record = self._record
         for begun in next_rounds(record.settings, record.rounds, record.outcomes):
             record.begin_round(begun)
@@ -94,7 +94,7 @@ class Director:
     # --- Sending ------------------------------------------------------------------------------------------------
 
     async def _send(self, open_games: Mapping[Key, Pairing]) -> bool:
-        """Have the games made whose players can play them; whether there is room for more, which want for a player."""
+        """Make the games whose players are present; return whether to try again soon, since there is room for more."""
         made = self._record.made
         unsent = {key: pairing for key, pairing in open_games.items() if key not in made}
         awaited: set[int] = set()
@@ -108,10 +108,10 @@ class Director:
         return bool(left - made.keys()) and len(left & made.keys()) < self._at_once
 
     async def _make_those_who_can(self, open_games: Mapping[Key, Pairing], rooms: dict[int, int]) -> set[int]:
-        """Have games made, in order, as long as there may be more of them.
+        """Make games, in order, while there is room.
 
-        :param rooms: how many more games each takes who is here; kept current.
-        :return: who is missing: it is not here, or has no room though it plays in no game of this tournament.
+        :param rooms: how many more games each present player takes; kept current.
+        :return: the missing players: away, or without room though they play no game of this tournament.
         """
         live = [pairing for key, pairing in open_games.items() if key in self._record.made]
         awaited: set[int] = set()
@@ -130,12 +130,12 @@ class Director:
         return awaited
 
     def _rooms(self, here: Mapping[Entrant, int]) -> dict[int, int]:
-        """How many games each of the players takes who is here."""
+        """Return how many more games each player who is online takes."""
         numbers = {entrant.id: number for number, entrant in enumerate(self._record.settings.players)}
         return {numbers[entrant.id]: room for entrant, room in here.items() if entrant.id in numbers}
 
     async def _make(self, key: Key, pairing: Pairing) -> bool:
-        """Have a game made; or find it made. Whether there is one now."""
+        """Make a game, or find it made already; return whether it exists now."""
         self._record.ask_for(key)
         self._doubtful.discard(key)
         game_id = await self._daemon.pair(self._record.settings, key, *pairing)
@@ -146,7 +146,7 @@ class Director:
         return True
 
     async def _forfeit(self, unsent: Mapping[Key, Pairing]) -> None:
-        """End the games of those who have been away for too long, unless there is one by now."""
+        """Forfeit the games of players who have been away for too long, unless a game can be made now."""
         for key, (white, black) in unsent.items():
             now = trio.current_time()
             gone = self._attendance.absent(white, now), self._attendance.absent(black, now)
@@ -157,7 +157,7 @@ class Director:
     # --- Following ----------------------------------------------------------------------------------------------
 
     async def _follow(self, live: Mapping[Key, int], games: Mapping[Key, Pairing], seconds: float | None) -> None:
-        """Wait for an end, and take it down."""
+        """Wait for a game to end, and record its result."""
         try:
             found = await self._daemon.first_over(list(live.values()), seconds)
         except Lost:
@@ -172,7 +172,7 @@ class Director:
         return self._settle(key, games[key], outcome)
 
     async def _drop_lost(self, live: Mapping[Key, int], games: Mapping[Key, Pairing]) -> None:
-        """Games that the daemon knows no more have no winner, and nobody is to blame."""
+        """Record games that the daemon no longer knows as lost: nobody wins them."""
         for key, game_id in live.items():
             if not await self._daemon.is_known(game_id):
                 self._settle(key, games[key], Outcome("-/-", LOST))

@@ -1,4 +1,4 @@
-"""How a tournament goes on: lines for a log, or on a terminal a table that is kept current."""
+"""The progress of a tournament: lines for a log, or on a terminal a table that is kept current."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-#: Of more players only the first are shown while the tournament is on, and not how they played each other: a terminal
-#: has room for no more lines and columns. The last table has all.
+#: Of more players only the first are shown during the tournament, and without their games against each other: a
+#: terminal has no room for more lines and columns. The final table has all.
 MOST_OPPONENTS = 16
 
 
 class Lines:
-    """A line on standard error for whatever happens, with its time."""
+    """Writes a line with its time to standard error for each event."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -62,7 +62,7 @@ class Lines:
 
 
 class Screen(Lines):
-    """The table as it stands, and how many games are left."""
+    """Shows the current table and the number of games left."""
 
     def __init__(self, record: Record, live: Live) -> None:
         super().__init__(record)
@@ -78,7 +78,7 @@ class Screen(Lines):
         self._live.update(self.shown())
 
     def shown(self) -> RenderableType:
-        """What is on the screen."""
+        """Return the contents of the screen."""
         from rich.console import Group
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar
@@ -87,7 +87,7 @@ class Screen(Lines):
         record, total = self._record, total_games(self._record.settings)
         on = len(record.made.keys() - record.outcomes.keys())
         awaited = ", ".join(self._names[player] for player in sorted(self._awaited))
-        counts = f"{len(record.outcomes)} of {total} games over, {on} on"
+        counts = f"{len(record.outcomes)} of {total} games over, {on} in progress"
         return Group(
             self._table(),
             Padding(ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60)),  # on a line of its own
@@ -109,7 +109,7 @@ class Screen(Lines):
 
 @contextmanager
 def shown(record: Record) -> Iterator[Lines]:
-    """Who shows it, on standard error."""
+    """Return the display for standard error."""
     if not sys.stderr.isatty():
         yield Lines(record)
         return

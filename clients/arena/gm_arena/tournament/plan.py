@@ -1,4 +1,4 @@
-"""What a tournament is, and which games are next: decided by what has happened, and by nothing else."""
+"""The settings of a tournament and its next games, which follow from the events so far alone."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..swiss import Card, next_round
 Format = Literal["round-robin", "gauntlet", "swiss"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-#: After so many rounds of a Swiss tournament in which it came to no game, a player is paired no more.
+#: A player who came to no game in so many rounds of a Swiss tournament is not paired again.
 ABSENT_ROUNDS = 2
-#: Why a game was not played: a player was not there to be invited, or did not answer.
+#: Why a game was not played: a player was away, or did not answer the invitation.
 ABSENT, UNANSWERED = "absent", Ending(Cause.EXPIRED).termination
 
 
 class Entrant(NamedTuple):
-    """Who takes part: a registered player."""
+    """A registered player who takes part."""
 
     id: int
     name: str
@@ -32,16 +32,16 @@ class Entrant(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is. None of it changes.
+    """The settings of a tournament, which never change.
 
-    :ivar id: random; the games' tokens begin with it.
+    :ivar id: a random id; the games' tokens begin with it.
     :ivar players: in the order of their strength, where that is known; in a gauntlet the challengers come first.
     :ivar games: how many games two players who meet have with each other.
     :ivar rounds: how many rounds a Swiss tournament has.
     :ivar challengers: how many play the gauntlet.
-    :ivar terms: what is played, in the fields of ``new_game``.
-    :ivar absence: for how many seconds a player may be away before it forfeits the games it is due for.
-    :ivar seed: decides what chance decides.
+    :ivar terms: the games' fields of ``new_game``.
+    :ivar absence: seconds that a player may be away before it forfeits the games that wait for it.
+    :ivar seed: the seed of all random choices.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Settings:
 
 
 class Key(NamedTuple):
-    """Which game of a tournament: its round and its number in that, both from 1."""
+    """The name of a game in a tournament: its round and its number in the round, both from 1."""
 
     round: int
     number: int
@@ -68,14 +68,14 @@ class Key(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a game came out: a result as crosstables have it, and why."""
+    """The outcome of a game: its result as crosstables have it, and the reason."""
 
     result: str
     reason: str
 
 
 class Round(NamedTuple):
-    """The games of a round, by players' numbers from 0, and who is free in it by the pairing."""
+    """The games of a round, by players' numbers from 0, and the player who is free by the pairing."""
 
     number: int
     pairings: list[Pairing]
@@ -83,7 +83,7 @@ class Round(NamedTuple):
 
     @property
     def games(self) -> dict[Key, Pairing]:
-        """Its games, in order."""
+        """The games of the round, in order."""
         return {Key(self.number, number): pairing for number, pairing in enumerate(self.pairings, 1)}
 
 
@@ -91,10 +91,10 @@ Outcomes = Mapping[Key, Outcome]
 
 
 def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Round]:
-    """The rounds that may begin now, beside those that there are: in a Swiss tournament one when all before it is
-    over, else all of them at once.
+    """Return the rounds that may begin now, in addition to those begun: in a Swiss tournament one when all before it
+    are over, otherwise all at once.
 
-    :return: none, where there will be none or it is too early.
+    :return: none, where there are no more or it is too early.
     """
     if settings.format == "swiss":
         done = all(key in outcomes for each in rounds for key in each.games)
@@ -103,16 +103,16 @@ def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes)
     return scheduled[len(rounds) :]
 
 
-@lru_cache(maxsize=1)  # it is asked for after each game, of which there may be many thousand
+@lru_cache(maxsize=1)  # called after each of possibly many thousand games
 def _schedule(format_: Format, players: int, challengers: int, games: int) -> list[Round]:
-    """All rounds of a tournament that is no Swiss one."""
+    """Return all rounds of a round robin or a gauntlet."""
     is_gauntlet = format_ == "gauntlet"
     schedule = gauntlet(players, challengers, games) if is_gauntlet else round_robin(players, games)
     return [Round(number, pairings) for number, pairings in enumerate(schedule, 1)]
 
 
 def total_games(settings: Settings) -> int:
-    """How many games there will be, if nobody leaves."""
+    """Return how many games there will be, if nobody leaves."""
     count = len(settings.players)
     if settings.format == "swiss":
         return settings.rounds * (count // 2) * settings.games
@@ -122,7 +122,7 @@ def total_games(settings: Settings) -> int:
 
 
 def terms_of(settings: Settings, white: int, black: int) -> dict[str, Any]:
-    """What two players play: in Chess960 all their games are from one position of their own, drawn by the seed."""
+    """Return the terms of two players' games: in Chess960 all start from one position of theirs, drawn by the seed."""
     terms = dict(settings.terms)
     if terms.get("variant") == "chess960" and "position" not in terms:
         drawn = random.Random(f"{settings.seed} {min(white, black)} {max(white, black)}")
@@ -149,13 +149,13 @@ def _swiss_round(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes
 
 
 def _among(card: Card, there: Sequence[int]) -> Card:
-    """A card that knows its opponents by their place among those who are there."""
+    """Return a card with opponents numbered by their place among the players present."""
     met = type(card.met)({place: card.met[player] for place, player in enumerate(there) if card.met[player]})
     return Card(card.points, met, card.colors, card.had_bye)
 
 
 def absentees(players: int, rounds: Sequence[Round], outcomes: Outcomes) -> set[int]:
-    """Who has not come to any of its games for so many rounds that it is taken to have left."""
+    """Return the players who are taken to have left: they came to no game of their latest rounds."""
     gone = set()
     for player in range(players):
         own = [[key for key, pairing in each.games.items() if player in pairing] for each in rounds]
@@ -175,7 +175,7 @@ def _stayed_away(player: int, key: Key, rounds: Sequence[Round], outcomes: Outco
 
 
 def swiss_cards(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Card]:
-    """What all rounds so far come to for each player."""
+    """Return each player's card after all rounds so far."""
     cards = [Card() for _ in settings.players]
     for each in rounds:
         if each.bye is not None:
@@ -190,7 +190,7 @@ def swiss_cards(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes)
 
 
 def _count_meeting(cards: list[Card], games: list[tuple[Pairing, str]]) -> None:
-    """The games of two players in one round. Where each had both colours as often, none counts."""
+    """Count the games of two players in one round. Where each had both colours equally often, no colour counts."""
     for pairing, result in games:
         for player, points in zip(pairing, HALF_POINTS[result], strict=True):
             cards[player].points += points

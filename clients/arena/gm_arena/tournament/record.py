@@ -1,9 +1,8 @@
-"""What has happened in a tournament, in a file: JSON lines, of which each is on disk before anything is done behind it.
+"""The record of a tournament: a file of JSON lines, each durable before the action that follows it.
 
-The first line says what the tournament is; the others are rounds that have begun, games that the daemon is asked for,
-games that it has made, and results. The name of a game, its round and its number, and the tournament's random id are
-the token that the daemon knows the game by: so a command that was killed between asking for a game and writing down its
-id asks for the same game again.
+The first line has the tournament's settings; the others are rounds begun, games requested from the daemon, games that
+it has made, and results. The daemon knows a game by a token of its round, its number and the tournament's random id:
+so a command that was killed between requesting a game and recording its id requests the same game again.
 """
 
 from __future__ import annotations
@@ -19,26 +18,29 @@ from typing import IO, Any, Self
 
 from .plan import Entrant, Key, Outcome, Round, Settings
 
-#: Of the lines' form.
+#: The version of the file's format.
 VERSION = 1
 
 
 class RecordError(Exception):
-    """There is no such file, or it is none that can be gone on with; the text says what to do."""
+    """There is no such file, or it cannot be continued; the text says what to do."""
 
 
 class Record:
-    """A tournament's file, open for one process alone.
+    """A tournament's file, opened by one process at a time.
 
-    :ivar settings: what the tournament is.
-    :ivar rounds: those that have begun, in order.
-    :ivar asked: the games that the daemon was asked for, made or not.
+    :ivar settings: the settings of the tournament.
+    :ivar rounds: the rounds that have begun, in order.
+    :ivar asked: the games that were requested from the daemon, made or not.
     :ivar made: the id of each game that the daemon is known to have made.
     :ivar outcomes: the results so far.
     """
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
-        """:raises RecordError: it is no tournament's."""
+        """Read a record.
+
+        :raises RecordError: the file is not a tournament's record.
+        """
         self.path = path
         self._file = file
         self.rounds: list[Round] = []
@@ -53,16 +55,16 @@ class Record:
             for line in others:
                 self._take(line)
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise RecordError(f"{path} is no tournament's record: {error!r}") from None
-        if torn:  # the line that was being written when the command was killed: nothing was done behind it
+            raise RecordError(f"{path} is not a tournament's record: {error!r}") from None
+        if torn:  # the command was killed while writing this line: nothing followed it
             file.truncate(len(whole) + 1)
         file.seek(0, os.SEEK_END)
 
     @classmethod
     def create(cls, path: Path, settings: Settings) -> Self:
-        """Begin a tournament.
+        """Create the record of a new tournament.
 
-        :raises RecordError: there is one already, or there can be no file.
+        :raises RecordError: there is one already, or the file cannot be written.
         """
         first = {"event": "tournament", "version": VERSION, **asdict(settings)}
         first["players"] = [entrant._asdict() for entrant in settings.players]
@@ -74,9 +76,7 @@ class Record:
             os.link(part, path)
             _sync_directory(path.parent)
         except FileExistsError:
-            raise RecordError(
-                f"{path} is there already: --resume goes on with it; another name begins another"
-            ) from None
+            raise RecordError(f"{path} exists already: continue it with --resume, or choose another name") from None
         except OSError as error:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
         finally:
@@ -85,14 +85,14 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Go on with a tournament.
+        """Open the record of a tournament to continue it.
 
-        :raises RecordError: there is none, or another process goes on with it.
+        :raises RecordError: there is none, or another process has it open.
         """
         try:
             file = path.open("r+b")
         except FileNotFoundError:
-            raise RecordError(f"{path} is not there: without --resume a tournament begins") from None
+            raise RecordError(f"{path} does not exist: leave out --resume to begin a tournament") from None
         except OSError as error:
             raise RecordError(f"{path} cannot be opened: {error.strerror}") from None
         try:
@@ -100,13 +100,13 @@ class Record:
             return cls(path, file)
         except BlockingIOError:
             file.close()
-            raise RecordError(f"{path}: another gmd tournament goes on with it") from None
+            raise RecordError(f"{path}: another gmd tournament process is running it") from None
         except BaseException:
             file.close()
             raise
 
     def close(self) -> None:
-        """Let others have it."""
+        """Close the file, so that other processes can open it."""
         with suppress(OSError):
             self._file.close()
 
@@ -119,23 +119,23 @@ class Record:
     # --- What happens -------------------------------------------------------------------------------------------
 
     def begin_round(self, begun: Round) -> None:
-        """A round has its pairings."""
+        """Record the pairings of a round."""
         names = [entrant.name for entrant in self.settings.players]
         games = [{"white": names[white], "black": names[black]} for white, black in begun.pairings]
         bye = None if begun.bye is None else names[begun.bye]
         self._append({"event": "round", "round": begun.number, "games": games, "bye": bye})
 
     def ask_for(self, key: Key) -> None:
-        """The daemon is about to be asked for a game."""
+        """Record that the daemon is about to be asked for a game."""
         if key not in self.asked:
             self._append({"event": "asked", "round": key.round, "game": key.number})
 
     def game_made(self, key: Key, game_id: int) -> None:
-        """The daemon has made a game."""
+        """Record that the daemon has made a game."""
         self._append({"event": "game", "round": key.round, "game": key.number, "game_id": game_id})
 
     def game_over(self, key: Key, outcome: Outcome) -> None:
-        """A game has its result."""
+        """Record the result of a game."""
         self._append({"event": "result", "round": key.round, "game": key.number, **outcome._asdict()})
 
     def _append(self, line: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ class Record:
         self._take(line)
 
     def _take(self, line: Mapping[str, Any]) -> None:
-        """What a line says."""
+        """Apply a line to the state."""
         match line["event"]:
             case "round":
                 number = self._numbers.__getitem__
@@ -171,7 +171,7 @@ def _read_settings(line: Mapping[str, Any]) -> Settings:
 
 
 def _write(file: IO[bytes], line: Mapping[str, Any]) -> None:
-    """A line, on disk."""
+    """Write a line durably."""
     file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
     file.flush()
     os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""What a tournament has come to: its table, and its games as PGN."""
+"""The results of a tournament: its table, and its games as PGN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TAG = re.compile(r'\[(?P<name>\w+) "(?P<value>(?:[^"\\]|\\.)*)"\]')
 
 
 def games_of(record: Record) -> list[Game]:
-    """All games of the rounds that have begun, and the byes."""
+    """Return all games of the rounds that have begun, and the byes."""
     names = [entrant.name for entrant in record.settings.players]
     games: list[Game] = []
     for begun in record.rounds:
@@ -28,12 +28,12 @@ def games_of(record: Record) -> list[Game]:
 
 
 def tiebreaks_of(record: Record) -> tuple[str, ...]:
-    """What decides between those with equal points, the first thing first."""
+    """Return the tie-breaks, in the order in which they apply."""
     return ("Buchholz" if record.settings.format == "swiss" else "S-B", "Direct", "Wins")
 
 
 def table_of(record: Record) -> Table:
-    """By rounds for a Swiss tournament, else everybody against everybody; who has left keeps their points."""
+    """Return the table: by rounds for a Swiss tournament, else a crosstable; players who left keep their points."""
     names = [entrant.name for entrant in record.settings.players]
     if record.settings.format == "swiss":
         return round_table(names, games_of(record), tiebreaks_of(record))
@@ -41,14 +41,14 @@ def table_of(record: Record) -> Table:
 
 
 class WrittenGame(NamedTuple):
-    """A game as PGN; None where the daemon does not have it any more."""
+    """A game as PGN; None where the daemon no longer has it."""
 
     game_id: int
     pgn: str | None
 
 
 async def played_games(record: Record, daemon: Daemon) -> AsyncIterator[WrittenGame]:
-    """Every game that was played to its end, in order. A forfeited one has no moves, and is not for a database."""
+    """Yield every game that was played to its end, in order. Forfeits have no moves, and are left out."""
     for begun in record.rounds:
         for key in begun.games:
             outcome = record.outcomes.get(key)
@@ -62,7 +62,7 @@ async def played_games(record: Record, daemon: Daemon) -> AsyncIterator[WrittenG
 
 
 def _tags(record: Record, key: Key) -> dict[str, str]:
-    """What the daemon does not know of a game."""
+    """Return the tags that the daemon does not know."""
     white, black = record.rounds[key.round - 1].games[key]
     players = record.settings.players
     return {
@@ -74,7 +74,7 @@ def _tags(record: Record, key: Key) -> dict[str, str]:
 
 
 def retagged(pgn: str, tags: dict[str, str]) -> str:
-    """A game with other values of tags that it has; all else stays as it is."""
+    """Return a PGN with new values for tags that it has; everything else stays as it is."""
     head, empty, moves = pgn.partition("\n\n")
     lines = []
     for line in head.split("\n"):

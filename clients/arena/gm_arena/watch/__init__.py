@@ -1,1 +1,1 @@
-"""``gmd watch``: follows a live game in the terminal, as a spectator of the server's."""
+"""``gmd watch``: follows a live game in the terminal as a spectator."""

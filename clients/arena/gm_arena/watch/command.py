@@ -32,39 +32,40 @@ from .follow import Look, follow
 from .keyboard import q_leaves
 from .screen import HIDDEN, move_lines, screen, status, title
 
-#: Where the spectator's key may stand that is not to be seen among the arguments of running programs.
+#: The variable that may hold the spectator key, to keep it out of the list of running programs.
 KEY_VARIABLE = "GM_SPECTATOR_KEY"
-#: Seconds between two looks at the clocks of a game in which nobody moves.
+#: Seconds between updates of the clocks in a game in which nobody moves.
 LOOK_SECONDS = 1.0
 
-#: Below a board on a terminal.
+#: The hint below a board on a terminal.
 LEAVING = "q: leave"
 
 
 @click.command()
 @click.argument("game", metavar="[GAME]", type=int, required=False)
-@server_options("Where the game is played.")
-@click.option("--socket", "path", metavar="FILE", help="Watch by the operator's socket, in place of the port.")
+@server_options("The server that plays the game.")
+@click.option("--socket", "path", metavar="FILE", help="Watch through the operator's socket instead of the port.")
 @click.option(
     "--spectator-key",
     "key",
-    help=f"What the server wants of who watches blind chess, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
+    help=f"The server's key for watching blind chess live, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
 )
 @click.option(
     "--patience",
     type=POSITIVE,
     default=PATIENCE_SECONDS,
     show_default=True,
-    help="Seconds that the server may be gone.",
+    help="Give up after the server has been unreachable for so many seconds.",
 )
 def watch(game: int | None, **given: Any) -> None:
     """\b
     Example: gmd watch 7 --server 127.0.0.1:7100
 
-    Follow the live game GAME, or the newest that is live, to its end; Ctrl-C leaves it, and q on a terminal.
+    Follow the live game GAME, or by default the newest live game, to its end. Ctrl-C leaves, and so does q on a
+    terminal.
 
-    Blind chess is shown while it is on where the server lets spectators see it (gmd serve --spectate live), and else
-    when it is over. What does not go to a terminal is a line for each move.
+    Blind chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it
+    is over. On a terminal the game is a board; elsewhere each move is a line.
     """
     host, port = given["server"]
     key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
@@ -86,25 +87,25 @@ def watch(game: int | None, **given: Any) -> None:
 
 
 def _newest(client: Client, where: str) -> int:
-    """The newest game that is live.
+    """Return the id of the newest live game.
 
-    :param where: the options that say where it was looked for.
+    :param where: the options that name the server, for the error.
     """
     games = client.games(status="live", limit=1)["games"]
     if not games:
-        raise click.ClickException(f"no game is being played there; gmd replay GAME{where} shows one that is over")
+        raise click.ClickException(f"the server has no live game; gmd replay GAME{where} shows a finished one")
     game_id: int = games[0]["game_id"]
     return game_id
 
 
 def _watch(client: Client, game_id: int) -> Look:
-    """Show the game until it is over; its last look."""
+    """Show the game until it is over; return its last state."""
     console = Console(highlight=False, soft_wrap=True)
     return (_draw if console.is_terminal else _list)(client, game_id, console)
 
 
 def _draw(client: Client, game_id: int, console: Console) -> Look:
-    """Show the game in place, until it is over; its last look."""
+    """Show the game in place until it is over; return its last state."""
     palette = palette_of(console)
     console = Console(highlight=False)
     with q_leaves() as by_key, Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
@@ -118,7 +119,7 @@ def _draw(client: Client, game_id: int, console: Console) -> Look:
 
 
 def _list(client: Client, game_id: int, console: Console) -> Look:
-    """Write a line for each move, until the game is over; its last look."""
+    """Write a line for each move until the game is over; return its last state."""
     seen = 0
     hidden = False
     for number, look in enumerate(follow(client, game_id, None)):
@@ -139,5 +140,5 @@ def _list(client: Client, game_id: int, console: Console) -> Look:
 
 
 def _frames(client: Client, game_id: int) -> list[Frame]:
-    """A game that was hidden and is over, with nothing hidden."""
+    """Return the frames of a game that was hidden and is over, with nothing hidden."""
     return frames_of(served_game(client.history(game_id), f"game {game_id}"))

@@ -15,11 +15,11 @@ class Look(NamedTuple):
     """A game at one moment."""
 
     state: GameState
-    #: What its players are called, where they have names.
+    #: The players' names, where they have any.
     names: PlayerNames
 
     def player(self, color: Color) -> str:
-        """A player by its name, or by its id; "?" for a seat that nobody has."""
+        """Return a player's name, or its id; "?" for an empty seat."""
         player = self.state["player_white"] if color == "white" else self.state["player_black"]
         return self.names[color] or ("?" if player is None else str(player))
 
@@ -29,33 +29,33 @@ class Look(NamedTuple):
 
     @property
     def hidden(self) -> bool:
-        """Whether the server hides the board, as it does that of blind chess while it is on."""
+        """Whether the server hides the board, as it does in blind chess while the game is in progress."""
         return self.state.get("pgn") is None
 
     @property
     def is_blind(self) -> bool:
-        """Whether its players know what they have sensed, which a recording shows beside the truth."""
+        """Whether the game is blind chess, whose recording shows each player's knowledge next to the true board."""
         return "last_sense" in self.state
 
     def sans(self) -> list[str]:
-        """The moves so far in SAN; none where they are hidden."""
+        """Return the moves so far in SAN; none where they are hidden."""
         words = (_NUMBER.sub("", word) for word in (self.state.get("pgn") or "").split())
         return [word for word in words if word]
 
 
 def follow(client: Client, game_id: int, seconds: float | None) -> Iterator[Look]:
-    """A game as it is, again whenever it has moved on, and at its end.
+    """Yield a game as it is now, again after each change, and at its end.
 
-    :param seconds: after which to look all the same, for the sake of its clocks; None to let the server choose.
+    :param seconds: interval at which to yield even without a change, to update the clocks; None lets the server choose.
     :raises GmError: there is no such game.
-    :raises ConnectionLost: the server is gone, for longer than the client has patience.
+    :raises ConnectionLost: the server has been unreachable for longer than the client's patience.
     """
     look = _look(client, game_id)
     yield look
     every = {} if seconds is None else {"timeout": seconds}
     while not look.over:
         state = client.wait(game_id, player=None, ply=look.state["ply_index"], **every)["state"]  # type: ignore[arg-type]
-        assert state is not None  # it is None for several games alone
+        assert state is not None  # None only where several games are waited for
         joined = [state[name] != look.state[name] for name in ("player_white", "player_black")]
         look = _look(client, game_id) if any(joined) else Look(state, look.names)
         yield look

@@ -1,4 +1,4 @@
-"""The keyboard while something is shown that waits for no keys."""
+"""The keyboard while a display runs that reads no keys."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LOCAL, _CHARACTERS = 3, 6
 
 @contextmanager
 def q_leaves() -> Iterator[bool]:
-    """Show no key that is pressed, and raise KeyboardInterrupt for ``q``, as for Ctrl-C.
+    """Turn off the echo of keys, and raise KeyboardInterrupt for ``q``, as for Ctrl-C.
 
-    The terminal sends SIGQUIT for ``q`` meanwhile, so that it works whatever the program waits for. What else was
-    pressed is thrown away at the end.
+    The terminal sends SIGQUIT for ``q`` meanwhile, so that ``q`` works whatever the program waits for. Other keys are
+    discarded at the end.
 
-    :returns: whether it does so; not where standard input is no terminal, or another program has it.
+    :returns: whether ``q`` works; False where standard input is no terminal, or another program is in the foreground.
     """
     terminal = _terminal()
     if terminal is None:
@@ -39,11 +39,11 @@ def q_leaves() -> Iterator[bool]:
 
 
 def _terminal() -> int | None:
-    """The descriptor of a terminal that this program is in the foreground of."""
+    """Return the descriptor of the terminal, if this program is in its foreground."""
     if not sys.stdin.isatty():
         return None
     terminal = sys.stdin.fileno()
     try:
         return terminal if os.tcgetpgrp(terminal) == os.getpgrp() else None
-    except OSError:  # it is a terminal, and not that of this session: it would send no signals here
+    except OSError:  # a terminal of another session, which sends no signals here
         return None

@@ -18,20 +18,20 @@ from ..replay.recorded import Recorded
 from ..replay.show import header
 from .follow import Look
 
-#: Full moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
+#: Full moves shown of a long game: as many as there are ranks; and fewer where they go below the board.
 MOVES_SHOWN, MOVES_BELOW = 8, 3
 
 COLORS: tuple[Color, Color] = ("white", "black")
 
 HIDDEN = (
-    "What happens in this game of blind chess is hidden until it is over; then it is shown here. "
-    "A server that runs with --spectate live shows it to those who give its --spectator-key, "
-    "or, where only this machine reaches it, to everybody."
+    "The moves of this game of blind chess are hidden until it is over; then they are shown here. "
+    "A server that runs with --spectate live shows them to spectators who give its --spectator-key, "
+    "or, if only this machine can reach the server, to everybody."
 )
 
 
 def title(look: Look) -> list[str]:
-    """The game, its players and how it stands, in two lines."""
+    """Return the game, its players and its result so far, in two lines."""
     state = look.state
     ending = ending_words(state["termination"], state["variant"]) if look.over else ""
     where, white, black = f"game {state['game_id']}", look.player("white"), look.player("black")
@@ -39,10 +39,10 @@ def title(look: Look) -> list[str]:
 
 
 def screen(look: Look, palette: Palette | None, width: int) -> RenderableType:
-    """All there is to see of a game at one moment.
+    """Return the screen that shows the state of a game.
 
-    :param palette: the colours that can be shown; None for letters.
-    :param width: columns that there are.
+    :param palette: the colours of the terminal; None for letters.
+    :param width: columns of the terminal.
     """
     first, second = title(look)
     lines: list[RenderableType] = [Text(first, "bold"), Text(second), Text()]
@@ -62,7 +62,7 @@ def screen(look: Look, palette: Palette | None, width: int) -> RenderableType:
 
 
 def move_lines(look: Look, seen: int) -> Iterator[str]:
-    """The moves behind the first ``seen`` ones, a line each; the last has the clocks."""
+    """Yield a line for each move after the first ``seen`` ones; the last line has the clocks."""
     number, turn = _beginning(look.state)
     sans = look.sans()
     for ply in range(seen, len(sans)):
@@ -73,17 +73,17 @@ def move_lines(look: Look, seen: int) -> Iterator[str]:
 
 
 def status(look: Look) -> str:
-    """What the game waits for, or how it ended."""
+    """Return whom the game waits for, or how it ended."""
     state = look.state
     if look.over:
         return result_words(state["result"], state["termination"], state["variant"])
     if state["phase"] == "open":
-        return "waiting for its players"
+        return "waiting for players to join"
     return f"{state['turn'].capitalize()} to move{', in check' if state['in_check'] else ''}"
 
 
 def _beginning(state: GameState) -> tuple[int, chess.Color]:
-    """The number of the first move, and whose it was."""
+    """Return the number of the first move, and the colour that made it."""
     fields = state["start_fen"].split()
     return int(fields[5]), fields[1] == "w"
 

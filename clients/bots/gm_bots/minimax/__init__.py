@@ -1,12 +1,11 @@
 """A classical chess engine, to read and to play against.
 
-``evaluation`` says what a position is worth, ``position`` makes and takes back moves, ``generation`` lists them,
-``ordering`` says which to look at first, ``search`` looks ahead, ``engine`` is all of it to others: its ``search``
-takes a board and a limit. ``uci`` speaks UCI, ``play`` is a game in the terminal, ``bots`` plays on a server, blind
-chess too, by one ``guess`` at the position. Importing the package imports none of them.
+``evaluation`` computes the value of a position, ``position`` makes and takes back moves, ``generation`` lists them,
+``ordering`` sorts them, ``search`` searches, and ``engine`` is the interface for other code: its ``search`` takes a
+board and a limit. ``uci`` speaks UCI, ``play`` is a game in the terminal, and ``bots`` plays on a server, blind
+chess too, by one ``guess`` at the position. Importing the package imports none of these modules.
 
-``Minimax`` is the player of blind chess as a player of the package reconchess, which is imported when somebody asks for
-it.
+``Minimax`` is a player of blind chess for the package reconchess; its module is imported when the name is first used.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ _PLAYER = "Minimax"
 
 
 def __dir__() -> list[str]:
-    """List the player, too, where reconchess is installed: ``reconchess.load_player`` looks through this list."""
+    """List the player, too, if reconchess is installed: ``reconchess.load_player`` looks through this list."""
     return sorted({*globals(), *([_PLAYER] if find_spec("reconchess") else [])})
 
 
-if not TYPE_CHECKING:  # else mypy would take every name for one of this module's
+if not TYPE_CHECKING:  # otherwise mypy would accept any name from this module
 
     def __getattr__(name: str) -> object:
         if name != _PLAYER:

@@ -9,13 +9,13 @@ from .uci import Uci
 
 
 def main() -> None:
-    """Obey until the input ends. Where nobody reads what is said any more, end at once."""
+    """Handle commands until the input ends. If nobody reads the output any more, end at once."""
     try:
         Uci(_write).run(sys.stdin)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the final flush does not fail
 
 
 def _write(line: str) -> None:

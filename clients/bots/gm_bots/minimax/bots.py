@@ -21,16 +21,16 @@ from .recon_bot import ReconBot
 from .settings import NAME, Settings
 from .uci import SEED
 
-#: -P: nothing that lies in the working directory takes the place of a module of ours.
+#: -P: no file in the working directory replaces a module of ours.
 COMMAND = shlex.join([sys.executable, "-P", "-m", "gm_bots.minimax"])
 
 
 def make(**options: str) -> Bots:
-    """The entry point.
+    """Return the bots for the entry point.
 
-    :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, with a clock too) limit the search of a move;
-        ``seed``, ``margin`` and ``hash`` are the engine's options of these names; ``check_extension=off`` takes from
-        a side in check the ply that it is given more.
+    :param options: ``depth``, ``nodes`` and ``movetime`` (seconds, also with a clock) limit the search of a move;
+        ``seed``, ``margin`` and ``hash`` are the engine's options of these names; ``check_extension=off`` removes the
+        extra ply for a side in check.
     """
     settings = Settings.read(options)
     limits = Limits(seconds=settings.seconds, depth=settings.depth, nodes=settings.nodes)
@@ -39,9 +39,10 @@ def make(**options: str) -> Bots:
 
 
 class MinimaxBots(Bots):
-    """Where they come from: the engine's command, started anew for every game.
+    """The factory of the bots, which starts the engine's command anew for every game.
 
-    :param seed: of which each game has its own; None, or 0, has all play the best moves, and so the same.
+    :param seed: the seed from which each game's own seed is derived; None, or 0, always plays the best moves, so that
+        games repeat.
     """
 
     variants = frozenset({"standard", "rbc"})
@@ -59,23 +60,23 @@ class MinimaxBots(Bots):
 
 @dataclass(frozen=True)
 class Seed:
-    """Of one bot.
+    """The seed of one bot.
 
-    :ivar own: what was given.
-    :ivar chance: drawn from it, for games that have no seed of their own.
+    :ivar own: the seed given.
+    :ivar chance: a number drawn from it, for games that have no seed of their own.
     """
 
     own: int
     chance: int
 
     def of(self, place: Place) -> int:
-        """Of one game, as the engine takes it: which of a match's games begins first does not matter."""
+        """Return the engine's seed for one game; it does not depend on which of a match's games begins first."""
         game = self.chance if place.seed is None else f"{place.seed} {place.color}"
         return random.Random(f"{self.own} {game}").randint(1, SEED.most)
 
 
 class MinimaxBot(Bot):
-    """One of them: an engine that is shown the board, or in blind chess a guess at it."""
+    """An engine that is given the board, or in blind chess a guess at it."""
 
     def __init__(self, engine: UciBot, seed: Seed | None = None) -> None:
         self._engine, self._seed = engine, seed
@@ -83,7 +84,7 @@ class MinimaxBot(Bot):
 
     @property
     def last_info(self) -> chess.engine.InfoDict:
-        """What the engine said of its last move: see :class:`UciBot`."""
+        """The engine's report on its last move: see :class:`UciBot`."""
         return self._engine.last_info
 
     async def begin(self, place: Place) -> None:

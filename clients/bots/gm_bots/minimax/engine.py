@@ -1,4 +1,4 @@
-"""The engine to others: ``search(board, limit)``."""
+"""The engine's interface for other code: ``search(board, limit)``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["Limit", "Options", "Result", "search"]
 
 @dataclass(frozen=True)
 class Options:
-    """How to search.
+    """The options of a search.
 
-    :ivar seed: of what chooses among moves of nearly the same score; None always chooses the best.
-    :ivar margin: how much worse a move may be to be chosen, in hundredths of a pawn, where there is a seed.
-    :ivar hash_mebibytes: what the transposition table may grow to.
+    :ivar seed: seeds the choice among moves of nearly the same score; None always chooses the best.
+    :ivar margin: by how much a chosen move may be worse than the best, in hundredths of a pawn, where there is a seed.
+    :ivar hash_mebibytes: the most mebibytes of the transposition table.
     """
 
     seed: int | None = None
@@ -37,14 +37,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Result:
-    """What a search, or an iteration of one, has found.
+    """The result of a search, or of one of its iterations.
 
-    :ivar score: the side to move's, in hundredths of a pawn; a mate is one as :mod:`scores` has it.
+    :ivar score: the score for the side to move, in hundredths of a pawn; :mod:`scores` defines the scores of mates.
     :ivar move: None where there is no legal move.
-    :ivar pv: what both sides are expected to play, the move first; it may end sooner than a mate that is announced,
-        where the table has answered.
-    :ivar depth: of the last iteration that was finished, in half-moves.
-    :ivar seldepth: the greatest distance from the root that was seen.
+    :ivar pv: the expected moves of both sides, ``move`` first; it may end before an announced mate, where the table
+        has answered.
+    :ivar depth: the depth of the last finished iteration, in half-moves.
+    :ivar seldepth: the greatest distance from the root that was reached.
     """
 
     score: int
@@ -57,7 +57,7 @@ class Result:
 
     @property
     def mate(self) -> int | None:
-        """In how many moves the side to move mates; negative if it is mated; None if no mate is seen."""
+        """The moves until the side to move mates; negative if it is mated; None if no mate is seen."""
         return moves_to_mate(self.score)
 
 
@@ -70,16 +70,16 @@ def search(
     stopped: Callable[[], bool] = lambda: False,
     found: Callable[[Result], object] = lambda result: None,
 ) -> Result:
-    """The best move, looked for one half-move deeper each time until the limit is reached.
+    """Search for the best move, one half-move deeper each time, until the limit is reached.
 
     Nothing is kept from one search to the next: for a depth or a number of nodes, the result depends on the arguments
     alone.
 
-    :param board: with its moves, which repetitions count from. It is not changed.
-    :param moves: those to choose from; None for all that are legal.
-    :param stopped: asked every few milliseconds, whether to end at once.
-    :param found: told of each iteration.
-    :raises ValueError: the board is none that :class:`Position` takes, or a move is not legal.
+    :param board: the position with its moves, from which repetitions are counted. It is not changed.
+    :param moves: the moves to choose from; None for all legal moves.
+    :param stopped: called every few milliseconds; returns whether to end at once.
+    :param found: called with the result of each iteration.
+    :raises ValueError: :class:`Position` does not accept the board, or a move is not legal.
     """
     position = Position(board)
     return _Deepening(position, _root_moves(position, moves), limit, options or Options(), stopped).run(found)
@@ -97,7 +97,7 @@ def _root_moves(position: Position, moves: Iterable[Move] | None) -> list[int]:
 
 @dataclass
 class _Root:
-    """The moves of the root, the best one first, with their scores where these are known."""
+    """The moves of the root, the best one first, with their scores where known."""
 
     moves: list[int]
     scores: dict[int, int] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class _Deepening:
         self._table = Table(options.hash_mebibytes)
         self._search = Search(position, options.features, self._table, self._watch)
         self._root = _Root(moves)
-        # Moves that are searched only to be shown no better than the best need no true score; those to choose from do.
+        # A move that only has to be shown no better than the best needs no true score; a move to choose from needs one.
         self._window = 0 if options.seed is None else max(0, options.margin) + 1
         self._best: tuple[int, Line] = (0, tuple(self._root.moves[:1]))
 
@@ -140,7 +140,7 @@ class _Deepening:
         return self._varied(finished) if self._window else self._result(finished)
 
     def _iterate(self, depth: int) -> None:
-        """Search all moves of the root. What was found before a limit is reached counts: the best came first."""
+        """Search all moves of the root. Results before a limit is reached count, since the best move came first."""
         search, position, root = self._search, self._position, self._root
         in_check = position.in_check()
         below = depth - 1 + (in_check and self._options.features.check_extension)
@@ -158,19 +158,19 @@ class _Deepening:
         root.scores = scores
 
     def _take_back(self) -> None:
-        """To the root, from wherever the search was broken off."""
+        """Take back all moves to the root, from wherever the search was cancelled."""
         while self._position.made > self._made_before:
             self._position.unmake()
 
     def _is_settled(self, depth: int) -> bool:
-        """Whether looking deeper finds nothing better: a mate that no shorter one can be hidden behind, by either."""
+        """Return whether a deeper search can find nothing better: no shorter mate, for either side, can be hidden."""
         plies = plies_to_mate(self._best[0])
         return plies is not None and plies <= depth
 
     def _varied(self, depth: int) -> Result:
-        """One of the moves nearly as good as the best, drawn by the seed. With a mate in sight it is the best.
+        """Return one of the moves nearly as good as the best, chosen by the seed. With a mate in sight it is the best.
 
-        It is the last whole iteration that counts; but what a broken one has found to be better is that.
+        The last finished iteration counts; a better move that an unfinished one has found is taken as it is.
         """
         scores, best = self._root.scores, self._best[1][0]
         highest = max(scores.values(), default=0)
@@ -190,7 +190,7 @@ class _Deepening:
         )  # fmt: skip
 
     def _lengthened(self, line: Line) -> Line:
-        """A line with what the table knows to follow: where it answered, the search has none."""
+        """Return a line extended by the table's moves: where the table answered, the search has none."""
         position, seen = self._position, set[int]()
         for move in line:
             position.make(move)

@@ -1,7 +1,7 @@
-"""What a position is worth, by Tomasz Michniewski's Simplified Evaluation Function.
+"""The static evaluation of a position: Tomasz Michniewski's Simplified Evaluation Function.
 
 https://www.chessprogramming.org/Simplified_Evaluation_Function has its numbers and its definition of an end game.
-The unit is a hundredth of a pawn. Kings have no value of their own: they cannot be taken.
+The unit is a hundredth of a pawn. Kings have no value of their own, since they cannot be captured.
 """
 
 from __future__ import annotations
@@ -89,21 +89,21 @@ _TABLES = {PAWN: _PAWN, KNIGHT: _KNIGHT, BISHOP: _BISHOP, ROOK: _ROOK, QUEEN: _Q
 
 
 def _signed(table: tuple[int, ...], value: int, color: chess.Color) -> tuple[int, ...]:
-    """A piece's worth to White on each square, a1 first."""
+    """Return a piece's value to White on each square, a1 first."""
     if color == chess.WHITE:
         return tuple(value + table[square ^ 56] for square in chess.SQUARES)
     return tuple(-(value + table[square]) for square in chess.SQUARES)
 
 
-#: What each piece of each colour is worth to White on each square, its material included; kings are not here, for
-#: theirs depends on the other pieces.
+#: The value to White of each piece of each colour on each square, with its material; kings are missing, since their
+#: values depend on the other pieces.
 WORTH = {
     (piece_type, color): _signed(table, MATERIAL[piece_type], color)
     for piece_type, table in _TABLES.items()
     for color in chess.COLORS
 }
 
-#: What a king is worth to White: [whether it is an end game][its colour][its square].
+#: The value of a king to White: [whether it is an end game][its colour][its square].
 KING_WORTH = tuple(
     tuple(_signed(table, 0, color) for color in (chess.BLACK, chess.WHITE))
     for table in (_KING_MIDDLE_GAME, _KING_END_GAME)
@@ -111,7 +111,7 @@ KING_WORTH = tuple(
 
 
 def is_end_game(board: chess.Board) -> bool:
-    """Whether every side that has a queen has at most one minor piece beside it, and no rook or second queen."""
+    """Return whether every side with a queen has no rook, no second queen and at most one minor piece."""
     return all(_has_end_game(board, color) for color in chess.COLORS)
 
 
@@ -124,7 +124,7 @@ def _has_end_game(board: chess.Board, color: chess.Color) -> bool:
 
 
 def evaluate(board: chess.Board) -> int:
-    """What a board is worth to White, counted afresh. The search keeps the same number as it goes."""
+    """Return a board's value to White, computed from scratch. The search maintains the same number incrementally."""
     kings = KING_WORTH[is_end_game(board)]
     total = 0
     for color in chess.COLORS:

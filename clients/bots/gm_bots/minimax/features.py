@@ -1,4 +1,4 @@
-"""What the search does to be quick and to see clearly: each can be switched off, to see what it gives."""
+"""The techniques of the search: each can be switched off, to measure its effect."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Features:
-    """The first six change only how many nodes a search takes, the last two what it sees.
+    """The switches. The first six change only how many nodes a search takes, the last two its results.
 
-    :ivar alpha_beta: leave out what cannot change the result; without it this is plain minimax.
+    :ivar alpha_beta: skip moves that cannot change the result; without it this is plain minimax.
     :ivar table: remember positions that are reached in several ways.
-    :ivar hash_move: look at the move first that was best when the position was last searched; needs the table.
-    :ivar captures_first: captures before quiet moves, the most valuable victim first, of those the least attacker.
-    :ivar killers: quiet moves early that have refuted another move at the same distance from the root.
-    :ivar history: quiet moves in the order of how much they have refuted anywhere.
-    :ivar quiescence: at the horizon, go on with captures until there are none that help.
-    :ivar check_extension: a side in check is given a ply more.
+    :ivar hash_move: try the best move of the position's last search first; needs the table.
+    :ivar captures_first: try captures before quiet moves: the most valuable victim first, then the least attacker.
+    :ivar killers: try quiet moves early that have refuted another move at the same distance from the root.
+    :ivar history: sort quiet moves by how much they have refuted anywhere.
+    :ivar quiescence: at the horizon, continue with captures until none helps.
+    :ivar check_extension: give a side in check an extra ply.
     """
 
     alpha_beta: bool = True

@@ -1,8 +1,8 @@
-"""The moves of a position: those that change the material, and the quiet ones.
+"""Generation of a position's moves: those that change the material, and the quiet ones.
 
-They follow the rules but for leaving their own king to be taken, which :meth:`Position.make_legal` finds. The attacks
-are out of python-chess's tables. The moves from a square to a set of squares are listed once, and then looked up: of
-such sets there are few, some hundreds from a square for a rook, and the lists are shared by all positions.
+They follow the rules except that they may leave their own king in check, which :meth:`Position.make_legal` detects. The
+attacks are python-chess's tables. The moves from a square to a set of squares are listed once, and then looked up:
+there are few such sets, some hundreds from a square for a rook, and all positions share the lists.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LAST_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
 _TO_QUEEN = QUEEN << 12
 _TO_LESSER = (ROOK << 12, BISHOP << 12, KNIGHT << 12)
 
-#: By colour: what castles (the bit of its right), the squares that must be empty, those a king is on and passes, and
-#: the move.
+#: By colour: the castling right's bit, the squares that must be empty, those that the king stands on or passes, and the
+#: move.
 _CASTLINGS = (
     (
         (4, chess.BB_F8 | chess.BB_G8, (chess.E8, chess.F8), chess.E8 | chess.G8 << 6),
@@ -40,18 +40,18 @@ _CASTLINGS = (
     ),
 )
 
-#: By source: the moves to each set of squares that was asked for.
+#: By source: the moves to each set of squares seen so far.
 _LISTS: tuple[dict[int, list[int]], ...] = tuple({0: []} for _ in chess.SQUARES)
 
 
 def _list(source: int, targets: int) -> list[int]:
-    """The moves from a square to a set of squares that was never asked for before."""
+    """Return the moves from a square to a set of squares, and store them for the next time."""
     moves = _LISTS[source][targets] = [source | target << 6 for target in chess.scan_forward(targets)]
     return moves
 
 
 def _piece_moves(position: Position, wanted: int) -> list[int]:
-    """The moves of all but pawns to the squares wanted, none of which are their own."""
+    """Return the moves of all pieces but pawns to the squares wanted, which hold no pieces of their side."""
     turn, bitboards, lists = position.turn, position.bitboards, _LISTS
     occupied, offset = position.colors[0] | position.colors[1], OFFSET[turn]
     moves: list[int] = []
@@ -85,7 +85,7 @@ def _piece_moves(position: Position, wanted: int) -> list[int]:
 
 
 def noisy_moves(position: Position) -> list[int]:
-    """Captures, and promotions to a queen."""
+    """Return captures, and promotions to a queen."""
     turn = position.turn
     enemies = position.colors[not turn]
     moves = _piece_moves(position, enemies)
@@ -108,7 +108,7 @@ def noisy_moves(position: Position) -> list[int]:
 def _add_pawns(moves: list[int], targets: int, back: int) -> None:
     """Add pawns' moves to squares; on the last rank they become queens.
 
-    :param back: what is added to a target to get the source.
+    :param back: the number to add to a target to get the source.
     """
     while targets:
         target = targets.bit_length() - 1
@@ -118,7 +118,7 @@ def _add_pawns(moves: list[int], targets: int, back: int) -> None:
 
 
 def quiet_moves(position: Position) -> list[int]:
-    """What takes nothing and promotes nothing."""
+    """Return the moves that neither capture nor promote."""
     turn = position.turn
     empty = chess.BB_ALL & ~(position.colors[0] | position.colors[1])
     moves = _piece_moves(position, empty)
@@ -145,7 +145,7 @@ def _add_castlings(moves: list[int], position: Position, empty: int) -> None:
 
 
 def lesser_promotions(position: Position) -> list[int]:
-    """To a rook, a bishop or a knight, whether they take or not."""
+    """Return promotions to a rook, a bishop or a knight, captures or not."""
     own = position.bitboards[PAWN + OFFSET[position.turn]]
     if not own & (chess.BB_RANK_7 if position.turn else chess.BB_RANK_2):
         return []
@@ -154,12 +154,12 @@ def lesser_promotions(position: Position) -> list[int]:
 
 
 def pseudo_legal_moves(position: Position) -> list[int]:
-    """All that follows the rules but for leaving one's own king to be taken."""
+    """Return all moves that follow the rules except that they may leave their own king in check."""
     return [*noisy_moves(position), *quiet_moves(position), *lesser_promotions(position)]
 
 
 def legal_moves(position: Position) -> list[int]:
-    """All legal moves."""
+    """Return all legal moves."""
     in_check, legal = position.in_check(), []
     for move in pseudo_legal_moves(position):
         if position.make_legal(move, in_check):

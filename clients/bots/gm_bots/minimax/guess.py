@@ -1,8 +1,8 @@
-"""One guess at a position of blind chess: the player's own pieces, and where it takes the opponent's to be.
+"""One guess at a position of blind chess: the player's own pieces, and the assumed squares of the opponent's.
 
-What is seen is believed. A piece that turns up somewhere has come from the nearest place where one of its kind was
-believed to be; one that is not where it was believed to be has gone where nothing has been seen for longest. Of two
-possible positions it knows nothing: for that there is :mod:`gm_client.tracker`.
+The guess believes what a sense shows. A piece that appears on a square has come from the nearest square where one of
+its kind was assumed; a piece that is not on its assumed square has gone where nothing has been seen for longest. The
+guess holds one position only: :mod:`gm_client.tracker` holds all possible ones.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from collections.abc import Collection, Iterable
 import chess
 from chess import Board, Move, Piece, Square
 
-#: What is known of a square: the cells of a sense.
+#: The contents of a square: a cell of a sense.
 Cell = tuple[Square, Piece | None]
 
-#: Turns after which a square that was not seen is as unknown as it gets.
+#: Turns after which an unseen square counts as completely unknown.
 OLDEST = 8
 
-#: What a square is worth to a sense where something unknown has just captured: more than all others of a window.
+#: The value of sensing a square where something unknown has just captured: more than all others of a window.
 CAPTURED_THERE = 8 * 2 * 3 * OLDEST + 1
 
-#: How many times as much a square is worth to a sense that is two steps from the player's king, or fewer: it is from
-#: there, mostly, that a king is taken by what nobody has seen come.
+#: The factor on the value of sensing a square at most two steps from the player's king: from there, mostly, an unseen
+#: piece captures the king.
 NEAR_KING = 3
 
-#: The order in which pieces are taken to capture: the least valuable first, the king last.
+#: The order in which pieces are assumed to capture: the least valuable first, the king last.
 _CAPTURERS = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
 
 
 class Guess:
-    """The guess of one player, to be told of everything in its order.
+    """The guess of one player. All events must be reported in their order.
 
-    :ivar board: the player is to move; castling rights are those that may be there, en passant there is none.
+    :ivar board: the player is to move; it has the castling rights that are possible, and no en passant square.
     """
 
     def __init__(self, board: Board, color: chess.Color) -> None:
         self.board, self.color = board.copy(stack=False), color
         self._turn = 0
-        self._known = [0] * 64  # by square, the turn in which it was last known what is there
+        self._known = [0] * 64  # by square, the turn in which its contents were last known
         self._captured_on: Square | None = None
-        self._supposed: tuple[Square, Square] | None = None  # from where to where something is taken to have captured
+        self._supposed: tuple[Square, Square] | None = None  # source and target of the assumed capture
 
     def opponent_moved(self, own: Board, captured_on: Square | None) -> None:
-        """A turn begins.
+        """Begin a turn, after the opponent's.
 
-        :param own: the player's pieces and castling rights as they are now.
-        :param captured_on: where the opponent has just captured.
+        :param own: the player's present pieces and castling rights.
+        :param captured_on: the square on which the opponent has just captured.
         """
         self._turn += 1
         self._captured_on, self._supposed = captured_on, None
@@ -63,7 +63,7 @@ class Guess:
         board.castling_rights = board.clean_castling_rights()
 
     def _move_there(self, target: Square) -> None:
-        """The opponent has captured there: with the least piece that could have, or else the nearest that goes far."""
+        """Assume a capture on a square: by the least piece that could make it, else by the nearest that goes far."""
         if self._enemy_at(target):
             return
         able = self.board.attackers_mask(not self.color, target)
@@ -82,20 +82,20 @@ class Guess:
             self._supposed = source, target
 
     def _readiness(self, square: Square, able: chess.Bitboard) -> int:
-        """How late a piece comes in the order of those that are taken to have captured."""
+        """Return the rank of a piece among those assumed to have captured; lower comes first."""
         piece_type = self.board.piece_type_at(square) or chess.KING
         if able & chess.BB_SQUARES[square]:
             return _CAPTURERS.index(piece_type)
         return 0 if piece_type not in (chess.PAWN, chess.KING) else 1 if piece_type == chess.PAWN else 2
 
     def best_sense(self, squares: Iterable[Square]) -> Square:
-        """Of the squares that may be sensed, the one around which least is known: squares count that the opponent's
-        pieces are on, or can go to, and those not seen for long."""
+        """Return the square to sense: the one around which least is known. Squares count that the opponent's pieces are
+        on or can reach, and those not seen for long."""
         worth = [self._worth(square) for square in chess.SQUARES]
         return max(squares, key=lambda center: sum(worth[square] for square in _window(center)))
 
     def _worth(self, square: Square) -> int:
-        """What is gained by seeing one square."""
+        """Return the value of seeing one square."""
         if self.board.color_at(square) == self.color:
             return 0
         if square == self._captured_on:
@@ -109,7 +109,7 @@ class Guess:
         return king is not None and chess.square_distance(king, square) <= 2
 
     def saw(self, cells: Collection[Cell]) -> None:
-        """Take in what a sense has shown."""
+        """Record the result of a sense."""
         self._correct(dict(cells))
         appeared = [(square, piece) for square, piece in cells if self._is_new(square, piece)]
         gone = [
@@ -132,7 +132,7 @@ class Guess:
                 self._put_out_of_sight(piece, square, window)
 
     def _correct(self, seen: dict[Square, Piece | None]) -> None:
-        """What was taken to have captured has not, if another piece is there: it is where it was."""
+        """Undo the assumed capture if another piece is on its square: the assumed piece is where it was."""
         if self._supposed is not None:
             source, target = self._supposed
             if target in seen and seen[target] != self.board.piece_at(target) and not self.board.piece_at(source):
@@ -142,7 +142,7 @@ class Guess:
         return piece is not None and piece.color != self.color and self.board.piece_at(square) != piece
 
     def _forget_nearest(self, piece: Piece | None, target: Square, window: set[Square]) -> None:
-        """A piece has come to a square: it is no longer where the nearest of its kind was."""
+        """Remove the nearest piece of the same kind, since it must be the one that came to a square."""
         if piece is None:
             return
         others = self.board.pieces(piece.piece_type, piece.color) - chess.SquareSet(window)
@@ -153,9 +153,9 @@ class Guess:
             )
 
     def _put_out_of_sight(self, piece: Piece, source: Square, window: set[Square]) -> None:
-        """A piece is not where it was: it is where it could go to and nothing has been seen for longest.
+        """Put a piece that is not on its assumed square on the reachable square that has not been seen for longest.
 
-        One with nowhere to go has been taken for something it is not, and there is none; but there is always a king.
+        A piece with nowhere to go was assumed wrongly and is dropped, except a king, which always exists.
         """
         before = self.board.copy(stack=False)
         before.set_piece_at(source, piece)
@@ -169,9 +169,9 @@ class Guess:
             self.board.set_piece_at(target, piece)
 
     def choose(self, actions: Collection[Move]) -> Move | Board | None:
-        """A move that needs no engine: it takes the king, if the guess is right. Else the board to ask an engine about.
+        """Return a move that needs no engine, such as one that captures the king; else return the board to search.
 
-        A guess that is no position of chess, or that is over, is wrong: then any move will show more than none.
+        A guess that is not a position of chess, or is over, is wrong: then any move shows more than none.
         """
         if (taking := self.takes_king(actions)) is not None:
             return taking
@@ -181,13 +181,13 @@ class Guess:
         return board
 
     def takes_king(self, actions: Collection[Move]) -> Move | None:
-        """A move that takes the opponent's king, if the guess is right."""
+        """Return a move that captures the opponent's king, if the guess is right; None if there is none."""
         king = self.board.king(not self.color)
         taking = [move for move in self.board.pseudo_legal_moves if move.to_square == king and move in actions]
         return taking[0] if taking else None
 
     def legal_board(self) -> Board | None:
-        """The guess as a position of chess, if it is one: both kings are there, and the opponent's cannot be taken."""
+        """Return the guess as a position of chess; None if a king is missing or the opponent's could be captured."""
         board = self.board.copy(stack=False)
         if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or board.was_into_check():
             return None
@@ -196,13 +196,13 @@ class Guess:
         return board
 
     def moved(self, requested: Move | None, taken: Move | None, captured_on: Square | None) -> None:
-        """What came of the player's own move."""
+        """Record the result of the player's own move."""
         board = self.board
         if captured_on is not None:
             board.remove_piece_at(captured_on)
             self._known[captured_on] = self._turn
         elif taken is None and requested is not None and self._enemy_at(requested.to_square):
-            board.remove_piece_at(requested.to_square)  # a pawn that would have taken there took nothing
+            board.remove_piece_at(requested.to_square)  # a pawn's capture there failed: the square is empty
         if taken is not None:
             self._shift(taken.from_square, taken.to_square)
             self._known[taken.to_square] = self._turn
@@ -219,7 +219,7 @@ def _window(center: Square) -> Iterable[Square]:
 
 
 def _ahead(piece: Piece, source: Square) -> chess.SquareSet:
-    """Where a pawn can move without taking, if nothing is in its way; nowhere for the others."""
+    """Return where a pawn can move without capturing, if nothing is in its way; no squares for other pieces."""
     if piece.piece_type != chess.PAWN:
         return chess.SquareSet()
     step = 8 if piece.color else -8

@@ -1,7 +1,7 @@
-"""Zobrist keys: a number for each position, which each move changes by a few exclusive ors.
+"""Zobrist keys: a number for each position, which each move updates by a few exclusive ors.
 
-The random numbers are those of the Polyglot opening books, which python-chess has. A square for en passant counts only
-where such a capture is legal, as it does in the rule of repetition.
+The random numbers are those of the Polyglot opening books, which python-chess has. An en passant square counts only
+where such a capture is legal, as in the rule of repetition.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import chess
 import chess.polyglot
 from chess.polyglot import POLYGLOT_RANDOM_ARRAY
 
-#: Of a piece on a square; the order is Polyglot's.
+#: The numbers of a piece on a square; the order is Polyglot's.
 PIECES = {
     (piece_type, color): tuple(
         POLYGLOT_RANDOM_ARRAY[64 * (2 * (piece_type - 1) + color) + square] for square in chess.SQUARES
@@ -19,7 +19,7 @@ PIECES = {
     for color in chess.COLORS
 }
 
-#: Of castling rights: a bit each for White's king's side and queen's side, and Black's.
+#: The numbers of castling rights: a bit each for White's king's side and queen's side, and Black's.
 RIGHTS = tuple(
     (rights & 1 and POLYGLOT_RANDOM_ARRAY[768])
     ^ (rights & 2 and POLYGLOT_RANDOM_ARRAY[769])
@@ -28,15 +28,15 @@ RIGHTS = tuple(
     for rights in range(16)
 )
 
-#: Of the file of a square for en passant.
+#: The numbers of the file of an en passant square.
 EN_PASSANT = POLYGLOT_RANDOM_ARRAY[772:780]
 
-#: Of White's being to move: what every move changes.
+#: The number of White to move, which every move toggles.
 TURN = POLYGLOT_RANDOM_ARRAY[780]
 
 
 def key_of(board: chess.Board) -> int:
-    """The key of a board, computed afresh."""
+    """Return the key of a board, computed from scratch."""
     if board.ep_square is not None and not board.has_legal_en_passant():
         board = board.copy(stack=False)
         board.ep_square = None

@@ -1,4 +1,4 @@
-"""What a search ends by: a depth, nodes, seconds, a clock, or somebody's word."""
+"""The limits that end a search: a depth, nodes, seconds, a clock, or a request to stop."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from dataclasses import dataclass
 
 from .scores import MAX_DEPTH
 
-#: Moves that a game is taken to last still, where a clock is for all that come.
+#: The moves that a game is assumed to last still, where a clock is for all of them.
 MOVES_LEFT = 25
 
-#: Of the increment, what is spent on a move.
+#: The share of the increment that is spent on a move.
 INCREMENT_SHARE = 0.8
 
-#: How many times a move's share may be spent on it when an iteration is under way.
+#: The factor by which a move's share of the clock may be exceeded to finish an iteration.
 HARD_FACTOR = 4.0
 
-#: Of a clock, what is never spent on one move.
+#: The largest share of a clock that one move may take.
 MOST_OF_CLOCK = 0.4
 
-#: Seconds that a move takes to be heard of: what stands between the search and the clock.
+#: Seconds for communication of a move between the search and the clock.
 OVERHEAD = 0.03
 
-#: More nodes than any search gets to.
+#: More nodes than any search reaches.
 INFINITE_NODES = 1 << 62
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Where nothing is said, nothing ends it but the greatest depth.
+    """A limit; without any field only the greatest depth ends the search.
 
     :ivar depth: half-moves.
-    :ivar nodes: positions looked at.
-    :ivar seconds: for this move.
+    :ivar nodes: positions searched.
+    :ivar seconds: seconds for this move.
     :ivar clock: seconds left for this and later moves.
     :ivar increment: seconds that the clock gains with each move.
     :ivar moves_to_go: how many moves the clock is for; None for all.
@@ -51,7 +51,7 @@ class Limit:
         return MAX_DEPTH if self.depth is None else max(1, min(self.depth, MAX_DEPTH))
 
     def shares(self) -> tuple[float, float]:
-        """The seconds after which no iteration begins, and those after which the one under way is broken off."""
+        """Return the seconds after which no iteration begins, and those after which the running one is cancelled."""
         soft = hard = float("inf")
         if self.clock is not None:
             left = max(self.clock - OVERHEAD, 0.001)
@@ -68,9 +68,9 @@ class OutOfTime(Exception):
 
 
 class Watch:
-    """One search's limit, watched as it goes.
+    """The limit of a running search.
 
-    :param stopped: tells whether somebody wants the search to end.
+    :param stopped: returns whether the search is to end.
     """
 
     def __init__(self, limit: Limit, stopped: Callable[[], bool]) -> None:
@@ -81,14 +81,17 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Since the search began."""
+        """The seconds since the search began."""
         return time.perf_counter() - self._began
 
     def allows_another(self) -> bool:
-        """Whether another iteration may begin."""
+        """Return whether another iteration may begin."""
         return self.seconds < self._soft and not self._stopped()
 
     def look(self) -> None:
-        """:raises OutOfTime: time is up, or somebody wants the search to end."""
+        """Check the limit.
+
+        :raises OutOfTime: the time is up, or the search is to end.
+        """
         if self.seconds >= self._hard or self._stopped():
             raise OutOfTime

@@ -1,4 +1,4 @@
-"""Which moves to look at first: the sooner a good one is tried, the more of the others need no look."""
+"""The order of moves in a search: the sooner a good move is tried, the fewer others need a search."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .generation import lesser_promotions, noisy_moves, pseudo_legal_moves, quie
 from .position import Position
 from .scores import MAX_PLY
 
-#: By piece, in the order of what they are worth. An empty square is 0: en passant and promotions come last.
+#: The ranks of pieces by value. An empty square is 0: en passant and promotions come last.
 _RANKS = (0, *range(1, 7), *range(1, 7))
 
 
 def captures_in_order(position: Position) -> list[int]:
-    """The most valuable victim first, and of its attackers the least valuable."""
+    """Return captures and promotions to a queen: the most valuable victim first, then the least valuable attacker."""
     moves = noisy_moves(position)
     if len(moves) > 1:
         squares, ranks = position.squares, _RANKS
@@ -23,10 +23,10 @@ def captures_in_order(position: Position) -> list[int]:
 
 
 class Ordering:
-    """What a search has learnt about quiet moves.
+    """The statistics of a search about quiet moves.
 
     :ivar killers: by distance from the root, the last two moves that refuted something there.
-    :ivar history: by colour and move, how much it has refuted: the square of the depth for each.
+    :ivar history: by colour and move, how much it has refuted: the sum of the squared depths.
     """
 
     def __init__(self, features: Features) -> None:
@@ -35,9 +35,9 @@ class Ordering:
         self.history = ([0] * 4096, [0] * 4096)
 
     def moves(self, position: Position, hash_move: int, ply: int) -> Iterator[int]:
-        """All moves of :func:`generation.pseudo_legal_moves`, the most promising first. Each kind is made when needed.
+        """Yield all :func:`generation.pseudo_legal_moves`, the most promising first. Each kind is made when needed.
 
-        :param hash_move: the best when the position was searched before; 0 if it was not.
+        :param hash_move: the best move of the position's previous search; 0 if there was none.
         """
         if hash_move:
             yield hash_move
@@ -61,7 +61,7 @@ class Ordering:
                 yield move
 
     def refuted(self, position: Position, move: int, depth: int, ply: int) -> None:
-        """A move was too good for the opponent to let it come to it."""
+        """Record a move that was too good: the opponent will avoid the position."""
         if move >> 12 or position.squares[move >> 6 & 63] or move >> 6 & 63 == position.ep_square:
             return
         if self._features.killers and self.killers[ply][0] != move:

@@ -1,9 +1,10 @@
-"""A position that makes and takes back moves, and keeps its score, its key and what draws as it goes.
+"""A position that makes and takes back moves, and maintains its score, its key and the facts for draws.
 
-python-chess's board does the same and much more, ten times as slowly as a search wants it. A move is a number here:
+python-chess's board does the same and much more, but ten times as slowly as a search needs. A move is a number here:
 source + 64 * target + 4096 * the piece type promoted to. A piece is its python-chess type, plus 6 if it is Black's.
 
-What every move does is written out in :meth:`Position.make`: calls cost as much as what they do. What few do is not.
+The work of every move is written inline in :meth:`Position.make`, since a call costs as much as its work. Rare work is
+in functions.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from chess import (
 from . import hashing
 from .evaluation import KING_WORTH, WORTH, is_end_game
 
-#: What is added to the type of a piece of a colour.
+#: The number to add to a piece's type, by colour.
 OFFSET = (6, 0)
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = chess.PIECE_TYPES
 WHITE_KING, BLACK_KING, WHITE_PAWN, BLACK_PAWN = KING, KING + 6, PAWN, PAWN + 6
 
-#: By piece and square; the first entry is that of no piece.
+#: By piece and square; the first entry is for no piece.
 _NOTHING = (0,) * 64
 _CODES = [(piece_type, color) for color in (chess.WHITE, chess.BLACK) for piece_type in chess.PIECE_TYPES]
 _WORTH = (_NOTHING, *(WORTH.get(code, _NOTHING) for code in _CODES))
@@ -41,15 +42,15 @@ _KEYS = (_NOTHING, *(hashing.PIECES[code] for code in _CODES))
 ROOK_LINES = tuple(BB_RANK_ATTACKS[square][0] | BB_FILE_ATTACKS[square][0] for square in chess.SQUARES)
 BISHOP_LINES = tuple(BB_DIAG_ATTACKS[square][0] for square in chess.SQUARES)
 
-#: A king's square and its lines: a move from anywhere else lays that king open only by en passant.
+#: A king's square and its lines: a move from any other square exposes that king only by en passant.
 _GUARDED = tuple(BB_SQUARES[square] | ROOK_LINES[square] | BISHOP_LINES[square] for square in chess.SQUARES)
 
-#: The castling rights that are left when something moves from a square, or to it.
+#: The castling rights that remain after a move from a square, or to it.
 _RIGHTS_KEPT = [15] * 64
 for _square, _lost in {chess.H1: 1, chess.A1: 2, chess.E1: 3, chess.H8: 4, chess.A8: 8, chess.E8: 12}.items():
     _RIGHTS_KEPT[_square] = 15 & ~_lost
 
-#: By the square that a king castles to: its rook's, before and after.
+#: By the square to which a king castles: its rook's squares, before and after.
 _ROOK_HOPS = {
     chess.G1: (chess.H1, chess.F1),
     chess.C1: (chess.A1, chess.D1),
@@ -57,7 +58,7 @@ _ROOK_HOPS = {
     chess.C8: (chess.A8, chess.D8),
 }
 
-#: What a move replaced: the move, the piece taken, the key, the score, rights, en passant, the clock, end game, dead.
+#: The state before a move: the move, the captured piece, the key, score, rights, en passant, clock, end game, dead.
 _Undo = tuple[int, int, int, int, int, int, int, bool, bool]
 
 
@@ -70,17 +71,17 @@ def decode(move: int) -> Move:
 
 
 class Position:
-    """One position on the way through a search.
+    """A position in a search.
 
-    :ivar squares: the piece on each, 0 for none.
+    :ivar squares: the piece on each square, 0 for none.
     :ivar bitboards: the squares of each piece.
     :ivar colors: the squares of Black's pieces, and of White's.
     :ivar kings: the square of Black's king, and of White's.
-    :ivar rights: castling rights, as :data:`hashing.RIGHTS` counts them.
-    :ivar ep_square: where a pawn may be taken in passing, legally; -1 for nowhere.
-    :ivar score: what all but the kings is worth to White.
-    :ivar keys: those of all earlier positions that are known, the last one last.
-    :ivar dead: whether nobody can ever be mated, for want of material.
+    :ivar rights: castling rights, as indices of :data:`hashing.RIGHTS`.
+    :ivar ep_square: the square of a legal en passant capture; -1 for none.
+    :ivar score: the value of all pieces but the kings to White.
+    :ivar keys: the keys of all known earlier positions, the last one last.
+    :ivar dead: whether neither side can ever mate, for lack of material.
     """
 
     __slots__ = (
@@ -89,9 +90,9 @@ class Position:
     )  # fmt: skip
 
     def __init__(self, board: chess.Board) -> None:
-        """A board, with as much of what came before as can still be repeated.
+        """Set up a board, with those of its earlier positions that can still be repeated.
 
-        :raises ValueError: a side has not just one king, or one that could be taken, or castles as in Chess960 only.
+        :raises ValueError: a side has not just one king, or one that could be captured, or Chess960 castling rights.
         """
         missed = _reversible(board)
         start = board.copy(stack=len(missed))
@@ -107,7 +108,7 @@ class Position:
         if board.was_into_check():
             raise ValueError(f"{board.fen()!r}: the side to move could take the king")
         if board.has_chess960_castling_rights():
-            raise ValueError(f"{board.fen()!r}: castling as in Chess960 only is not played")
+            raise ValueError(f"{board.fen()!r}: castling that only Chess960 allows is not supported")
         self.squares, self.bitboards = [0] * 64, [0] * 13
         self.colors, self.kings, self.score = [0, 0], [0, 0], 0
         for square, piece in board.piece_map().items():
@@ -129,7 +130,7 @@ class Position:
         self.score += _WORTH[piece][square]
 
     def evaluate(self) -> int:
-        """What the position is worth to the side to move."""
+        """Return the position's value to the side to move."""
         black, white = KING_WORTH[self.end_game]
         score = self.score + black[self.kings[0]] + white[self.kings[1]]
         return score if self.turn else -score
@@ -138,7 +139,7 @@ class Position:
         return self.attacked(self.kings[self.turn], not self.turn)
 
     def attacked(self, square: int, by: chess.Color) -> bool:
-        """Whether a side could take on a square."""
+        """Return whether a side attacks a square."""
         bitboards, offset = self.bitboards, OFFSET[by]
         if (
             BB_KNIGHT_ATTACKS[square] & bitboards[offset + 2]
@@ -161,10 +162,10 @@ class Position:
         return False
 
     def make_legal(self, move: int, in_check: bool) -> bool:
-        """Make a move that is legal but for what it may do to its own king; if it is not, make none.
+        """Make a pseudo-legal move; take it back if it leaves its own king in check.
 
-        :param in_check: whether the side to move is; True where that is not known.
-        :returns: whether it was legal.
+        :param in_check: whether the side to move is in check; True where that is not known.
+        :returns: whether the move was legal.
         """
         turn = self.turn
         risky = in_check or _GUARDED[self.kings[turn]] >> (move & 63) & 1 or move >> 6 & 63 == self.ep_square
@@ -175,7 +176,7 @@ class Position:
         return True
 
     def make(self, move: int) -> None:
-        """Make a move that follows the rules, but for leaving its own king to be taken."""
+        """Make a pseudo-legal move, which may leave its own king in check."""
         source, target, promotion = move & 63, move >> 6 & 63, move >> 12
         squares, bitboards, colors, turn = self.squares, self.bitboards, self.colors, self.turn
         piece, taken, key, score = squares[source], squares[target], self.key, self.score
@@ -212,7 +213,7 @@ class Position:
             self._judge_material()
 
     def _finish_pawn(self, source: int, target: int, promotion: int, ep_square: int) -> None:
-        """What a pawn's move does beside moving it; the turn is the other side's already."""
+        """Complete a pawn's special move, after the turn has changed."""
         if promotion:
             self._exchange(target, self.squares[target], promotion + OFFSET[not self.turn])
         elif target == ep_square:
@@ -221,7 +222,7 @@ class Position:
             self._offer_en_passant(source + target >> 1)
 
     def _exchange(self, square: int, old: int, new: int) -> None:
-        """Put one piece in the place of another of its colour."""
+        """Replace one piece by another of its colour."""
         self.squares[square] = new
         self.bitboards[old] ^= BB_SQUARES[square]
         self.bitboards[new] ^= BB_SQUARES[square]
@@ -238,7 +239,7 @@ class Position:
         self._judge_material()
 
     def _offer_en_passant(self, square: int) -> None:
-        """Note a square for en passant if somebody may take there, and legally."""
+        """Set the en passant square if the opponent has a legal capture there."""
         takers = BB_PAWN_ATTACKS[not self.turn][square] & self.bitboards[PAWN + OFFSET[self.turn]]
         color = self.turn
         while takers and self.ep_square < 0:
@@ -254,7 +255,7 @@ class Position:
             self.key ^= hashing.EN_PASSANT[square & 7]
 
     def _hop(self, source: int, target: int, color: chess.Color) -> None:
-        """Move the rook of a king that castles."""
+        """Move the rook of a castling king."""
         rook, both = ROOK + OFFSET[color], BB_SQUARES[source] | BB_SQUARES[target]
         self.squares[source], self.squares[target] = 0, rook
         self.bitboards[rook] ^= both
@@ -263,7 +264,7 @@ class Position:
         self.score += _WORTH[rook][target] - _WORTH[rook][source]
 
     def _judge_material(self) -> None:
-        """Say anew whether this is an end game, and whether it is dead, as python-chess says it."""
+        """Update whether this is an end game, and whether it is dead by python-chess's rule."""
         _, pawns, knights, bishops, rooks, queens, _, *black = self.bitboards
         black_pawns, black_knights, black_bishops, black_rooks, black_queens, _ = black
         self.end_game = not (
@@ -282,7 +283,7 @@ class Position:
             self.dead = not on & chess.BB_LIGHT_SQUARES or not on & chess.BB_DARK_SQUARES
 
     def unmake(self) -> None:
-        """Take the last move back."""
+        """Take back the last move."""
         (move, taken, self.key, self.score, self.rights, self.ep_square, self.halfmove_clock, self.end_game,
          self.dead) = self._undo.pop()  # fmt: skip
         self.keys.pop()
@@ -312,7 +313,7 @@ class Position:
                 self._hop_back(*_ROOK_HOPS[target], turn)
 
     def _hop_back(self, source: int, target: int, color: chess.Color) -> None:
-        """Score and key are those of before already."""
+        """Move the rook back; score and key are already restored."""
         rook, both = ROOK + OFFSET[color], BB_SQUARES[source] | BB_SQUARES[target]
         self.squares[source], self.squares[target] = rook, 0
         self.bitboards[rook] ^= both
@@ -320,13 +321,13 @@ class Position:
 
     @property
     def made(self) -> int:
-        """How many moves could be taken back."""
+        """The number of moves that can be taken back."""
         return len(self._undo)
 
     def repeats(self, ply: int) -> bool:
-        """Whether the position draws by repetition: it was there since the root of a search, or twice before.
+        """Return whether the position draws by repetition: it occurred since the root of a search, or twice before.
 
-        Who comes to a position of the search again could come to it a third time.
+        A side that reaches a position of the search again could reach it a third time.
 
         :param ply: how many moves have been made since the root.
         """
@@ -340,7 +341,7 @@ class Position:
 
 
 def _reversible(board: chess.Board) -> list[Move]:
-    """The moves since the last one that cannot be taken back, or that was none."""
+    """Return the moves after the last irreversible one, and after the last null move."""
     moves = board.move_stack[max(0, len(board.move_stack) - board.halfmove_clock) :]
     passes = [number for number, move in enumerate(moves) if not move]
     return moves[passes[-1] + 1 :] if passes else moves

@@ -1,4 +1,4 @@
-"""Blind chess by one guess at the position, and an engine that takes the guess for the truth."""
+"""Blind chess by one guess at the position, and an engine that searches the guess as if it were true."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .guess import Guess
 
 
 class ReconBot(Bot):
-    """One game. What it does is decided by its guess, by the engine, and by nothing random."""
+    """One game. Its choices depend on the guess and the engine alone, and on nothing random."""
 
     def __init__(self, engine: UciBot) -> None:
         self._engine = engine
@@ -29,7 +29,7 @@ class ReconBot(Bot):
     async def take_turn(self, turn: Turn) -> None:
         guess = self._guess
         guess.opponent_moved(own_board(turn.state), read_square(turn.state.get("opponent_capture")))
-        if turn.sense_actions:  # else it was done before the connection was lost
+        if turn.sense_actions:  # otherwise it was done before the connection was lost
             square = guess.best_sense([chess.parse_square(name) for name in turn.sense_actions])
             sensed = await turn.sense(chess.square_name(square))
             guess.saw(read_sense(sensed["sense_result"]))
@@ -38,7 +38,7 @@ class ReconBot(Bot):
         guess.moved(move, read_move(moved.get("taken_move")), read_square(moved.get("capture_square")))
 
     async def _choose(self, turn: Turn) -> chess.Move | None:
-        """The move on the guess, by the engine if it takes one."""
+        """Return the move on the guess, from the engine if it accepts the guess."""
         actions = {chess.Move.from_uci(text) for text in turn.move_actions}
         choice = self._guess.choose(actions)
         if not isinstance(choice, chess.Board):
@@ -47,7 +47,7 @@ class ReconBot(Bot):
         return result.move if result.move in actions else None
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """There is nothing to keep."""
+        """Do nothing: there is nothing to keep."""
 
     async def aclose(self) -> None:
-        """The engine is whoever's it is that made it."""
+        """Do nothing: the engine belongs to its creator."""

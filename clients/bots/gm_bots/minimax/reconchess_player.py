@@ -1,4 +1,4 @@
-"""``minimax`` as a player of the package reconchess, for whatever loads such players.
+"""``minimax`` as a player of the package reconchess, for any program that loads such players.
 
 ``rc-bot-match``, ``rc-connect`` and ``reconchess.load_player`` find it by the name ``gm_bots.minimax``, by that folder,
 or by this file. Imports are absolute, since reconchess imports a file without its package.
@@ -19,25 +19,25 @@ from gm_bots.minimax.settings import Settings
 from gm_bots.minimax.uci import SEED
 from gm_bots.options import from_environment
 
-#: The environment variable with the options of players that are made without any, as reconchess's programs make them.
+#: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_MINIMAX"
 
-#: Seconds for a move where nothing else is said: reconchess's clock alone would have a game take half an hour.
+#: Seconds for a move without a limit: by reconchess's clock alone a game would take half an hour.
 MOVE_SECONDS = 1.0
 
-#: Seconds that reconchess's players are told are left in a game without clocks: by gmd's HTTP this, else infinity.
+#: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0
 
 
 class Minimax(Player):  # type: ignore[misc]
-    """A player for one game after the other, which takes one guess at the position for the truth."""
+    """A player for one game after the other, which treats one guess at the position as the truth."""
 
     def __init__(self, **options: Any) -> None:
         """Read the options.
 
-        :param options: those of ``minimax``, numbers or text; what is not given is as the variable ``GM_MINIMAX`` has
-            it (``depth=3,seed=7``).
-        :raises BotUnusable: an option is unknown or has no such value.
+        :param options: the options of ``minimax``, as numbers or text; options not given come from the variable
+            ``GM_MINIMAX`` (``depth=3,seed=7``).
+        :raises BotUnusable: an option is unknown, or its value is not allowed.
         """
         given = {name: str(value) for name, value in options.items()}
         self._settings = Settings.read({**from_environment(VARIABLE), **given})
@@ -50,7 +50,7 @@ class Minimax(Player):  # type: ignore[misc]
         self._options = self._settings.search_options(self._seed(color))
 
     def _seed(self, color: Color) -> int | None:
-        """Return the game's own seed: the same of the same number and colour; None where none was given."""
+        """Return the game's own seed, the same for the same number and colour; None if no seed was given."""
         if not self._settings.seed:
             return None
         return random.Random(f"{self._settings.seed} {self._games} {color}").randint(1, SEED.most)
@@ -100,11 +100,11 @@ class Minimax(Player):  # type: ignore[misc]
     def handle_game_end(
         self, winner_color: Color | None, win_reason: WinReason | None, game_history: GameHistory
     ) -> None:
-        """There is nothing to keep."""
+        """Do nothing: there is nothing to keep."""
 
 
 def _pieces_of(board: chess.Board, color: Color) -> chess.Board:
-    """Return a board with one side's pieces and castling rights alone."""
+    """Return a board with only one side's pieces and castling rights."""
     own = board.copy(stack=False)
     for square in chess.scan_forward(board.occupied_co[not color]):
         own.remove_piece_at(square)

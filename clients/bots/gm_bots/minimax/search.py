@@ -1,9 +1,9 @@
-"""Negamax with alpha-beta: what a position comes to if both sides play their best for so many half-moves.
+"""Negamax with alpha-beta: the value of a position if both sides play their best for so many half-moves.
 
-Scores are the side to move's. A node returns the true score where that is between alpha and beta, and else a bound of
-it beyond the one or the other ("fail-soft").
+Scores are for the side to move. A node returns the true score if that is between alpha and beta, and otherwise a bound
+of it beyond one of them ("fail-soft").
 
-The two functions that recur are long: what they call costs as much as what it does, a hundred thousand times a second.
+The two recursive functions are long: a call costs as much as its work, a hundred thousand times a second.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .position import Position
 from .scores import INFINITY, MAX_PLY, from_table, mated, to_table
 from .table import AT_LEAST, AT_MOST, EXACT, Table
 
-#: Nodes from one look at the clock to the next, less one: some five milliseconds.
+#: Nodes between two checks of the clock, less one: some five milliseconds.
 _LOOK_EVERY = 255
 
 #: The half-move clock at which a game is drawn.
@@ -25,10 +25,10 @@ Line = tuple[int, ...]
 
 
 class Search:
-    """One search from a position: what it has learnt, and what it may still spend.
+    """One search from a position, with its statistics and its limit.
 
-    :ivar nodes: positions looked at so far, those of the quiescence search among them.
-    :ivar deepest: the greatest distance from the root that was seen.
+    :ivar nodes: positions searched so far, including those of the quiescence search.
+    :ivar deepest: the greatest distance from the root that was reached.
     :ivar lines: by distance from the root, the best moves found from there on.
     """
 
@@ -40,9 +40,9 @@ class Search:
         self.lines: list[Line] = [()] * (MAX_PLY + 2)
 
     def negamax(self, depth: int, alpha: int, beta: int, ply: int) -> int:
-        """The score of the position, searched to a depth.
+        """Return the score of the position, searched to a depth.
 
-        :raises OutOfTime: a limit is reached; moves may be left on the position.
+        :raises OutOfTime: a limit is reached; the moves made so far are left on the position.
         """
         self._count(ply)
         position, features = self.position, self.features
@@ -56,7 +56,7 @@ class Search:
             depth += 1
         if depth <= 0:
             return self.quiesce(alpha, beta, ply) if features.quiescence else position.evaluate()
-        # The key does not hold the half-move clock: where that may draw within the search, the table cannot answer.
+        # The key does not contain the half-move clock: where it may draw within the search, the table cannot answer.
         known = features.table and position.halfmove_clock < _FIFTY_MOVES - 2 * depth
         hash_move = 0
         if known and (entry := self._table.get(position.key)) is not None:
@@ -85,12 +85,12 @@ class Search:
             return mated(ply) if in_check else 0
         if known:
             bound = EXACT if floor < best < beta else AT_LEAST if best >= beta else AT_MOST
-            # Where all moves fail none is known to be best; the first looked at came out of the order, no more.
+            # Where all moves fail low none is known to be best; the first one is merely the first in the order.
             self._table.put(position.key, (depth, bound, to_table(best, ply), best_move if best > floor else hash_move))
         return best
 
     def quiesce(self, alpha: int, beta: int, ply: int) -> int:
-        """The score when the dust has settled: only captures and promotions to a queen are looked at, or none."""
+        """Return the score after all captures: it searches only captures and promotions to a queen, or no move."""
         position = self.position
         best = position.evaluate()
         if best >= beta or ply >= MAX_PLY:
@@ -120,7 +120,7 @@ class Search:
             raise OutOfTime
 
     def _is_mate(self) -> bool:
-        """Whether the side to move, which is in check, has no move."""
+        """Return whether the side to move, which is in check, has no move."""
         position = self.position
         for move in self.ordering.moves(position, 0, 0):
             if position.make_legal(move, True):
@@ -130,7 +130,7 @@ class Search:
 
 
 def _answer(bound: int, score: int, alpha: int, beta: int) -> int | None:
-    """What an entry's score answers to a search between alpha and beta; None if nothing."""
+    """Return an entry's score if it answers a search between alpha and beta; else None."""
     if bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha):
         return score
     return None

@@ -1,4 +1,4 @@
-"""The options of ``minimax`` as a bot, which are given as text: ``minimax:depth=2,seed=7``."""
+"""The options of ``minimax`` as a bot, given as text: ``minimax:depth=2,seed=7``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .uci import HASH, MARGIN, SEED
 
 NAME = "minimax"
 
-#: An hour: longer than any move takes that somebody waits for.
+#: An hour: longer than anybody waits for a move.
 MAX_SECONDS = 3600.0
 
 KNOWN = ("depth", "nodes", "movetime", "seed", "margin", "hash", "check_extension")
@@ -22,15 +22,15 @@ KNOWN = ("depth", "nodes", "movetime", "seed", "margin", "hash", "check_extensio
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for; None where nothing was.
+    """The options given; None for those that are not.
 
-    :ivar depth: plies, at most.
-    :ivar nodes: positions, at most.
-    :ivar seconds: for a move, at most, with a clock too.
-    :ivar seed: of what chooses among moves of nearly the same score.
-    :ivar margin: how much worse such a move may be, in hundredths of a pawn.
-    :ivar hash_mebibytes: what the transposition table may grow to.
-    :ivar check_extension: whether a side in check is given a ply more.
+    :ivar depth: the most plies.
+    :ivar nodes: the most positions.
+    :ivar seconds: the most seconds for a move, also with a clock.
+    :ivar seed: seeds the choice among moves of nearly the same score.
+    :ivar margin: by how much such a move may be worse than the best, in hundredths of a pawn.
+    :ivar hash_mebibytes: the most mebibytes of the transposition table.
+    :ivar check_extension: whether a side in check gets an extra ply.
     """
 
     depth: int | None = None
@@ -43,7 +43,10 @@ class Settings:
 
     @classmethod
     def read(cls, options: Mapping[str, str]) -> Settings:
-        """:raises BotUnusable: there is one that is unknown, or has no such value."""
+        """Read the options from text.
+
+        :raises BotUnusable: an option is unknown, or its value is not allowed.
+        """
         only(NAME, options, *KNOWN)
         return cls(
             seconds=number(NAME, options, "movetime", 0.001, MAX_SECONDS),
@@ -56,14 +59,14 @@ class Settings:
         )
 
     def uci_options(self) -> dict[str, str]:
-        """What was asked for, but the limits and the seed, as options of the engine by UCI."""
+        """Return the options given, except the limits and the seed, as UCI options of the engine."""
         given = {"Margin": self.margin, "Hash": self.hash_mebibytes, "CheckExtension": self.check_extension}
         return {name: str(value).lower() for name, value in given.items() if value is not None}
 
     def search_options(self, seed: int | None) -> Options:
-        """The same for the engine in this process.
+        """Return the options for the engine in this process.
 
-        :param seed: the game's own; None has it always play the best move.
+        :param seed: the game's own seed; None always plays the best move.
         """
         return Options(
             seed=seed,

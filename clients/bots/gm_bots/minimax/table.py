@@ -1,28 +1,28 @@
-"""The transposition table: what is known of positions that a search has been through.
+"""The transposition table: the results of positions that a search has visited.
 
-An entry answers only for the depth it was searched to. A deeper one would be worth more, and the result would depend
-on what happened to be in the table: it would change more than the number of nodes.
+An entry answers only for the depth it was searched to. A deeper one would be more exact, but then the result would
+depend on the contents of the table, and not only the number of nodes.
 """
 
 from __future__ import annotations
 
-#: What an entry's score is of the true one.
+#: The relation of an entry's score to the true one.
 EXACT, AT_LEAST, AT_MOST = range(3)
 
 #: A depth, a bound, a score as :func:`scores.to_table` makes it, and the best move (0 for none).
 Entry = tuple[int, int, int, int]
 
-#: Bytes that an entry takes: a tuple, its score and move, the key, and its place in a dictionary.
+#: The size of an entry in bytes: a tuple, its score and move, the key, and its place in a dictionary.
 ENTRY_BYTES = 320
 
-#: In a second some thirty thousand entries are made: this is enough for a minute.
+#: Some thirty thousand entries are made in a second: this is enough for a minute.
 DEFAULT_MEBIBYTES = 64
 
 
 class Table(dict[int, Entry]):
-    """By key, bounded: when it is full it is emptied, which costs little, as it is filled anew from the near positions.
+    """Entries by key, bounded: a full table is cleared, which costs little, since near positions soon fill it again.
 
-    ``put`` is for the search, ``get`` is the dictionary's.
+    The search uses ``put``; ``get`` is the dictionary's.
     """
 
     def __init__(self, mebibytes: int = DEFAULT_MEBIBYTES) -> None:

@@ -1,7 +1,8 @@
 """The engine behind the Universal Chess Interface, on any two streams of text.
 
-A search goes on in a thread of its own: commands are read meanwhile, ``isready`` is answered and ``stop`` obeyed. What
-cannot be understood is said in an ``info string`` and changes nothing. The end of the input is a ``quit``.
+A search runs in a thread of its own: meanwhile commands are read, ``isready`` is answered and ``stop`` obeyed. A
+command that cannot be understood is reported in an ``info string`` and changes nothing. The end of the input is a
+``quit``.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from .table import DEFAULT_MEBIBYTES
 
 NAME = "gmd minimax"
 
-#: Mebibytes of a transposition table, in Python's objects; beyond it a search runs for hours.
+#: Mebibytes of a transposition table, in Python objects; a search that fills more runs for hours.
 MAX_MEBIBYTES = 65_536
 
-#: Hundredths of a pawn: with more than a piece there would be no play left.
+#: Hundredths of a pawn: a margin of more than a piece would make play meaningless.
 MAX_MARGIN = 300
 
-#: A seed is a number that a GUI can show.
+#: The largest seed, which any GUI can show.
 MAX_SEED = 2**31 - 1
 
-#: What follows ``go``, with a number each. The times are in thousandths of a second.
+#: The parameters of ``go`` with a number each. The times are in thousandths of a second.
 _NUMBERS = {"depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate"}
 
 
 class BadCommand(ValueError):
-    """What was sent cannot be done. Its text is a sentence."""
+    """A command cannot be carried out. The text is a sentence."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ class Spin:
         try:
             number = int(text)
         except ValueError:
-            raise BadCommand(f"{name}: {text!r} is no number") from None
+            raise BadCommand(f"{name}: {text!r} is not a number") from None
         if not self.least <= number <= self.most:
             raise BadCommand(f"{name}: {number} is not from {self.least} to {self.most}")
         return number
 
     def describe(self) -> str:
-        """What follows ``type`` where the engine introduces itself."""
+        """Return the text after ``type`` in the engine's declaration."""
         return f"spin default {self.default} min {self.least} max {self.most}"
 
 
@@ -71,7 +72,7 @@ class Check:
         return int(text.lower() == "true")
 
     def describe(self) -> str:
-        """What follows ``type`` where the engine introduces itself."""
+        """Return the text after ``type`` in the engine's declaration."""
         return f"check default {'true' if self.default else 'false'}"
 
 
@@ -89,9 +90,9 @@ OPTIONS: dict[str, Spin | Check] = {
 
 
 class Uci:
-    """One conversation.
+    """One UCI session.
 
-    :param write: takes a line of what the engine says, from either thread.
+    :param write: takes a line of the engine's output, from either thread.
     """
 
     def __init__(self, write: Callable[[str], object]) -> None:
@@ -102,7 +103,7 @@ class Uci:
         self._search: threading.Thread | None = None
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey the lines until they end, or one is ``quit``."""
+        """Handle the lines until they end, or one is ``quit``."""
         try:
             for line in lines:
                 if line.split()[:1] == ["quit"]:
@@ -133,9 +134,9 @@ class Uci:
             case ["stop", *_]:
                 self._end_search()
             case [] | ["debug" | "ponderhit" | "register", *_]:
-                pass  # a blank line, and what changes nothing here
-            case [unknown, *rest]:  # UCI wants what follows it to be obeyed
-                self._say(f"info string {unknown!r} is no command of UCI's that is known here")
+                pass  # a blank line, and commands without effect here
+            case [unknown, *rest]:  # UCI requires the rest of the line to be obeyed
+                self._say(f"info string {unknown!r} is not a known UCI command")
                 self._obey(rest)
 
     def _introduce(self) -> None:
@@ -152,7 +153,7 @@ class Uci:
         if name.lower() == "clear hash":
             return  # every search begins with an empty table
         if name.lower() not in known:
-            raise BadCommand(f"{name!r} is no option: there are {', '.join(OPTIONS)} and Clear Hash")
+            raise BadCommand(f"{name!r} is not an option: known are {', '.join(OPTIONS)} and Clear Hash")
         name = known[name.lower()]
         self._values[name] = OPTIONS[name].read(name, value)
 
@@ -175,22 +176,22 @@ class Uci:
     def _think(
         self, board: chess.Board, limit: Limit, moves: list[chess.Move] | None, options: Options, infinite: bool
     ) -> None:
-        """A search, in its thread; of an infinite one the end is told only when it was asked for."""
-        told: list[Result] = []
+        """Search, in its thread; the end of an infinite search is reported only after ``stop``."""
+        reported: list[Result] = []
 
-        def tell(result: Result) -> None:
-            told.append(result)
+        def report(result: Result) -> None:
+            reported.append(result)
             self._say(describe(result))
 
-        result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=tell)
-        if not told or told[-1].pv != result.pv:
+        result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=report)
+        if not reported or reported[-1].pv != result.pv:
             self._say(describe(result))
         if infinite:
             self._stop.wait()
         self._say(f"bestmove {result.move.uci() if result.move else '(none)'}")
 
     def _end_search(self) -> None:
-        """End the search that is under way, if one is, and wait until it has said its best move."""
+        """End the running search, if any, and wait until it has written its best move."""
         if self._search is not None:
             self._stop.set()
             self._search.join()
@@ -202,7 +203,7 @@ class Uci:
 
 
 def describe(result: Result) -> str:
-    """An ``info`` line."""
+    """Return an ``info`` line."""
     mate = result.mate
     score = f"cp {result.score}" if mate is None else f"mate {mate}"
     speed = round(result.nodes / max(result.seconds, 1e-6))
@@ -214,9 +215,9 @@ def describe(result: Result) -> str:
 
 
 def read_position(words: list[str]) -> chess.Board:
-    """What follows ``position``.
+    """Parse the words after ``position``.
 
-    :raises BadCommand: it is none, or a move in it is not legal.
+    :raises BadCommand: they are not a position, or a move is not legal.
     """
     split = words.index("moves") if "moves" in words else len(words)
     start, moves = words[:split], words[split + 1 :]
@@ -232,9 +233,9 @@ def read_position(words: list[str]) -> chess.Board:
 
 
 def read_moves(words: list[str], board: chess.Board) -> list[chess.Move] | None:
-    """What follows ``go searchmoves``; None where nothing does, and all moves are to be searched.
+    """Parse the moves of ``go searchmoves``; None without any, to search all moves.
 
-    :raises BadCommand: there is none after it, or one that is not legal.
+    :raises BadCommand: no move follows, or one is not legal.
     """
     if "searchmoves" not in words:
         return None
@@ -252,7 +253,7 @@ def read_moves(words: list[str], board: chess.Board) -> list[chess.Move] | None:
 
 
 def read_limit(words: list[str], turn: chess.Color) -> Limit:
-    """What follows ``go``.
+    """Parse the words after ``go``.
 
     :raises BadCommand: a number is missing.
     """

@@ -1,4 +1,4 @@
-"""``gmd uci``: a bot of gmd's own as an engine for whatever speaks UCI."""
+"""``gmd uci``: run gmd's engine for any program that speaks UCI."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def uci(engine: str) -> None:
     """\b
     Example: gmd uci minimax
 
-    Run ENGINE on the standard streams, by the Universal Chess Interface.
+    Run ENGINE on the standard streams, by the Universal Chess Interface (UCI).
 
-    This is the command that GUIs, match runners and `gmd connect uci:'gmd uci minimax'` want. It has the options Hash,
-    Seed, Margin (with a seed, how many hundredths of a pawn a move may be worse than the best), MaxDepth and
-    CheckExtension (whether a side in check is given a ply more).
+    GUIs, match runners and `gmd connect uci:'gmd uci minimax'` run this command. The engine has the options Hash,
+    Seed, Margin (with a seed, by how many hundredths of a pawn a move may be worse than the best), MaxDepth and
+    CheckExtension (whether a side in check gets an extra ply).
     """
     from .__main__ import main
 

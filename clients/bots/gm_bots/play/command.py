@@ -1,4 +1,4 @@
-"""``gmd play``: a game against a bot, in the terminal."""
+"""``gmd play``: play a game against a bot, in the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
 if TYPE_CHECKING:
     from gm_arena.bot import Bots
 
-#: The engine that chess is played against.
+#: The engine to play chess against.
 ENGINE = "minimax"
 
 
@@ -26,7 +26,7 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
     if not board.is_valid() or board.has_chess960_castling_rights():
-        raise click.BadParameter(f"{fen!r} is no position that chess could come to")
+        raise click.BadParameter(f"{fen!r} is not a legal position of chess")
     return board
 
 
@@ -35,15 +35,15 @@ def _board(ctx: click.Context, param: click.Parameter, fen: str | None) -> chess
 @click.option(
     "--variant",
     type=click.Choice(["standard", "rbc"]),
-    help="Chess, or reconnaissance blind chess.  [default: chess, or what BOT plays]",
+    help="Chess (standard) or reconnaissance blind chess (rbc).  [default: standard, or what BOT plays]",
 )
 @click.option(
-    "--color", type=click.Choice(["white", "black", "random"]), default="white", show_default=True, help="Yours."
+    "--color", type=click.Choice(["white", "black", "random"]), default="white", show_default=True, help="Your colour."
 )
 @click.option(
-    "--level", type=click.Choice(list(LEVELS)), default=DEFAULT_LEVEL, show_default=True, help="How strong minimax is."
+    "--level", type=click.Choice(list(LEVELS)), default=DEFAULT_LEVEL, show_default=True, help="Strength of minimax."
 )
-@click.option("--fen", "board", callback=_board, help="The position to start from.  [default: the usual one]")
+@click.option("--fen", "board", callback=_board, help="Start position.  [default: that of chess]")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the bot's random choices: the same seed repeats them."
 )
@@ -54,7 +54,7 @@ def play(
     """\b
     Example: gmd play minimax --level club
 
-    Play against BOT: chess against minimax, blind chess against any bot that plays it.
+    Play against BOT: chess against minimax, or blind chess against any bot that plays it.
 
     \b
     gmd play recon-zero
@@ -62,9 +62,9 @@ def play(
     gmd play minimax --variant rbc --color black
 
     In chess, type moves as SAN (Nf3), UCI (g1f3), or from and to (g1 f3). In blind chess, type a square to sense
-    around, and then a move to ask for. 'help' shows what else there is.
+    around, and then a move to ask for. Type 'help' for the other commands.
 
-    For blind chess, BOT is named as for gmd connect: minimax:depth=3, recon-zero:movetime=2, reconchess:my_bot.py.
+    In blind chess, BOT is written as for gmd connect: minimax:depth=3, recon-zero:movetime=2, reconchess:my_bot.py.
     """
     if variant in (None, "standard") and bot == ENGINE:
         finished = _chess(color, level, board, seed)
@@ -77,14 +77,14 @@ def play(
 
 
 def _color(color: str, wanted: chess.Color | None) -> chess.Color:
-    """The player's, in a game that is about to begin."""
+    """Return the player's colour in a game that is about to begin."""
     if wanted is not None:
         return wanted
     return random.choice(chess.COLORS) if color == "random" else color == "white"
 
 
 def _chess(color: str, level: str, board: chess.Board, seed: int | None) -> bool:
-    """Play chess; whether it was played to an end."""
+    """Play chess; return whether the game was played to its end."""
     from gm_bots.minimax.play.game import Game
     from gm_bots.minimax.play.table import Table
 
@@ -98,17 +98,17 @@ def _chess(color: str, level: str, board: chess.Board, seed: int | None) -> bool
 
 
 def _blind_bots(bot: str, variant: str | None, level: str | None, seed: int | None) -> Bots:
-    """The bots that a text names, if they play blind chess and are to.
+    """Return the bots that a text names.
 
-    :raises click.UsageError: they do not, or cannot.
+    :raises click.UsageError: they do not play the variant, or cannot be used.
     """
     from gm_arena.bot import BotUnusable
     from gm_arena.specs import KINDS, bots_of
 
     if level is not None and bot != ENGINE:
-        raise click.UsageError(f"--level is {ENGINE}'s, where no options follow its name; {bot} has none")
+        raise click.UsageError(f"--level applies only to {ENGINE} without options, and not to {bot}")
     if seed is not None and bot.partition(":")[0] in KINDS:
-        raise click.UsageError(f"--seed is for bots that are installed, and {bot} is none")
+        raise click.UsageError(f"--seed applies only to installed bots, and {bot} is not one")
     try:
         bots = bots_of(bot, options=_options(bot, level, seed), seconds=None, depth=None, nodes=None)
     except BotUnusable as error:
@@ -118,12 +118,12 @@ def _blind_bots(bot: str, variant: str | None, level: str | None, seed: int | No
         raise click.UsageError(f"{bot} plays {', '.join(sorted(bots.variants))}, and not {wanted}")
     if wanted == "standard":
         hint = f"; for blind chess: gmd play {bot} --variant rbc" if "rbc" in bots.variants else ""
-        raise click.UsageError(f"{bot}: chess is played here against {ENGINE}, with --level in place of options{hint}")
+        raise click.UsageError(f"{bot}: to play chess, give {ENGINE}, with --level instead of options{hint}")
     return bots
 
 
 def _options(bot: str, level: str | None, seed: int | None) -> dict[str, str]:
-    """The options that a level and a seed are."""
+    """Return the options that a level and a seed stand for."""
     options = {} if seed is None else {"seed": str(seed)}
     if bot != ENGINE:
         return options
@@ -135,7 +135,7 @@ def _options(bot: str, level: str | None, seed: int | None) -> dict[str, str]:
 
 
 def _blind_chess(bots: Bots, bot: str, color: str, board: chess.Board) -> bool:
-    """Play blind chess; whether it was played to an end."""
+    """Play blind chess; return whether the game was played to its end."""
     import gmd
     from gm_arena.bot import BotFailed
 

@@ -1,9 +1,9 @@
 """``recon-zero``: a bot for reconnaissance blind chess that learns by playing against itself.
 
-NumPy is needed for all of it; PyTorch for the network alone, and nothing imports it before it is used. The bots' README
-says in which order the files are to be read.
+Every module needs NumPy; only the network needs PyTorch, which is imported when it is first used. The bots' README
+gives the order in which to read the files.
 
-``ReconZero`` is the bot as a player of the package reconchess, which is imported when somebody asks for it.
+``ReconZero`` is the bot as a player of the package reconchess; its module is imported when the name is first used.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _PLAYER = "ReconZero"
 
 
 def __dir__() -> list[str]:
-    """List the player, too, where reconchess is installed: ``reconchess.load_player`` looks through this list."""
+    """List the player, too, if reconchess is installed: ``reconchess.load_player`` looks through this list."""
     return sorted({*globals(), *([_PLAYER] if find_spec("reconchess") else [])})
 
 
-if not TYPE_CHECKING:  # else mypy would take every name for one of this module's
+if not TYPE_CHECKING:  # otherwise mypy would accept any name from this module
 
     def __getattr__(name: str) -> object:
         if name != _PLAYER:

@@ -1,10 +1,10 @@
-"""Moves as numbers: 20,480 = 64 squares to go from, 64 to go to, and 5 ways to promote or not.
+"""Moves as numbers: 20,480 = 64 source squares, 64 target squares, and 5 ways to promote or not.
 
-A number is seen from the player's side. For Black the board is mirrored, a1 to a8, so that one and the same number is
-the same move of either colour: what a network learns as White holds for Black as well. The encoder mirrors alike.
+A number is seen from the player's side. For Black the board is mirrored, a1 to a8, so that a number means the same move
+for both colours: what a network learns as White holds for Black, too. The encoder mirrors in the same way.
 
-A turn without a move has the number 0, which would else be a move from the player's own a1 to itself; python-chess
-writes its null move so, too. No other number with both squares the same is ever a move.
+A pass has the number 0, which would otherwise be a move from the player's own a1 to itself; python-chess writes its
+null move in the same way. No other number with two equal squares is ever a move.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from __future__ import annotations
 import chess
 from chess import Color, Move, PieceType, Square
 
-#: What a pawn becomes. Servers list no promotion that does not say to what.
+#: The pieces that a pawn becomes. Servers list no promotion without its piece.
 PROMOTIONS: tuple[PieceType | None, ...] = (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 ACTIONS = 64 * 64 * len(PROMOTIONS)
 PASS = 0
 
-#: What mirrors a square top to bottom.
+#: The mask that mirrors a square top to bottom.
 _MIRROR = 56
 
 
 def index_of(move: Move | None, color: Color) -> int:
-    """The number of a move of a player; None is to pass.
+    """Return the number of a player's move; None is a pass.
 
-    :raises ValueError: it goes nowhere, promotes to a pawn or a king, or drops a piece.
+    :raises ValueError: the move goes nowhere, promotes to a pawn or a king, or drops a piece.
     """
     if move is None:
         return PASS
     if move.from_square == move.to_square or move.drop or move.promotion not in PROMOTIONS:
-        raise ValueError(f"{move.uci()} is no move of reconnaissance blind chess")
+        raise ValueError(f"{move.uci()} is not a move of reconnaissance blind chess")
     source, target = seen_by(move.from_square, color), seen_by(move.to_square, color)
     return (source * 64 + target) * len(PROMOTIONS) + PROMOTIONS.index(move.promotion)
 
 
 def move_of(index: int, color: Color) -> Move | None:
-    """The move that a number stands for; None is to pass.
+    """Return the move of a number; None is a pass.
 
-    :raises ValueError: it stands for none.
+    :raises ValueError: the number stands for no move.
     """
     if index == PASS:
         return None
@@ -49,5 +49,5 @@ def move_of(index: int, color: Color) -> Move | None:
 
 
 def seen_by(square: Square, color: Color) -> Square:
-    """A square as a player sees it with its own first rank below; and back again."""
+    """Convert a square to a player's view, with its own first rank below, or back."""
     return square if color else square ^ _MIRROR

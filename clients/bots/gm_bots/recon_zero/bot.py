@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Thinker(Protocol):
-    """A :class:`~.player.Player`, wherever it thinks."""
+    """The interface of a :class:`~.player.Player`, in any thread or process."""
 
     def opponent_moved(self, capture: Square | None) -> None: ...
 
@@ -43,14 +43,14 @@ class Thinker(Protocol):
 
 
 class Seat(Protocol):
-    """Where a player of one game thinks."""
+    """The place where the player of one game thinks."""
 
     def sit(self, color: Color, rng: random.Random, fen: str) -> Thinker:
-        """The player, as the game begins."""
+        """Return the player, as the game begins."""
         ...
 
     def leave(self) -> None:
-        """The game is over, or nobody plays it any more, whatever the player is doing."""
+        """Release the place when the game is over or abandoned, whatever the player is doing."""
         ...
 
 
@@ -64,24 +64,24 @@ class Here:
         return Player(color, self._evaluator, self._settings, rng, fen=fen)
 
     def leave(self) -> None:
-        """A thread that still thinks ends by itself, and nobody waits for it."""
+        """Do nothing: a thread that still thinks ends by itself, and nobody waits for it."""
 
 
 class ReconZeroBots(Bots):
-    """Where they come from.
+    """The factory of the bots.
 
-    :param name: what it is called for its options.
-    :param seed: if given, every game of the same number and colour goes the same way, as long as the opponent's does
+    :param name: the bot's name, with its options.
+    :param seed: if given, every game of the same number and colour is repeatable, as long as the opponent's moves are
         and the time is not short.
     :ivar settings: how they play.
-    :ivar seed: as given.
-    :ivar seconds: that the search for a move may take; None for what the clock allows.
-    :ivar checkpoint: what they play by; None for what has learnt nothing.
+    :ivar seed: the seed given.
+    :ivar seconds: the most seconds of the search for a move; None for as long as the clock allows.
+    :ivar checkpoint: the network's checkpoint; None to play without a network.
     """
 
     variants = frozenset({"rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
-    joins_late = False  # what it knows it has seen from the first turn on
+    joins_late = False  # its knowledge comes from every turn from the first on
 
     def __init__(
         self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
@@ -94,7 +94,7 @@ class ReconZeroBots(Bots):
         self._processes: Processes | None = None
 
     def in_processes(self, processes: Processes) -> Self:
-        """The same bots, which think in processes of their own: several at once then take several processors."""
+        """Return the same bots, thinking in processes of their own, so that several games use several processors."""
         bots = copy.copy(self)
         bots._processes = processes
         return bots
@@ -109,16 +109,16 @@ class ReconZeroBots(Bots):
         return Here(self.evaluator(), self.settings)
 
     def evaluator(self) -> Evaluator:
-        """Return what they judge positions by, in this process: the network of the checkpoint, once it is loaded.
+        """Return the evaluator of positions in this process: the network of the checkpoint, once it is loaded.
 
-        :raises BotFailed: it cannot be read.
+        :raises BotFailed: the checkpoint cannot be read.
         """
         if self._evaluator is None:
             self._evaluator = self._load()
         return self._evaluator
 
     def _load(self) -> Evaluator:
-        """The network of the checkpoint; PyTorch takes seconds to import, and is imported for this alone."""
+        """Return the network of the checkpoint; PyTorch takes seconds to import, and is imported only here."""
         from .checkpoint import load_evaluator
 
         assert self.checkpoint is not None
@@ -126,7 +126,7 @@ class ReconZeroBots(Bots):
 
 
 class ReconZeroBot(Bot):
-    """One of them."""
+    """The bot in one game."""
 
     def __init__(self, seat: Seat, rng: random.Random, seed: int | None, seconds: float | None) -> None:
         self._seat, self._rng, self._seed, self._seconds = seat, rng, seed, seconds
@@ -145,7 +145,7 @@ class ReconZeroBot(Bot):
             capture = read_square(turn.state.get("opponent_capture"))
             await _think(lambda: player.opponent_moved(capture))
         self._ply = turn.ply
-        if turn.sense_actions:  # else it was done before the connection was lost
+        if turn.sense_actions:  # otherwise it was done before the connection was lost
             await self._sense(turn)
         if turn.state["phase"] != "over":
             await self._move(turn)
@@ -168,7 +168,7 @@ class ReconZeroBot(Bot):
             await _think(lambda: self._player.moved(requested, taken, capture))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """There is nothing to keep."""
+        """Do nothing: there is nothing to keep."""
 
     async def aclose(self) -> None:
         self._seat.leave()
@@ -179,10 +179,10 @@ async def _think(work: Callable[[], T]) -> T:
 
 
 def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float:
-    """The seconds that the search for a move may take.
+    """Return the seconds that the search for a move may take.
 
     :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
-    :param limit: what was asked for, if anything was; a clock may allow less.
+    :param limit: the limit given, if any; a clock may allow less.
     """
     clock, kind = state["clock"], options.get("clock")
     if clock is None or kind is None:

@@ -1,7 +1,7 @@
-"""Checkpoints: all that a training goes on from, and all that a bot plays by, in one file.
+"""Checkpoints: everything that a training continues from, and that a bot plays with, in one file.
 
-The file is what ``torch.save`` makes of plain numbers, texts and tensors, and is read as such: reading one runs no code
-that somebody has put into it.
+The file is written by ``torch.save`` from plain numbers, texts and tensors, and is read as such: reading one never runs
+code that it contains.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .evaluation import Evaluator
 from .network import Network, NetworkEvaluator, NetworkSettings
 from .training import Trainer, TrainingSettings
 
-#: Of what the file has in it, and of what the planes and the numbers of moves mean.
+#: The version of the file's contents, and of the meaning of planes and move numbers.
 VERSION = 1
 
 
 class BadCheckpoint(ValueError):
-    """A file is no checkpoint, or one of another version."""
+    """A file is not a checkpoint, or has another version."""
 
 
 def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> None:
-    """Write a checkpoint; whatever happens meanwhile, the file is the old one or the new one, whole.
+    """Write a checkpoint atomically: after a crash the file is the old one or the new one, whole.
 
-    :param extra: whatever else the training goes on from, of plain types.
+    :param extra: other data that the training continues from, of plain types.
     """
     network, optimiser = trainer.network, trainer.optimiser
     content = {
@@ -52,10 +52,10 @@ def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> N
 
 
 def keep_network(checkpoint: Path, path: Path) -> None:
-    """Write of a checkpoint what a bot plays by, and what that came of. No training goes on from it.
+    """Write the part of a checkpoint that a bot plays with, and its history. No training can continue from it.
 
-    :raises BadCheckpoint: it is none of this version.
-    :raises OSError: it cannot be read, or the other not written.
+    :raises BadCheckpoint: the file is not a checkpoint of this version.
+    :raises OSError: the checkpoint cannot be read, or the other file not written.
     """
     load_network(checkpoint)
     content = _read(checkpoint)
@@ -64,21 +64,21 @@ def keep_network(checkpoint: Path, path: Path) -> None:
 
 
 def link(checkpoint: Path, path: Path) -> None:
-    """Give a checkpoint a second name, in place of what has that name; at any moment it is one of the two, whole.
+    """Give a checkpoint a second name, replacing the file of that name atomically.
 
-    Its bytes are not written again, except on file systems without hard links: there it is copied.
+    Its bytes are not written again, except on file systems without hard links, where it is copied.
 
-    :raises OSError: it cannot be read, or the other not written.
+    :raises OSError: the checkpoint cannot be read, or the other file not written.
     """
     partial = _partial(path)
     try:
         os.link(checkpoint, partial)
-    except OSError:  # which error says that there are no links depends on the file system
+    except OSError:  # the error for missing links depends on the file system
         with checkpoint.open("rb") as source, partial.open("wb") as file:
             shutil.copyfileobj(source, file)
             _sync(file)
     partial.replace(path)
-    partial.unlink(missing_ok=True)  # POSIX leaves both names where they are the same file already
+    partial.unlink(missing_ok=True)  # POSIX keeps both names if they are the same file already
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def _partial(path: Path) -> Path:
-    """The name under which a file is made. What a killed process left there is removed: it may be a link."""
+    """Return the temporary name of a file. A killed process's leftover is removed, since it may be a link."""
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
     return partial
@@ -102,15 +102,15 @@ def _sync(file: IO[bytes]) -> None:
 
 
 def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
-    """The training as it was, and what else was kept.
+    """Return the training and the other data of a checkpoint.
 
-    :param device: PyTorch's name of what it goes on on, wherever it was.
-    :raises BadCheckpoint: it is none of this version.
-    :raises OSError: it cannot be read.
+    :param device: PyTorch's name of the device to continue on, whichever it was before.
+    :raises BadCheckpoint: the file is not a checkpoint of this version.
+    :raises OSError: the file cannot be read.
     """
     content = _read(path)
     if "optimiser" not in content:
-        raise BadCheckpoint(f"{path} is a network alone, by which a bot plays: no training goes on from it")
+        raise BadCheckpoint(f"{path} is only a network for a bot to play with: no training can continue from it")
     with _of_this_shape(path):
         network = Network(NetworkSettings(**content["network"])).to(device)
         trainer = Trainer(network, TrainingSettings(**content["training"]))
@@ -121,10 +121,10 @@ def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
 
 
 def load_network(path: Path) -> Network:
-    """The network alone.
+    """Return only the network of a checkpoint.
 
-    :raises BadCheckpoint: it is none of this version.
-    :raises OSError: it cannot be read.
+    :raises BadCheckpoint: the file is not a checkpoint of this version.
+    :raises OSError: the file cannot be read.
     """
     content = _read(path)
     with _of_this_shape(path):
@@ -134,21 +134,21 @@ def load_network(path: Path) -> Network:
 
 
 def history(path: Path) -> dict[str, Any]:
-    """Return what a training has kept in a checkpoint besides its network, as far as it is there: plan, iteration, log.
+    """Return the training history in a checkpoint, as far as it has one: plan, iteration, log.
 
-    :raises BadCheckpoint: it is none of this version.
-    :raises OSError: it cannot be read.
+    :raises BadCheckpoint: the file is not a checkpoint of this version.
+    :raises OSError: the file cannot be read.
     """
     return dict(_read(path, mmap=True)["extra"])
 
 
 def load_evaluator(path: Path) -> Evaluator:
-    """The network as a bot plays by it.
+    """Return the network as a bot's evaluator.
 
-    PyTorch then computes in one thread, everywhere in the process. On a few positions at a time more do not help, and
-    on a machine that is busy they wait for each other: two games of two seconds took a minute.
+    PyTorch then computes in one thread, everywhere in the process. For a few positions at a time more threads do not
+    help, and on a busy machine they wait for each other: two games of two seconds took a minute.
 
-    :raises BotFailed: there is none.
+    :raises BotFailed: the checkpoint cannot be read.
     """
     torch.set_num_threads(1)
     try:
@@ -159,20 +159,26 @@ def load_evaluator(path: Path) -> Evaluator:
 
 @contextmanager
 def _of_this_shape(path: Path) -> Iterator[None]:
-    """:raises BadCheckpoint: what is needed is not in it, or not as long as it should be."""
+    """Convert errors of a missing or misshapen part.
+
+    :raises BadCheckpoint: a needed part is missing, or has the wrong shape.
+    """
     try:
         yield
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
+        raise BadCheckpoint(f"{path} is not a checkpoint: {error}") from None
 
 
 def _read(path: Path, *, mmap: bool = False) -> dict[str, Any]:
-    """:param mmap: whether tensors are read when they are used, which is never where others are asked for."""
+    """Read a file's contents.
+
+    :param mmap: whether to read tensors only when they are used, for callers that need other parts.
+    """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise BadCheckpoint(f"{path} is no checkpoint: {error}") from None
+        raise BadCheckpoint(f"{path} is not a checkpoint: {error}") from None
     found = content.get("version") if isinstance(content, dict) else None
     if found != VERSION:
-        raise BadCheckpoint(f"{path} is no checkpoint of version {VERSION}: its version is {found}")
+        raise BadCheckpoint(f"{path} is not a checkpoint of version {VERSION}: its version is {found}")
     return dict(content)

@@ -32,75 +32,107 @@ def train() -> None:
     """
 
 
-@train.command("recon-zero", short_help="Train recon-zero, or go on with its training.")
+@train.command("recon-zero", short_help="Train recon-zero, or continue its training.")
 @click.option(
     "--out",
     required=True,
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="For all that comes of it. Goes on with what is there.",
+    help="Directory of the training; a training in it is continued.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Altogether.")
+@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Iterations in total.")
 @click.option(
-    "--games", type=click.IntRange(1), default=100, show_default=True, help="Against itself, in each iteration."
+    "--games", type=click.IntRange(1), default=100, show_default=True, help="Games against itself in each iteration."
 )
 @click.option(
     "--taught",
     type=click.IntRange(0),
     default=7,
     show_default=True,
-    help="Iterations from the first whose games are played by the worth of pieces, not by the network.",
+    help="The first so many iterations play by piece values, not by the network.",
 )
-@click.option("--steps", type=click.IntRange(1), default=500, show_default=True, help="In each iteration.")
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples of a step.")
-@click.option("--matches", type=click.IntRange(0), default=10, show_default=True, help="Against a random mover.")
+@click.option(
+    "--steps", type=click.IntRange(1), default=500, show_default=True, help="Training steps in each iteration."
+)
+@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples in a step.")
+@click.option(
+    "--matches",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Games against a random mover in each iteration.",
+)
 @click.option(
     "--matches-older",
     type=click.IntRange(0),
     default=4,
     show_default=True,
-    help="Against it 5 iterations before.",
+    help="Games against its network of 5 iterations before, in each iteration.",
 )
-@click.option("--simulations", type=click.IntRange(1), default=60, show_default=True, help="In each position.")
-@click.option("--determinisations", type=click.IntRange(1), default=4, show_default=True, help="Positions searched.")
+@click.option(
+    "--simulations",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    help="Simulations of a search in each position.",
+)
+@click.option(
+    "--determinisations",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Possible positions searched for a move.",
+)
 @click.option(
     "--eval-simulations",
     type=click.IntRange(1),
-    help="In each position, in the matches against a random mover and its older self.  [default: as --simulations]",
+    help="Simulations in the matches against a random mover and its older self.  [default: as --simulations]",
 )
 @click.option(
     "--c-puct",
     type=click.FloatRange(0, MAX_C_PUCT),
     default=0.5,
     show_default=True,
-    help="How much a move's probability counts in the search, beside what was seen of it.",
+    help="Weight of a move's probability in the search, against its results so far.",
 )
-@click.option("--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Then a game is drawn.")
-@click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Of the network.")
-@click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Of the network.")
+@click.option(
+    "--max-plies", type=click.IntRange(1), default=200, show_default=True, help="Draw a game after so many plies."
+)
+@click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Channels of the network.")
+@click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Layers of the network.")
 @click.option(
     "--head",
     type=click.Choice(["planes", "dense"]),
     default="planes",
     show_default=True,
-    help="Of the network, for moves.",
+    help="Form of the network's output for moves.",
 )
 @click.option(
     "--material/--no-material",
     default=True,
     show_default=True,
-    help="Whether the value begins with what pieces are worth.",
+    help="Whether the network's value starts from piece values.",
 )
 @click.option(
     "--learnt",
     type=click.Choice(["position", "belief"]),
     default="position",
     show_default=True,
-    help="What decisions are learnt from: true positions, or what the player believed.",
+    help="Input that decisions are learnt from: true positions, or the player's belief.",
 )
-@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=1e-3, show_default=True)
 @click.option(
-    "--weight-decay", type=click.FloatRange(0), default=1e-4, show_default=True, help="Of AdamW, in each step."
+    "--learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=1e-3,
+    show_default=True,
+    help="Learning rate of AdamW.",
+)
+@click.option(
+    "--weight-decay",
+    type=click.FloatRange(0),
+    default=1e-4,
+    show_default=True,
+    help="Weight decay of AdamW, in each step.",
 )
 @click.option(
     "--buffer-size",
@@ -108,52 +140,55 @@ def train() -> None:
     type=click.IntRange(1),
     default=200_000,
     show_default=True,
-    help="Samples kept to learn from, 5 kB each; the oldest give way.",
+    help="Samples kept to learn from, 5 kB each; the oldest are dropped.",
 )
 @click.option(
     "--value",
     type=click.Choice(["outcome", "search", "both"]),
     default="search",
     show_default=True,
-    help="What the value foretells: how games end, what searches say, or half of each.",
+    help="Target of the value: results of games, values of searches, or half of each.",
 )
 @click.option(
     "--value-weight",
     type=click.FloatRange(0),
     default=10.0,
     show_default=True,
-    help="Of the value's error, beside the moves'.",
+    help="Weight of the value's error against the moves'.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same makes the same training.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed; the same one repeats the training."
+)
 @click.option(
     "--workers",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Games at a time. From 2 on, by Ray, on a processor each.",
+    help="Games at the same time; from 2 on by Ray, with a processor each.",
 )
 @click.option(
     "--ray-address",
     metavar="HOST:PORT",
-    help="The workers are in this Ray cluster, which this machine is one of; auto: the one that runs here.",
+    help="Run the workers in the Ray cluster at this address, which includes this machine; auto: the local one.",
 )
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Makes the steps. auto: a GPU, where there is one.",
+    help="Device of the training steps; auto is a GPU if there is one.",
 )
 def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None, device: str, **settings: Any) -> None:
     """\b
     Example: gmd train recon-zero --out runs/first --iterations 10
 
-    Train the network of recon-zero: games against itself, steps, games against a random mover, a checkpoint.
+    Train the network of recon-zero. Each iteration plays games against itself, learns in steps, plays games against a
+    random mover, and writes a checkpoint.
 
-    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays by it. Killed, and
-    started again with the same options, it goes on from there. DIR/log.jsonl has a line for each iteration, and
-    DIR/loss.png and DIR/win-rate.png are drawn from it, where matplotlib is installed. DIR/results.csv has the
-    columns of the notebook that recon-zero began with.
+    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. A training
+    that was killed continues from it when started again with the same options. DIR/log.jsonl has a line for each
+    iteration; DIR/loss.png and DIR/win-rate.png are plotted from it if matplotlib is installed. DIR/results.csv has
+    the columns of the notebook that recon-zero began with.
     """
     in_ray = workers > 1 or ray_address is not None
     _need("numpy", "torch", *(["ray"] if in_ray else []))
@@ -185,7 +220,7 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
             if pool is not None:
                 with _status("Starting Ray"):
                     stack.enter_context(pool)
-            # As service managers and clusters end what they run. Ray has a handler of its own, that dumps its stack.
+            # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
             _iterate(training, iterations)
     except KeyboardInterrupt:
@@ -215,13 +250,13 @@ def _iterate(training: Training, iterations: int) -> None:
             _draw_if_it_can_be(training.directory)
 
 
-@train.command("plot", short_help="Draw a training's log.")
+@train.command("plot", short_help="Plot a training's log.")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def plot(directory: Path) -> None:
     """\b
     Example: gmd train plot runs/first
 
-    Draw DIR/loss.png and DIR/win-rate.png, out of DIR/log.jsonl, the log of a training.
+    Plot DIR/loss.png and DIR/win-rate.png from DIR/log.jsonl, the log of a training.
     """
     if not _can_draw():
         raise SystemExit(1)
@@ -234,20 +269,22 @@ def plot(directory: Path) -> None:
         raise click.ClickException(str(error)) from None
 
 
-@train.command("network", short_help="Write the network of a checkpoint alone.")
+@train.command("network", short_help="Write only the network of a checkpoint.")
 @click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def network(checkpoint: Path, file: Path) -> None:
     """\b
     Example: gmd train network runs/first/latest.pt network.npz
 
-    Write the network of a CHECKPOINT alone to FILE: what a bot plays by, a third as long.
+    Write only the network of a CHECKPOINT to FILE: enough for a bot to play with, and a third of the size.
 
-    No training goes on from it.
+    No training can continue from it.
     """
     _need("numpy", "torch")
     if file.exists() and file.samefile(checkpoint):
-        raise click.UsageError(f"FILE: {file} is the CHECKPOINT, from which a training could not go on any more")
+        raise click.UsageError(
+            f"FILE: {file} is the CHECKPOINT, from which a training could no longer continue: name another file"
+        )
     from .checkpoint import BadCheckpoint, keep_network
 
     try:
@@ -257,27 +294,27 @@ def network(checkpoint: Path, file: Path) -> None:
 
 
 def _can_draw() -> bool:
-    """Whether there is matplotlib; where there is none, say so."""
+    """Return whether matplotlib is installed; print a message if not."""
     there = find_spec("matplotlib") is not None
     if not there:
-        click.echo(f"no pictures: matplotlib is not installed: {how_to_install('plot')}", err=True)
+        click.echo(f"no plots: matplotlib is not installed: {how_to_install('plot')}", err=True)
     return there
 
 
 def _draw_if_it_can_be(directory: Path) -> None:
-    """A picture that cannot be written ends no training."""
+    """Draw the plots; an error in writing them does not end the training."""
     from .plots import draw
 
     try:
         draw(directory)
     except OSError as error:
-        click.echo(f"no pictures: {error}", err=True)
+        click.echo(f"no plots: {error}", err=True)
 
 
 def _how_to_go_on(training: Training) -> str:
     if not training.iteration:
-        return "No iteration is done: the same command begins anew."
-    return f"The same command goes on from iteration {training.iteration}, the last that is done."
+        return "No iteration is finished: the same command starts again from the beginning."
+    return f"The same command continues from iteration {training.iteration}, the last one finished."
 
 
 def _plan(settings: dict[str, Any]) -> Plan:
@@ -303,7 +340,7 @@ def _line(done: dict[str, Any]) -> str:
 
 @contextmanager
 def _status(text: str) -> Iterator[None]:
-    """What takes seconds, on the terminal, if there is one."""
+    """Show a status on the terminal, if there is one, for what takes seconds."""
     from rich.console import Console
 
     with Console(stderr=True).status(text):
@@ -312,12 +349,12 @@ def _status(text: str) -> Iterator[None]:
 
 @contextmanager
 def _progress(training: Training, text: str) -> Iterator[Callable[[str], None]]:
-    """A bar on the terminal, if there is one, that every game, step and match moves on."""
+    """Show a bar on the terminal, if there is one, which advances with every game, step and match."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"), TimeElapsedColumn()
-    # A game takes some fifty times as long as a step: so the bar is even.
+    # A game takes some fifty times as long as a step: with these weights the bar moves evenly.
     worth = {"game": 50, "match": 50, "step": 1}
     plan = training.plan
     games = plan.games + plan.matches + (plan.matches_older if training.iteration else 0)

@@ -1,8 +1,8 @@
-"""Positions to take for true: some of those that are possible, or such as are made of a belief.
+"""Determinisation: positions to search as if true, drawn from the possible ones or constructed from a belief.
 
-What a belief makes is not always a position that could have come about, since it says nothing of how squares belong
-together. But it has all that is known: what the belief is certain of, on squares certainly held something, on no square
-what cannot be there, the player's own pieces, one king, and as many pieces as the opponent has left.
+A constructed position is not always one that could have come about, since a belief does not relate squares. But it
+agrees with all that is known: it has the belief's certain pieces, some piece on every square that must hold one, no
+impossible piece, the player's own pieces, one king, and as many pieces as the opponent has left.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .belief import CHANNELS, EMPTY, Belief
 from .knowledge import Knowledge
 from .positions import Weights
 
-#: How many a side has at the most while none of its pawns has promoted.
+#: The most pieces of each kind that a side has while none of its pawns has promoted.
 INVENTORY = {chess.PAWN: 8, chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1, chess.KING: 1}
 
 
 def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: Weights | None = None) -> list[Board]:
-    """So many positions to take for true, the player to move; fewer where fewer are possible, one at least.
+    """Return so many positions, the player to move; fewer where fewer are possible, but at least one.
 
-    :param weights: how likely each of the knowledge's positions is to be drawn; None if all are alike.
+    :param weights: the weight of each of the knowledge's positions when drawing; None if all are equal.
 
-    Where there is but a belief, the first is what it makes of the most likely, and the others are drawn.
+    Where there is only a belief, the first position takes the most likely pieces, and the others are drawn.
     """
     known = knowledge.positions()
     if known:
         shares = weights if weights is not None else np.ones(len(known))
-        # The greatest of such keys is each in proportion to its weight (Efraimidis and Spirakis, in logarithms).
+        # Each position has the largest key in proportion to its weight (Efraimidis and Spirakis, in logarithms).
         keys = [math.log(1 - rng.random()) / share for share in shares]
         return [known[each] for each in sorted(range(len(known)), key=keys.__getitem__, reverse=True)[:count]]
     belief = knowledge.belief()
@@ -45,45 +45,45 @@ def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: W
 def from_belief(
     belief: Belief, own: Board, color: Color, remaining: int, rng: np.random.Generator | None = None
 ) -> Board:
-    """A position made of a belief, the most likely pieces first.
+    """Return a position constructed from a belief, the most likely pieces first.
 
     :param own: the player's pieces.
     :param remaining: how many pieces the opponent has.
-    :param rng: if given, what is not certain is drawn by its probability instead.
+    :param rng: if given, uncertain pieces are drawn by their probabilities instead.
     """
     board = own.copy(stack=False)
     board.turn = color
     pieces = _Pieces(board, not color, remaining)
     order = _order(belief, rng)
-    for promoted in (False, True):  # of pawns that have become something else only what there is no other way to say
+    for promoted in (False, True):  # promoted pawns only where nothing else fits
         for square, piece_type in order:
             pieces.place(square, piece_type, promoted or belief[EMPTY, square >> 3, square & 7] <= 0)
     return board
 
 
 def _order(belief: Belief, rng: np.random.Generator | None) -> Sequence[tuple[Square, PieceType]]:
-    """What may stand where: what is certain, the king, what stands where something must, and the rest."""
+    """Return pieces with squares: certain ones, the king, those on squares that must hold one, and the rest."""
     flat = belief.reshape(CHANNELS, 64)
     channels, squares = np.nonzero(flat[:EMPTY] > 0)
     chances = flat[channels, squares]
     keys = np.log(chances)
     if rng is not None:
-        keys += rng.gumbel(size=len(keys))  # the greatest of such sums is each with its probability
+        keys += rng.gumbel(size=len(keys))  # the largest sum belongs to each piece with its probability
     order = np.lexsort((-keys, flat[EMPTY, squares] > 0, channels != chess.KING - 1, chances < 1))
     return [(int(squares[each]), int(channels[each]) + 1) for each in order]
 
 
 class _Pieces:
-    """Pieces that are put on a board one by one, no more than there are."""
+    """Pieces that are put on a board one by one, within the limits of their numbers."""
 
     def __init__(self, board: Board, color: Color, remaining: int) -> None:
         self._board, self._color, self._left = board, color, remaining
         self._counts: Counter[PieceType] = Counter()
 
     def place(self, square: Square, piece_type: PieceType, promoted: bool) -> None:
-        """Put a piece there, if the square is free and the opponent may have one more of the kind.
+        """Put a piece on a square, if it is free and the opponent may have one more of the kind.
 
-        :param promoted: whether it may be a pawn that has promoted.
+        :param promoted: whether the piece may be a promoted pawn.
         """
         has_more = self._counts[piece_type] < INVENTORY[piece_type]
         may = has_more or (promoted and piece_type not in (chess.PAWN, chess.KING))

@@ -1,4 +1,4 @@
-"""What training steps are made on."""
+"""The devices of training steps."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import torch
 
 
 class NoDevice(ValueError):
-    """It is not here."""
+    """The device is not available."""
 
 
 def device_of(name: str) -> str:
-    """PyTorch's name of a device.
+    """Return PyTorch's name of a device.
 
-    :param name: ``cpu``, ``cuda``, or ``auto`` for CUDA where there is a GPU and else the CPU.
-    :raises NoDevice: it is not here.
+    :param name: ``cpu``, ``cuda``, or ``auto`` for CUDA where there is a GPU and otherwise the CPU.
+    :raises NoDevice: the device is not available.
     """
     found = torch.cuda.is_available()
     if name == "auto":

@@ -1,11 +1,11 @@
-"""What the network is shown: 15 planes of 8 x 8, as the player sees the board, its own first rank first.
+"""The network's input: 15 planes of 8 x 8, as the player sees the board, its own first rank first.
 
 | planes | what |
 |---|---|
 | 0 to 5 | the player's own pawns, knights, bishops, rooks, queens and king: 1 where one stands |
-| 6 to 12 | the belief: the opponent's the same, and where it has nothing |
+| 6 to 12 | the belief: the same for the opponent, and squares without its pieces |
 | 13 | 1 if the player is to move |
-| 14 | twice the number of the move, of 200; 1 beyond |
+| 14 | twice the number of the move, divided by 200; at most 1 |
 
 For Black the board is mirrored, as the moves are in :mod:`.actions`.
 """
@@ -21,16 +21,16 @@ from .belief import CHANNELS, Belief
 
 PLANES = 6 + CHANNELS + 2
 SHAPE = (PLANES, 8, 8)
-#: Half-moves by which a game is late. Most games of blind chess are over by then.
+#: The half-moves at which the plane of the move number is 1. Most games of blind chess end sooner.
 LATE = 200
 
 Planes = NDArray[np.float32]
 
 
 def encode(own: Board, color: Color, belief: Belief) -> Planes:
-    """The planes of what a player knows.
+    """Return the planes of a player's knowledge.
 
-    :param own: a board with the player's pieces, the turn and the number of the move; other pieces are not looked at.
+    :param own: a board with the player's pieces, the turn and the number of the move; other pieces are ignored.
     """
     planes = np.zeros(SHAPE, np.float32)
     _own_planes(own, color, planes[:6])

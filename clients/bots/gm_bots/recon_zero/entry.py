@@ -1,4 +1,4 @@
-"""The entry point of ``recon-zero``: reads its options, and says what is missing where something is."""
+"""The entry point of ``recon-zero``: reads its options, and reports missing libraries and files."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from .player import Settings
 
 NAME = "recon-zero"
-#: In place of a checkpoint's file: positions are judged by what pieces are worth.
+#: The value of ``checkpoint`` for playing without a network: positions are evaluated by piece values.
 WITHOUT = "none"
-#: An hour: longer than any move takes that somebody waits for.
+#: An hour: longer than anybody waits for a move.
 MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a move.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
-#: With more, nothing counts but whether the king is attacked, or where the opponent's pieces stand.
+#: With a larger weight only an attack on the king, or the squares of the opponent's pieces, would count.
 MAX_WEIGHT = 1_000
 
-#: With more, moves are looked at by their priors alone.
+#: A larger constant would select moves by their priors alone.
 MAX_C_PUCT = 100
 
 #: Options that are numbers.
 NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "danger", "plausible", "alarm", "unseen")
-#: Those of them that are switches as well, and what turns each off.
+#: The numeric options that are also switches, and the value that turns each off.
 OFF = {"unseen": "0", "danger": "1", "plausible": "1", "alarm": "0"}
-#: Options that are one of two words, the first if nothing else is said.
+#: Options that are one of two words; the first is the default.
 WORDS = {
     "belief": ("positions", "squares"),
     "sensing": ("information", "entropy"),
@@ -46,17 +46,17 @@ WORDS = {
 
 
 class LibraryMissing(BotUnusable):
-    """A library of the extra ``train`` is not installed. Nothing is wrong with the options."""
+    """A library of the extra ``train`` is not installed. The options themselves are valid."""
 
     def __init__(self, missing: str, without: str = "") -> None:
         """:param missing: what is missing, and how to install it.
-        :param without: how to play without a network, where that does without the library.
+        :param without: how to play without a network, if the library is not needed then.
         """
         super().__init__(f"{missing}, or play without one: {without}" if without else missing)
         self._missing, self._without = missing, without
 
     def saying(self, without: str) -> LibraryMissing:
-        """Return the same error for a program in which playing without a network is asked for in another way.
+        """Return the same error for a program with another way to play without a network.
 
         :param without: that way; empty where there is none.
         """
@@ -65,10 +65,10 @@ class LibraryMissing(BotUnusable):
 
 @dataclass(frozen=True)
 class Given:
-    """Options, as they are understood.
+    """The options, parsed.
 
-    :ivar seconds: of a move; None for as many as the clock allows.
-    :ivar checkpoint: the network's file; None for what pieces are worth.
+    :ivar seconds: the most seconds for a move; None for as many as the clock allows.
+    :ivar checkpoint: the network's file; None to play by piece values.
     """
 
     settings: Settings
@@ -78,10 +78,10 @@ class Given:
 
 
 def make(**options: str) -> ReconZeroBots:
-    """The entry point.
+    """Return the bots for the entry point.
 
     :param options: as for :func:`read`.
-    :raises LibraryMissing: there is nothing to read the checkpoint with.
+    :raises LibraryMissing: PyTorch, which reads the checkpoint, is not installed.
     """
     given = read(options)
     if given.checkpoint is not None:
@@ -101,10 +101,10 @@ def make(**options: str) -> ReconZeroBots:
 def read(options: Mapping[str, str]) -> Given:
     """Read the options, without PyTorch.
 
-    :param options: ``checkpoint``, a file, or ``none`` for what pieces are worth, else the one that comes with the
+    :param options: ``checkpoint``, a file, or ``none`` to play by piece values, by default the one that comes with the
         package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
         :class:`~gm_bots.recon_zero.player.Settings`.
-    :raises BotUnusable: an option is unknown, or cannot be what it is.
+    :raises BotUnusable: an option is unknown, or its value is not allowed.
     :raises LibraryMissing: numpy is not installed.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
@@ -138,7 +138,10 @@ def _settings(options: Mapping[str, str]) -> Settings:
 
 
 def _word(options: Mapping[str, str], name: str) -> str:
-    """:raises BotUnusable: it is none of those that are known."""
+    """Return an option that is a word.
+
+    :raises BotUnusable: it is not one of the known words.
+    """
     word = options.get(name, WORDS[name][0])
     if word not in WORDS[name]:
         raise BotUnusable(f"{NAME}: {name}={word} is not one of {', '.join(WORDS[name])}")
@@ -146,7 +149,10 @@ def _word(options: Mapping[str, str], name: str) -> str:
 
 
 def _checkpoint(options: Mapping[str, str]) -> Path | None:
-    """:raises BotUnusable: there is no such file."""
+    """Return the checkpoint's file; None to play without a network.
+
+    :raises BotUnusable: there is no such file.
+    """
     given = options.get("checkpoint")
     path = shipped() if given is None else Path(given)
     if path is None or given == WITHOUT:

@@ -1,7 +1,7 @@
-"""What a search asks of a position: how likely each move is to be good, and how good the position is.
+"""The evaluation of a position for the search: the probability of each move, and the value of the position.
 
-A network may say it (:mod:`.network`), or this module, which has learnt nothing: material and squares as the engine
-``minimax`` counts them, and captures first. By that the bot plays without a checkpoint, and a network has to be better.
+A network may provide it (:mod:`.network`), or this module, which has learnt nothing: material and squares as the engine
+``minimax`` evaluates them, and captures first. It lets the bot play without a checkpoint, and a network must beat it.
 """
 
 from __future__ import annotations
@@ -16,29 +16,32 @@ from chess import Move
 from gm_bots.minimax.evaluation import MATERIAL, evaluate
 from gm_recon import ReconBoard
 
-#: Probabilities of the moves, in their order, and the value to the side to move: 1 is won, -1 lost.
+#: The moves' probabilities, in order, and the value to the side to move: 1 is won, -1 lost.
 Judgement = tuple[Sequence[float], float]
 
-#: Hundredths of a pawn that are worth three quarters of a game, which is about what a tanh of 1 is. In blind chess it
-#: takes six times as many as in chess: kings fall to what nobody saw. Of the numbers tried, from 200 to 8,000, this one
-#: foretold best how 360 games ended between players that judge by this module.
+#: The hundredths of a pawn that are worth three quarters of a game, which is about a tanh of 1. In blind chess that is
+#: six times as many as in chess, since kings fall to unseen attacks. Of the numbers tried, from 200 to 8,000, this one
+#: predicted best how 360 games ended between players that evaluate with this module.
 SCALE = 2400.0
-#: What a capture is worth in the logarithm of a move's probability, for each hundredth of a pawn.
+#: What a capture adds to the logarithm of a move's probability, for each hundredth of a pawn.
 EAGERNESS = 1 / 300
-#: The same of a promotion.
+#: What a promotion adds to it.
 PROMOTION = 2.0
 
 
 class Evaluator(Protocol):
-    """Judges positions, several at a time, which is quicker for a network."""
+    """A function that evaluates positions, several at a time, which is faster for a network."""
 
     def __call__(self, positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
-        """:param positions: each with the moves of the side to move that are to be told from each other."""
+        """Evaluate positions.
+
+        :param positions: each with the moves of the side to move that are to be compared.
+        """
         ...
 
 
 def count_material(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
-    """The evaluator that has learnt nothing."""
+    """Evaluate positions by material, without anything learnt."""
     return [(_priors(board, moves), _value(board)) for board, moves in positions]
 
 

@@ -1,9 +1,9 @@
-"""All that one player knows in a game: the positions that are possible, and a belief beside them.
+"""A player's knowledge in a game: the possible positions, and a belief.
 
-The tracker of the Python client has every position that is possible, or a part of them where there are too many. The
-belief of :mod:`.belief` is coarser, and never excludes what is true. What is told here is the first, with a little of
-the second wherever the positions are but a part; and the second alone where none of the positions is left, or where
-positions are not to be kept at all.
+The tracker of the Python client keeps every possible position, or a sample where there are too many. The belief of
+:mod:`.belief` is coarser, and never excludes the truth. The knowledge is that of the positions, mixed with a little of
+the belief where they are only a sample; it is the belief alone where no position is left, or where positions are not
+kept.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from . import belief as beliefs
 from .opponent_turn import opponent_moved
 from .positions import Channels, Weights, belief_of, channels_of
 
-#: Positions kept. Between players who sense, there are some fifty behind a sense, and a thousand before it; a hundred
+#: Positions kept. Between players who sense, some fifty are possible after a sense, and a thousand before it; a hundred
 #: thousand take some 15 MB and a second to expand.
 CAP = 100_000
-#: Positions that are looked at to say what is believed. If there are no more, the belief is exact.
+#: Positions examined to compute the belief. If there are no more, it is exact.
 LOOKED_AT = 1_000
-#: The share of the belief that excludes nothing, where the positions are but a part of those that are possible.
+#: The share of the belief that excludes nothing, where the positions are only a sample of the possible ones.
 CAUTION = 0.05
 
 
 class Knowledge:
-    """What a player knows. To be told of everything in the order in which it happens.
+    """The knowledge of a player. All events must be reported in the order in which they happen.
 
-    :ivar color: the player's.
+    :ivar color: the player's colour.
     :ivar own: its own pieces.
     """
 
@@ -47,8 +47,8 @@ class Knowledge:
         cap: int = CAP,
         rng: random.Random | None = None,
     ) -> None:
-        """:param positions: whether possible positions are kept, or nothing but a belief.
-        :raises ValueError: the FEN cannot be read, or is no position to start from.
+        """:param positions: whether to keep possible positions, or only a belief.
+        :raises ValueError: the FEN cannot be read, or is not a start position.
         """
         self.color = color
         self._tracker = Tracker(color, fen, cap=cap, rng=rng) if positions else None
@@ -61,13 +61,13 @@ class Knowledge:
 
     @property
     def remaining(self) -> int:
-        """How many pieces the opponent has. Every capture is told, so it is known."""
+        """How many pieces the opponent has. It is known, since every capture is reported."""
         return self._theirs - self._captured
 
     # --- What happens -------------------------------------------------------------------------------------------
 
     def opponent_moved(self, capture: Square | None) -> None:
-        """The opponent has had its turn, and captured on a square, or nothing."""
+        """Record the opponent's turn, with the square on which it captured, if any."""
         self._drawn = None
         if self._tracker is not None:
             self._tracker.opponent_moved(capture)
@@ -76,11 +76,11 @@ class Knowledge:
             self.own.remove_piece_at(capture)
             self.own.castling_rights &= ~chess.BB_SQUARES[capture]
         self.own.ep_square = None
-        self.own.fullmove_number += self.color  # Black has moved; after the player's own moves python-chess counts
+        self.own.fullmove_number += self.color  # Black has moved; python-chess counts the player's moves
         self.own.turn = self.color
 
     def saw(self, cells: Iterable[Cell]) -> None:
-        """The player has sensed."""
+        """Record the result of the player's sense."""
         seen = list(cells)
         self._drawn = None
         if self._tracker is not None:
@@ -88,7 +88,7 @@ class Knowledge:
         beliefs.saw(self._belief, seen, self.color)
 
     def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """The player has asked for a move, and this came of it. The game goes on."""
+        """Record the result of the player's move, after which the game goes on."""
         self._drawn = None
         if self._tracker is not None:
             self._tracker.player_moved(requested, taken, capture)
@@ -102,21 +102,21 @@ class Knowledge:
 
     @property
     def complete(self) -> bool:
-        """Whether every position that is possible is kept."""
+        """Whether every possible position is kept."""
         return self._tracker is not None and self._tracker.complete
 
     def positions(self) -> Sequence[Board]:
-        """Positions that are possible: all, or so many of them as are looked at, or none if none is kept."""
+        """Return possible positions: all, or a sample of as many as are examined; none if none is kept."""
         return self._look()[0]
 
     def channels(self) -> Channels:
-        """The same, as an array."""
+        """Return :meth:`positions` as an array."""
         return self._look()[1]
 
     def belief(self, weights: Weights | None = None) -> beliefs.Belief:
-        """What is believed of each square.
+        """Return the belief about each square.
 
-        :param weights: how likely each of :meth:`positions` is, which are all the same unless told otherwise.
+        :param weights: the weight of each of :meth:`positions`; None if all are equal.
         """
         channels = self.channels()
         if not len(channels):

@@ -1,12 +1,12 @@
-"""The network: what it is shown is turned into a probability for each of the 20,480 moves, and a value.
+"""The network: its output is a probability for each of the 20,480 moves, and a value.
 
-The head for the moves is one of two. ``dense`` is the notebook's: one matrix from 32 planes to all moves, 42 million
-numbers. ``planes`` has, for each square that a move starts from, one number for each square it goes to and each
-promotion, by the same weights on every square: with 48 channels 15 thousand numbers, so that a checkpoint takes a
-megabyte and less has to be learnt.
+There are two heads for the moves. ``dense`` is the notebook's: one matrix from 32 planes to all moves, 42 million
+numbers. ``planes`` has, for each source square, one number for each target square and each promotion, with the same
+weights on every square: with 48 channels 15 thousand numbers, so that a checkpoint takes a megabyte and less has to be
+learnt.
 
-The value is what the pieces are worth on their squares to the engine ``minimax``, if it is to be, and what is learnt
-beside it: what they do not say.
+The value is the sum of the pieces' values on their squares by the engine ``minimax``, if switched on, and a learnt
+correction.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from .belief import certain
 from .encoder import PLANES, encode
 from .evaluation import SCALE, Judgement
 
-#: Of each square that a move starts from: squares it goes to, times promotions.
+#: The moves from each source square: target squares, times promotions.
 _FROM_A_SQUARE = ACTIONS // 64
 
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """How large the network is.
+    """The size of the network.
 
-    :ivar channels: of the trunk.
-    :ivar material: whether the value has what the pieces are worth in it, a switch. What the network says is added
-        before the sum is brought between -1 and 1.
-    :ivar layers: of the trunk, each a convolution of 3 x 3; the notebook has 2. A move's probability depends on what
-        is at most this far from where it starts, with the head ``planes``.
+    :ivar channels: channels of the trunk.
+    :ivar material: whether the value includes the pieces' values, a switch. The network's correction is added before
+        the sum is limited to -1 to 1.
+    :ivar layers: layers of the trunk, each a convolution of 3 x 3; the notebook has 2. With the head ``planes``, a
+        move's probability depends on squares at most this far from its source.
     """
 
     channels: int = 48
@@ -52,7 +52,7 @@ class NetworkSettings:
 
 
 class Network(nn.Module):
-    """Takes planes of shape (n, 15, 8, 8); gives logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
+    """Maps planes of shape (n, 15, 8, 8) to logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
 
     worth: Tensor | None
 
@@ -68,7 +68,7 @@ class Network(nn.Module):
         self.value = nn.Conv2d(channels, 16, 1)
         self.value_hidden = nn.Linear(16 * 64, 64)
         self.value_out = nn.Linear(64, 1)
-        # It is not learnt: squares on which a piece seldom stands would be worth whatever chance says.
+        # A constant, not learnt: otherwise squares on which a piece seldom stands would get random values.
         self.register_buffer("worth", _worth() if settings.material else None)
         if settings.material:
             nn.init.zeros_(self.value_out.weight)
@@ -77,7 +77,7 @@ class Network(nn.Module):
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         trunk = functional.relu(self.first(planes))
         for layer in self.rest:
-            trunk = trunk + functional.relu(layer(trunk))  # what was known stays
+            trunk = trunk + functional.relu(layer(trunk))  # a residual connection
         hidden = functional.relu(self.value_hidden(functional.relu(self.value(trunk)).flatten(1)))
         value = self.value_out(hidden).squeeze(-1)
         if self.worth is not None:
@@ -87,14 +87,14 @@ class Network(nn.Module):
     def _logits(self, trunk: Tensor) -> Tensor:
         if self.all_moves is not None:
             return self.all_moves(functional.relu(self.moves(trunk)).flatten(1))  # type: ignore[no-any-return]
-        logits = self.moves(trunk).flatten(2).transpose(1, 2).flatten(1)  # by square, then what becomes of it
-        # To pass starts from no square: its number is one that no move of the square a1 has.
+        logits = self.moves(trunk).flatten(2).transpose(1, 2).flatten(1)  # by source square, then target and promotion
+        # A pass starts from no square: its number is one that no move from a1 has.
         passing = self.passing(trunk.mean(dim=(2, 3)))
         return torch.cat([passing, logits[:, PASS + 1 :]], dim=1)
 
 
 def _worth() -> Tensor:
-    """What each piece is worth to the player on each square, with kings as they are in the middle game."""
+    """Return the value of each piece to the player on each square, with kings as in the middle game."""
     worth = torch.zeros(PLANES, 64)
     for color, first in ((chess.WHITE, 0), (chess.BLACK, 6)):
         for piece_type in chess.PIECE_TYPES:
@@ -105,7 +105,7 @@ def _worth() -> Tensor:
 
 
 class NetworkEvaluator:
-    """The network as a search asks it: of a position in which all is seen."""
+    """The network as a search's evaluator: for positions without hidden information."""
 
     def __init__(self, network: Network) -> None:
         self._network = network.eval()
@@ -127,7 +127,7 @@ def _planes(board: ReconBoard) -> np.ndarray[tuple[int, ...], np.dtype[np.float3
 def _softmax(
     logits: np.ndarray[tuple[int, ...], np.dtype[np.float32]], board: ReconBoard, moves: Sequence[Move | None]
 ) -> list[float]:
-    """The probabilities of some moves, all others being left out."""
+    """Return the probabilities of some moves, normalised among themselves."""
     chosen = logits[[index_of(move, board.turn) for move in moves]].astype(np.float64)
     powers = np.exp(chosen - chosen.max())
     probabilities: list[float] = (powers / powers.sum()).tolist()

@@ -1,22 +1,22 @@
-"""What a training plays against besides a random mover, which it soon always beats: itself, some iterations before."""
+"""A training's opponent besides a random mover, which it soon always beats: its network some iterations before."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: How many: enough to have learnt something by that a handful of games can show.
+#: How many iterations before: enough learning for a handful of games to show.
 BEFORE = 5
 
 
 def checkpoint_of(directory: Path, iteration: int) -> Path:
-    """The file in a training's directory that has what an iteration came to."""
+    """Return the checkpoint file of an iteration in a training's directory."""
     return directory / f"iteration-{iteration:04}.pt"
 
 
 def older_than(directory: Path, iteration: int) -> tuple[int, Path] | None:
-    """The iteration that another is to be compared with, and its checkpoint: that of so many before, or the first.
+    """Return the iteration to compare another with, and its checkpoint: so many before, or the first.
 
-    None where there is none: for the first of all, and where somebody has removed the file.
+    None where there is none: for the first iteration, and where the file was removed.
     """
     older = max(1, iteration - BEFORE)
     path = checkpoint_of(directory, older)

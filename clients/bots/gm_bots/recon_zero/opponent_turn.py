@@ -1,7 +1,7 @@
-"""What becomes of a belief in the opponent's turn: every piece may have made any of its moves.
+"""The update of a belief in the opponent's turn: every piece may have made any of its moves.
 
-A move is as likely as its piece is to be where it starts and its way to be free. All moves and a pass are weighed
-against each other by that alone: nothing is said of how good they are.
+A move is as likely as its piece is to be on the source and its path to be free. All moves and a pass are weighted by
+that alone: how good they are does not matter.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from chess import Board, Color, PieceType, Square
 
 from .belief import CHANNELS, EMPTY, Belief, at, normalise, set_square
 
-#: How likely a pass is, or a move that came to nothing, beside a move of a piece that is certainly free to make it.
+#: The weight of a pass, or of a failed move, relative to a move of a piece that is certainly free to make it.
 PASSES = 1.0
-#: As much of what is believed of a square may leave it, or be covered, in a turn: what there was stays possible.
+#: At most this share of a square's probability may leave it, or be covered, in a turn: the old contents stay possible.
 MOST = 0.95
 
 _RAYS: dict[PieceType, tuple[tuple[int, int], ...]] = {
@@ -29,7 +29,7 @@ _RAYS[chess.QUEEN] = _RAYS[chess.BISHOP] + _RAYS[chess.ROOK]
 
 @dataclass(frozen=True)
 class Step:
-    """A piece goes from a square to another, and may be another piece there. ``weight`` is not yet a probability."""
+    """A move of a piece between two squares, perhaps with promotion. ``weight`` is not yet a probability."""
 
     source: Square
     target: Square
@@ -39,10 +39,10 @@ class Step:
 
 
 def opponent_moved(belief: Belief, own: Board, color: Color, capture: Square | None) -> None:
-    """The opponent has had its turn.
+    """Update the belief for the opponent's turn.
 
-    :param own: the player's pieces before it, and where a pawn of its own could be taken en passant.
-    :param capture: where it captured, or None.
+    :param own: the player's pieces before it, and the square where its pawn could be captured en passant.
+    :param capture: the square on which the opponent captured, or None.
     """
     moves = _Moves(belief, own, color)
     steps = list(moves.quiet() if capture is None else moves.captures(capture))
@@ -54,7 +54,7 @@ def opponent_moved(belief: Belief, own: Board, color: Color, capture: Square | N
         at(arriving, step.target)[step.becomes - 1] += step.weight / total
     possible |= arriving > 0
     possible[EMPTY] |= leaving.any(axis=0)
-    # Of what stands there, and of what is empty, no more goes than there is.
+    # No more probability leaves a square, or covers an empty one, than there is.
     leaving = np.minimum(leaving, MOST * belief)
     covered = np.minimum(arriving.sum(axis=0), MOST * belief[EMPTY])
     belief -= leaving
@@ -66,32 +66,32 @@ def opponent_moved(belief: Belief, own: Board, color: Color, capture: Square | N
 
 
 def _taken(belief: Belief, arriving: Belief, capture: Square) -> None:
-    """Whatever captured stands there now."""
+    """Put the capturing piece on the square of the capture."""
     column = at(arriving, capture).copy()
-    if not column.any():  # only where what was told before does not belong to one game
+    if not column.any():  # only if the earlier reports do not belong to one game
         set_square(belief, capture, EMPTY)
         return
     at(belief, capture)[:] = column / column.sum()
 
 
 class _Moves:
-    """The moves that a belief holds possible, king moves into danger among them: there is no check."""
+    """The moves that a belief allows, including king moves into danger: there is no check."""
 
     def __init__(self, belief: Belief, own: Board, color: Color) -> None:
         self._own, self._color = own, color
-        # What is seldom needed otherwise is quick as plain numbers.
+        # Plain numbers are faster than arrays for single values.
         self._belief: list[list[float]] = belief.reshape(CHANNELS, 64).tolist()
         self._free = [0.0 if own.occupied >> square & 1 else self._belief[EMPTY][square] for square in chess.SQUARES]
         self._forward = -8 if color else 8
         self._first, self._last = (6, 0) if color else (1, 7)
 
     def en_passant(self, capture: Square) -> bool:
-        """Whether a capture there may have been en passant."""
+        """Return whether a capture there may have been en passant."""
         square = self._own.ep_square
         return square is not None and square - self._forward == capture
 
     def quiet(self) -> Iterator[Step]:
-        """The moves that capture nothing."""
+        """Yield the moves that capture nothing."""
         for piece_type, square, chance in self._pieces():
             if piece_type == chess.PAWN:
                 yield from self._pushes(square, chance)
@@ -102,7 +102,7 @@ class _Moves:
         yield from self._castlings()
 
     def captures(self, target: Square) -> Iterator[Step]:
-        """The moves that capture on a square of the player's."""
+        """Yield the moves that capture on a square of the player's."""
         for piece_type, square, chance in self._pieces():
             if piece_type == chess.PAWN:
                 yield from self._pawn_captures(square, chance, target)
@@ -118,7 +118,7 @@ class _Moves:
                     yield piece_type, square, chance
 
     def _reached(self, piece_type: PieceType, square: Square, chance: float) -> Iterator[tuple[Square, float]]:
-        """The squares that a piece gets to, and the likelihood that the way there is free."""
+        """Yield the squares that a piece reaches, and the likelihood that the path is free."""
         if piece_type in _RAYS:
             for file_step, rank_step in _RAYS[piece_type]:
                 yield from self._along(square, file_step, rank_step, chance)
@@ -163,7 +163,7 @@ class _Moves:
             yield Step(square, target, chess.PAWN, becomes, weight / 4)
 
     def _castlings(self) -> Iterator[Step]:
-        """King and rook where they began. Whether they have moved before is not looked at: more is possible so."""
+        """Yield castlings from the first squares of king and rook, even if they may have moved: that allows more."""
         rank = 56 if self._color else 0
         for rook, king_to, rook_to in ((7, 6, 5), (0, 2, 3)):
             weight = self._belief[chess.KING - 1][rank + 4] * self._belief[chess.ROOK - 1][rank + rook]

@@ -1,8 +1,8 @@
-"""A training from its beginning to its end: games against itself, steps, games against a random mover, a checkpoint.
+"""A training from beginning to end: games against itself, steps, games against a random mover, a checkpoint.
 
-A checkpoint ends each iteration and has all that the next depends on. So a training that was killed goes on from the
-latest one, and does what it would have done: what chance decides is drawn anew in each iteration, from the seed and the
-iteration's number; samples that were added since are added again, in the same places.
+A checkpoint ends each iteration and has everything that the next depends on. So a training that was killed continues
+from the latest one, and does what it would have done: random choices in each iteration come from the seed and the
+iteration's number; samples added since the checkpoint are added again, in the same places.
 """
 
 from __future__ import annotations
@@ -29,38 +29,39 @@ from .replay import Replay
 from .self_play import Learnt, play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
 
-#: Told of what was just done: "game", "step" or "match".
+#: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
 
-#: How a game may end for a player, and its points.
+#: The points of a player, by how a game ended for it.
 POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
 
 #: Settings whose options have other names.
 _OPTIONS = {"capacity": "buffer_size"}
 
-#: How a player plays whose games are learnt from: quicker, and not always its best.
+#: The settings of a player whose games are learnt from: faster, and not always its best.
 LEARNER = Settings(determinisations=4, simulations=60, exploring=10, alarm=8)
 
 
 class BadTraining(ValueError):
-    """A directory has a training of other settings."""
+    """A directory has a training with other settings."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training does.
+    """The settings of a training.
 
-    :ivar games: against itself in each iteration.
-    :ivar taught: iterations from the first whose games are played by what the pieces are worth, not by the network: a
-        network that has learnt nothing plays long games that say little.
-    :ivar steps: in each iteration, with ``batch`` samples each.
-    :ivar matches: games against a random mover in each iteration, half of them with either colour.
-    :ivar matches_older: the same, against the network as it was some iterations before (:mod:`.older`).
-    :ivar eval_simulations: in each position in these two kinds of matches; None for as many as in the other games.
+    :ivar games: games against itself in each iteration.
+    :ivar taught: the first so many iterations play by piece values, not by the network: a network that has learnt
+        nothing plays long games from which little can be learnt.
+    :ivar steps: steps in each iteration, with ``batch`` samples each.
+    :ivar matches: games against a random mover in each iteration, half of them with each colour.
+    :ivar matches_older: games against the network as it was some iterations before (:mod:`.older`).
+    :ivar eval_simulations: simulations in each position in these two kinds of matches; None for as many as in the
+        other games.
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
     :ivar max_plies: half-moves after which a game is drawn.
-    :ivar learnt: what decisions are learnt from: the true positions, as it is positions that the network is asked of in
-        play; or what the player believed, which is the notebook's way; a switch.
+    :ivar learnt: the input that decisions are learnt from: the true positions, since the network evaluates positions in
+        play; or the player's belief, which is the notebook's way; a switch.
     """
 
     games: int = 100
@@ -82,20 +83,20 @@ class Plan:
 class Training:
     """A training in a directory: ``latest.pt``, ``iteration-0001.pt`` and so on, ``log.jsonl``, and samples.
 
-    :ivar directory: it.
-    :ivar plan: what it does.
-    :ivar iteration: how many are done.
-    :ivar log: what came of each.
+    :ivar directory: the directory.
+    :ivar plan: the settings.
+    :ivar iteration: how many iterations are finished.
+    :ivar log: the results of each.
     """
 
     def __init__(self, directory: Path, plan: Plan, pool: Pool | None = None, device: str = "cpu") -> None:
-        """Begin one, or take up the one that is there.
+        """Begin a training, or continue the one in the directory.
 
-        :param pool: where games are played; in this process, unless something else is said.
-        :param device: PyTorch's name of what the steps are made on.
-        :raises BadTraining: there is one, of another plan.
+        :param pool: where games are played; by default in this process.
+        :param device: PyTorch's name of the device of the steps.
+        :raises BadTraining: the directory has a training with another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
-        :raises BadResults: ``results.csv`` is no training's.
+        :raises BadResults: ``results.csv`` is not a training's.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.plan, self._pool = directory, plan, pool or InProcess()
@@ -118,12 +119,12 @@ class Training:
     def _check(self, before: dict[str, Any]) -> None:
         known = _leaves(before)
         for name, value in _leaves(asdict(self.plan)).items():
-            if known.get(name, value) != value:  # what the other did not know yet, it may have from now on
-                was = f"{_OPTIONS.get(name, name)}: {self._latest} is of a training with {known[name]}"
-                raise BadTraining(f"{was}, not {value}: give the same settings to the same gmd, or another directory")
+            if known.get(name, value) != value:  # a setting that the older version lacked may have any value
+                was = f"{_OPTIONS.get(name, name)}: {self._latest} belongs to a training with {known[name]}"
+                raise BadTraining(f"{was}, not {value}: give the same settings with the same gmd, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
-        """One iteration; what came of it, as the log has it."""
+        """Do one iteration; return its results, as logged."""
         samples = self._play(tell)
         losses = self._learn(tell)
         matches, older = self._match(tell), self._match_older(tell)
@@ -134,7 +135,7 @@ class Training:
         return self.log[-1]
 
     def _play(self, tell: Tell) -> int:
-        """Games against itself; the samples that came of them."""
+        """Play games against itself; return the number of samples from them."""
         before, plan = self._replay.added, self.plan
         player = None if self.iteration < plan.taught else self._trainer.network
         games = [
@@ -153,7 +154,7 @@ class Training:
         return self._replay.added - before
 
     def _learn(self, tell: Tell) -> dict[str, float]:
-        """Steps; the mean losses."""
+        """Do the steps; return the mean losses."""
         rng = np.random.default_rng([self.plan.seed, self.iteration])
         losses = []
         for _ in range(self.plan.steps):
@@ -165,7 +166,7 @@ class Training:
         }
 
     def _match(self, tell: Tell) -> dict[str, Any]:
-        """The games against a random mover, and the share of the points, or None where there are no games."""
+        """Play the games against a random mover; return the score, or None where there are no games."""
         player, plies = self._at_its_best(), self.plan.max_plies
         matches = [
             partial(
@@ -185,7 +186,7 @@ class Training:
         }
 
     def _match_older(self, tell: Tell) -> dict[str, Any]:
-        """The share of the points against an older network, which one that was, and in how many games."""
+        """Play against an older network; return the score, the older iteration, and the number of games."""
         older, plan = older_than(self.directory, self.iteration + 1), self.plan
         if older is None or not plan.matches_older:
             return {"points_against_older": None, "older_iteration": None, "matches_older": 0}
@@ -205,7 +206,7 @@ class Training:
         return {"points_against_older": mean(points), "older_iteration": iteration, "matches_older": len(points)}
 
     def _at_its_best(self) -> Settings:
-        """How it plays where nothing is to be learnt from it."""
+        """Return the settings of a player where nothing is learnt from its games."""
         plan = self.plan
         return replace(plan.player, exploring=0, simulations=plan.eval_simulations or plan.player.simulations)
 
@@ -226,7 +227,7 @@ class Training:
         self._write_log()
 
     def _write_log(self) -> None:
-        """All of it: the files are never less than the checkpoint has."""
+        """Write the whole log: the files never have less than the checkpoint."""
         results.write_training(self.directory, asdict(self.plan), self.log)
         if not self.log:
             return
@@ -237,7 +238,7 @@ class Training:
 
 
 def _leaves(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings without those that are groups of settings, in place of which are theirs."""
+    """Return settings with each group of settings replaced by its members."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
         found |= _leaves(value) if isinstance(value, dict) else {name: value}

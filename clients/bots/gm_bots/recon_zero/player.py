@@ -1,4 +1,4 @@
-"""One player of one game: what it knows, where it senses, and what it asks for. It needs no server."""
+"""One player of one game: its knowledge, its senses and its moves. It needs no server."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from .search import C_PUCT, Found, Search
 from .sensing import entropy_sense, information_sense
 from .weights import attacked_in, weights_of
 
-#: Simulations between two looks at the time: with a network that is one in each position, some ten milliseconds.
+#: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
 STEP = 4
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a player plays. Each but the numbers is a switch between the notebook's way and what is thought better.
+    """The settings of a player. Each except the numbers is a switch between the notebook's way and an improvement.
 
-    :ivar positions: whether it keeps the positions that are possible, or a belief about squares alone.
-    :ivar sensing: by what it is expected to tell of those positions, or by the squares' entropies.
-    :ivar danger: how many times as much a position counts, for the sense and in drawing those to be searched, if the
-        opponent attacks the player's king there; with 1, no more than any other.
-    :ivar plausible: how many times as much a position counts, for the same, for each pawn's worth by which the
-        opponent's pieces stand better there; with 1, no more than any other.
-    :ivar alarm: how many times again what a sense tells of an attack on the king is counted (:mod:`.sensing`).
-    :ivar determinisations: how many positions are searched; with 1, the notebook's.
-    :ivar together: whether one move is looked at in all of them at once, or each is searched by itself.
-    :ivar check: whether the search takes both to keep the rules of chess, and not those of blind chess.
-    :ivar unseen: how likely an attack on a king is taken to be not seen by whose king it is.
-    :ivar simulations: in each of them, unless the time ends sooner.
+    :ivar positions: whether to keep the possible positions, or only a belief about squares.
+    :ivar sensing: choose a sense by its expected information about those positions, or by the squares' entropies.
+    :ivar danger: the factor on the weight of a position, for senses and for drawing the positions to search, if the
+        opponent attacks the player's king there; 1 changes nothing.
+    :ivar plausible: the factor on the weight of a position, likewise, for each pawn's value by which the opponent's
+        pieces stand better there; 1 changes nothing.
+    :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
+    :ivar determinisations: how many positions are searched; with 1, the notebook's way.
+    :ivar together: whether a simulation tries one move in all of them, or each position is searched by itself.
+    :ivar check: whether the search assumes that both follow the rules of chess, and not those of blind chess.
+    :ivar unseen: the assumed probability that an attack on a king is not seen by the king's side.
+    :ivar simulations: simulations in each position, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
-    :ivar exploring: half-moves from the game's beginning in which moves are drawn by how often they were looked at,
-        instead of the first of them being taken; for games that are to be learnt from.
+    :ivar exploring: half-moves from the beginning of the game in which moves are drawn by their visit counts, instead
+        of taking the best; for games that are learnt from.
     """
 
     positions: bool = True
@@ -63,10 +63,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a move was chosen by, for the network to learn from.
+    """The basis of a move's choice, for the network to learn from.
 
-    :ivar believed: what the player knew.
-    :ivar found: what the search came to.
+    :ivar believed: the player's knowledge.
+    :ivar found: the result of the search.
     """
 
     believed: Planes
@@ -74,7 +74,7 @@ class Decision:
 
 
 class Player:
-    """A player. To be told of everything in the order in which it happens.
+    """A player. All events must be reported in the order in which they happen.
 
     :ivar decisions: one for each move that was chosen, if they are kept.
     """
@@ -95,11 +95,11 @@ class Player:
         self.knowledge = Knowledge(color, fen, positions=settings.positions, rng=rng)
 
     def opponent_moved(self, capture: Square | None) -> None:
-        """The opponent has had its turn, and captured on a square, or nothing."""
+        """Record the opponent's turn, with the square on which it captured, if any."""
         self.knowledge.opponent_moved(capture)
 
     def choose_sense(self, squares: Iterable[Square]) -> Square:
-        """Where to sense, of the squares that may be."""
+        """Return the square to sense, of those allowed."""
         allowed = list(squares)
         if self._settings.sensing == "information":
             weights, attacked = self._weights()
@@ -109,13 +109,13 @@ class Player:
         return entropy_sense(self.knowledge.belief(), allowed)
 
     def saw(self, cells: Iterable[Cell]) -> None:
-        """What the sense has shown."""
+        """Record the result of the sense."""
         self.knowledge.saw(cells)
 
     def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
-        """What to ask for, of what may be asked for; None to pass.
+        """Return the move to request, of those allowed; None to pass.
 
-        :param seconds: after which the search ends, done or not; None for as long as it takes.
+        :param seconds: seconds after which the search ends, finished or not; None for no limit.
         """
         began = time.monotonic()
         knowledge, settings = self.knowledge, self._settings
@@ -140,7 +140,7 @@ class Player:
         return self._pick(found)
 
     def _weights(self) -> tuple[Weights, Attacked]:
-        """How much each position counts, and in which the king is attacked."""
+        """Return the weight of each position, and in which positions the king is attacked."""
         knowledge, settings = self.knowledge, self._settings
         channels, color = knowledge.channels(), knowledge.color
         attacked = attacked_in(knowledge.positions(), color)
@@ -153,5 +153,5 @@ class Player:
         return self._rng.choices(list(found.visits), list(found.visits.values()))[0]
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """What has come of it. The game goes on."""
+        """Record the result of the move, after which the game goes on."""
         self.knowledge.player_moved(requested, taken, capture)

@@ -1,4 +1,4 @@
-"""Pictures of a training, drawn from its log: what the network's losses were, and what share of the points it got."""
+"""Plots of a training, from its log: the network's losses, and its scores."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ Line = dict[str, Any]
 
 LOG, LOSS, WIN_RATE = "log.jsonl", "loss.png", "win-rate.png"
 
-#: Inches, and dots in each: 1200 x 675 in all, which a page shows without making it smaller.
+#: Inches, and dots per inch: 1200 x 675 in all, which a page shows at full size.
 SIZE, DOTS = (8.0, 4.5), 150
 
-#: Iterations that a mean is taken over: of a handful of games in each, chance shows more than what was learnt.
+#: Iterations in a moving average: with a handful of games in each, chance would hide what was learnt.
 SPAN = 10
 
 
 class BadLog(ValueError):
-    """A directory has no log of a training that could be drawn."""
+    """A directory has no log of a training that could be plotted."""
 
 
 def draw(directory: Path) -> list[Path]:
-    """Draw the pictures of the training in a directory, into it; their files.
+    """Draw the plots of the training in a directory, into the directory; return their files.
 
-    Each is whole whenever somebody looks: the training goes on drawing.
+    Each file is replaced atomically, since a training keeps drawing them.
 
     :raises BadLog: there is no log, or nothing in it.
-    :raises OSError: they cannot be written.
+    :raises OSError: the files cannot be written.
     """
     lines = read_log(directory / LOG)
     drawers: dict[str, Callable[[Any, Sequence[Line]], None]] = {LOSS: draw_loss, WIN_RATE: draw_win_rate}
@@ -40,16 +40,16 @@ def draw(directory: Path) -> list[Path]:
 
 
 def read_log(path: Path) -> list[Line]:
-    """The iterations.
+    """Return the log's iterations.
 
     :raises BadLog: there are none.
     """
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     except (OSError, ValueError) as error:
-        raise BadLog(f"{path} is no log of a training: {error}") from None
+        raise BadLog(f"{path} is not a log of a training: {error}") from None
     if not lines or not all(isinstance(line, dict) and "policy_loss" in line for line in lines):
-        raise BadLog(f"{path} is no log of a training: it has no line with losses for each iteration")
+        raise BadLog(f"{path} is not a log of a training: it has no line with losses for each iteration")
     return lines
 
 
@@ -65,7 +65,7 @@ def _drawn(path: Path, drawer: Callable[[Any, Sequence[Line]], None], lines: Seq
 
 
 def draw_loss(figure: Any, lines: Sequence[Line]) -> None:
-    """The two parts of the loss, one below the other, since they have different units."""
+    """Plot the two parts of the loss, one below the other, since they have different units."""
     iterations = [line["iteration"] for line in lines]
     policy, value = figure.subplots(2, 1, sharex=True)
     policy.set(ylabel="divergence, nats", title="Policy: Kullback-Leibler divergence from what the search found")
@@ -77,8 +77,8 @@ def draw_loss(figure: Any, lines: Sequence[Line]) -> None:
 
 
 def draw_win_rate(figure: Any, lines: Sequence[Line]) -> None:
-    """The share of the points against a random mover and against older networks: each iteration's as a point, and over
-    the last ones with its interval.
+    """Plot the scores against a random mover and against older networks: each iteration's as a point, and that of the
+    last iterations with its interval.
     """
     axes = figure.subplots()
     _draw_shares(axes, lines, "points_against_random", "matches", "against a random mover", "C0")
@@ -105,10 +105,10 @@ def _draw_shares(axes: Any, lines: Sequence[Line], points: str, games: str, labe
 
 
 def interval(lines: Sequence[Line], points: str, games: str) -> tuple[float, float, float]:
-    """The share of the points in the games of some iterations, and the ends of its interval."""
+    """Return the score in the games of some iterations, and the ends of its interval."""
     half_points = round(sum(2 * line[points] * line[games] for line in lines))
     number = sum(line[games] for line in lines)
-    # How many were drawn the log does not say, and the interval does not ask: only the share matters to it.
+    # The log does not have the number of draws, and the interval does not need it: it depends on the score alone.
     won, drawn = divmod(half_points, 2)
     found = score_interval(Sample((number - won - drawn, drawn, won)))
     assert found is not None
@@ -116,7 +116,7 @@ def interval(lines: Sequence[Line], points: str, games: str) -> tuple[float, flo
 
 
 def _marker(lines: Sequence[Line]) -> str:
-    """A line of one point is not to be seen; one of many is clearer without."""
+    """Return a marker: a line of one point would be invisible, and one of many points is clearer without."""
     return "o" if len(lines) < 30 else ""
 
 

@@ -1,4 +1,5 @@
-"""Where games are played: one after the other in this process, or several at a time by workers (:mod:`.workers`)."""
+"""The places where games are played: one after the other in this process, or several at a time by workers
+(:mod:`.workers`)."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from .network import Network, NetworkEvaluator
 
 T = TypeVar("T")
 
-#: A game to be played by whatever evaluator it is given, and what comes of it. It draws all chance from a seed of its
-#: own, so that it is the same wherever and however often it is played. A ``functools.partial`` of a module's function,
-#: since it may be sent to another process.
+#: A game to be played with the evaluator that it is given; it returns its result. All its random choices come from a
+#: seed of its own, so that it is the same wherever and however often it is played. It is a ``functools.partial`` of a
+#: module's function, since it may be sent to another process.
 Game = Callable[[Evaluator], T]
 
 
@@ -24,20 +25,20 @@ class NoWorkers(RuntimeError):
 
 
 class Pool(Protocol):
-    """Plays games."""
+    """A player of games."""
 
     def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
-        """What comes of each game, in the order of the games, whichever is over first.
+        """Yield the result of each game, in the order of the games, whichever ends first.
 
-        :param network: which all of them are played by; None for :func:`~.evaluation.count_material`.
+        :param network: the network that plays all of them; None for :func:`~.evaluation.count_material`.
         :param done: called whenever a game is over.
-        :raises NoWorkers: there is nobody to play them.
+        :raises NoWorkers: there are no workers to play them.
         """
         ...
 
 
 class InProcess:
-    """Plays them here, where PyTorch may have the network on a GPU."""
+    """Plays games in this process, where PyTorch may have the network on a GPU."""
 
     def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
         evaluator = count_material if network is None else NetworkEvaluator(network)
@@ -50,10 +51,10 @@ class InProcess:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """PyTorch computes in one thread meanwhile.
+    """Let PyTorch compute in one thread during the block.
 
-    So it is in a worker, and sums are added in the same order there as here. For the few positions that a search asks
-    for at a time more threads do not help.
+    A worker does the same, so that sums are added in the same order there as here. For the few positions that a search
+    evaluates at a time more threads do not help.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

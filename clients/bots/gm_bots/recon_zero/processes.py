@@ -1,6 +1,6 @@
-"""Processes in which players think, one game each at a time, so that several games take several processors.
+"""Processes in which players think, one game each at a time, so that several games use several processors.
 
-Of threads of one process, one at a time runs Python, and most of a search is Python. A process takes seconds to load
+Only one thread of a process runs Python at a time, and most of a search is Python. A process takes seconds to load
 PyTorch, so it plays one game after the other, and keeps the networks that it has read.
 """
 
@@ -27,16 +27,16 @@ from .player import Player, Settings
 
 
 class Inside:
-    """What a process has: the networks that it has read, and the player of the game that it plays."""
+    """The state of a process: the networks that it has read, and the player of its present game."""
 
     def __init__(self) -> None:
         self._evaluators: dict[Path | None, Evaluator] = {None: count_material}
         self._player: Player
 
     def load(self, checkpoint: Path | None) -> None:
-        """Have an evaluator.
+        """Load an evaluator.
 
-        :raises BotFailed: it cannot be read.
+        :raises BotFailed: the checkpoint cannot be read.
         """
         if checkpoint not in self._evaluators:
             from .checkpoint import load_evaluator
@@ -49,12 +49,12 @@ class Inside:
         self._player = Player(color, self._evaluators[checkpoint], settings, rng, fen=fen)
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """Let the player do something."""
+        """Call a method of the player."""
         return getattr(self._player, method)(*arguments)
 
 
 def serve(connection: Connection) -> None:
-    """What the process does: what it is asked for, until nobody is there to ask."""
+    """Run the process: answer calls until the other end is closed."""
     inside = Inside()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
@@ -69,10 +69,10 @@ def serve(connection: Connection) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """What is started has SIGINT blocked from its first instruction on: a terminal's Ctrl-C is for whoever started it,
-    who then ends it.
+    """Start processes with SIGINT blocked from their first instruction on: a terminal's Ctrl-C is for the parent, which
+    then ends them.
     """
-    resource_tracker.ensure_running()  # which lets them through again where it starts its own process
+    resource_tracker.ensure_running()  # which unblocks SIGINT when it starts its own process
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -81,13 +81,13 @@ def _without_interrupts() -> Iterator[None]:
 
 
 class Process:
-    """One of them, from outside.
+    """A process, seen from its parent.
 
-    :ivar thinks: whether it was asked for something that it has not answered.
+    :ivar thinks: whether it has a call that it has not answered.
     """
 
     def __init__(self) -> None:
-        # Started anew and not forked: a fork has the locks of threads that it does not have.
+        # Spawned and not forked: a fork has the locks of threads that it does not have.
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs,), name="recon-zero", daemon=True)
@@ -98,14 +98,14 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The id of the process."""
         assert self._process.pid is not None  # it has started
         return self._process.pid
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """What a method of :class:`Inside` answers.
+        """Return the answer of a method of :class:`Inside`.
 
-        :raises BotFailed: it raises something, or the process is gone.
+        :raises BotFailed: the method raises an exception, or the process is gone.
         """
         self.thinks = True
         try:
@@ -119,7 +119,7 @@ class Process:
         return answer
 
     def end(self) -> None:
-        """End it, whatever it does. A connection that a thread listens to is closed when that has heard so."""
+        """Kill the process, whatever it does. A connection that a thread still reads is left to that thread."""
         self._process.kill()
         self._process.join()
         if not self.thinks:
@@ -127,17 +127,17 @@ class Process:
 
 
 class Processes:
-    """As many as there are games at once.
+    """A pool of as many processes as there are games at the same time.
 
-    :ivar free: those that wait for the next one.
+    :ivar free: the processes that wait for the next game.
     """
 
     def __init__(self, most: int) -> None:
-        """:param most: how many may wait: with as many as are ever busy at once, none is started twice."""
+        """:param most: how many may wait: the number of processes ever busy at once, so that none is started twice."""
         self._most, self.free = most, list[Process]()
 
     def seat(self, checkpoint: Path | None, settings: Settings) -> SeatInProcess:
-        """A place to think.
+        """Return a process for a game.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
@@ -154,14 +154,14 @@ class Processes:
         return seat
 
     def give_back(self, process: Process) -> None:
-        """Nobody plays there any more."""
+        """Take back a process after its game."""
         if process.thinks or len(self.free) >= self._most:
             process.end()
         else:
             self.free.append(process)
 
     def end(self) -> None:
-        """End those that are free."""
+        """End the free processes."""
         while self.free:
             self.free.pop().end()
 
@@ -169,7 +169,7 @@ class Processes:
 class SeatInProcess:
     """A :class:`~.bot.Seat` in a process, for one game.
 
-    :ivar process: that.
+    :ivar process: the process.
     """
 
     def __init__(self, processes: Processes, process: Process, checkpoint: Path | None, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""``recon-zero`` as a player of the package reconchess, for whatever loads such players.
+"""``recon-zero`` as a player of the package reconchess, for any program that loads such players.
 
 ``rc-bot-match``, ``rc-connect`` and ``reconchess.load_player`` find it by the name ``gm_bots.recon_zero``, by that
 folder, or by this file. Imports are absolute, since reconchess imports a file without its package.
@@ -21,7 +21,7 @@ from gm_bots.recon_zero.time_rules import seconds_by_reconchess
 if TYPE_CHECKING:
     from gm_bots.recon_zero.belief import Belief
 
-#: The environment variable with the options of players that are made without any, as reconchess's programs make them.
+#: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_RECON_ZERO"
 
 
@@ -31,9 +31,9 @@ class ReconZero(Player):  # type: ignore[misc]
     def __init__(self, **options: Any) -> None:
         """Load the network, before any clock runs.
 
-        :param options: those of ``recon-zero``, numbers or text; what is not given is as the variable ``GM_RECON_ZERO``
-            has it (``checkpoint=training/latest.pt,simulations=50``).
-        :raises BotUnusable: an option is unknown or has no such value, or a library is missing.
+        :param options: the options of ``recon-zero``, as numbers or text; options not given come from the variable
+            ``GM_RECON_ZERO`` (``checkpoint=training/latest.pt,simulations=50``).
+        :raises BotUnusable: an option is unknown, its value is not allowed, or a library is missing.
         :raises BotFailed: the checkpoint cannot be read.
         """
         given = {name: str(value) for name, value in options.items()}
@@ -53,8 +53,8 @@ class ReconZero(Player):  # type: ignore[misc]
         self._unsettled: partial[None] | None = None
 
     def belief(self) -> Belief:
-        """Return what the opponent is believed to have: shape (7, 8, 8), pieces from pawn to king and nothing, rank,
-        file; each square's seven add up to 1.
+        """Return the belief about the opponent's pieces: shape (7, 8, 8), for pieces from pawn to king and none, rank,
+        and file; each square's seven numbers sum to 1.
         """
         return self._thinker.knowledge.belief()
 
@@ -80,9 +80,9 @@ class ReconZero(Player):  # type: ignore[misc]
         captured_opponent_piece: bool,
         capture_square: Square | None,
     ) -> None:
-        """Take note of the outcome, on the opponent's time.
+        """Record the result of the move, in the opponent's time.
 
-        An outcome by which the game may be over waits for the next turn, if there is one: a capture may have been the
+        A result by which the game may be over waits for the next turn, if there is one: a capture may have been the
         king's, and a refused move may have come too late.
         """
         self._unsettled = partial(self._thinker.moved, requested_move, taken_move, capture_square)
@@ -92,7 +92,7 @@ class ReconZero(Player):  # type: ignore[misc]
     def handle_game_end(
         self, winner_color: Color | None, win_reason: WinReason | None, game_history: GameHistory
     ) -> None:
-        """There is nothing to keep."""
+        """Do nothing: there is nothing to keep."""
 
     def _settle(self) -> None:
         unsettled, self._unsettled = self._unsettled, None

@@ -1,6 +1,6 @@
-"""What was played and is to be learnt from: a ring of samples in memory-mapped files, the oldest given up first.
+"""The samples to learn from: a ring buffer in memory-mapped files, which drops the oldest first.
 
-The moves of a sample are kept as the few that were looked at, and spread over all 20,480 only in a batch: so a sample
+A sample keeps only the few moves that were visited, which are spread over all 20,480 only in a batch: so a sample
 takes 5 kB and not 86.
 """
 
@@ -19,11 +19,11 @@ from .encoder import SHAPE, Planes
 
 Floats = NDArray[np.float32]
 
-#: Moves kept of a sample; of more, those looked at least often are left out. A search of eight positions with a hundred
-#: simulations each seldom looks at more than sixty.
+#: Moves kept of a sample; of more, the least visited are left out. A search of eight positions with a hundred
+#: simulations each seldom visits more than sixty.
 MOVES = 128
 
-#: The files, the shape of what each has of a sample, and its type.
+#: The files, with the shape and the type of a sample's part in each.
 ARRAYS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
     "planes": (SHAPE, np.float32),
     "moves": ((MOVES,), np.uint16),
@@ -34,16 +34,16 @@ ARRAYS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
 
 
 class BadSamples(ValueError):
-    """Files are missing, cannot be read, or are of another training."""
+    """Files are missing, cannot be read, or belong to another training."""
 
 
 @dataclass(frozen=True)
 class Sample:
     """One decision of a game.
 
-    :ivar visits: how often a move was looked at, by its number.
+    :ivar visits: how often a move was visited, by its number.
     :ivar outcome: how the game ended for the player: 1, 0 or -1.
-    :ivar searched: what the search took the position for.
+    :ivar searched: the value that the search gave the position.
     """
 
     planes: Planes
@@ -63,17 +63,17 @@ class Batch:
 
 
 class Replay:
-    """The ring, in a directory.
+    """The ring buffer, in a directory.
 
-    :ivar added: how many samples were ever added. It is not kept in the files: a checkpoint keeps it, so that a
-        training that goes on from one goes on with the samples of that time.
+    :ivar added: how many samples were ever added. A checkpoint keeps it instead of the files, so that a training that
+        continues from one continues with the samples of that time.
     """
 
     def __init__(self, directory: Path, capacity: int, added: int = 0) -> None:
-        """Open it, or make it where there is none.
+        """Open the buffer, or create it if there is none.
 
-        :param added: as it was when the checkpoint was made.
-        :raises BadSamples: there is one, of another capacity; or there is none, or a part of one, and there should be.
+        :param added: the number of samples when the checkpoint was made.
+        :raises BadSamples: the files have another capacity; or files are missing although there should be samples.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self.capacity, self.added = capacity, added
@@ -83,13 +83,13 @@ class Replay:
         }
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """Return how many samples there are."""
         return min(self.added, self.capacity)
 
     def add(self, sample: Sample) -> None:
         """Add a sample; if there is no room, in place of the oldest.
 
-        :raises ValueError: its search has looked at nothing.
+        :raises ValueError: its search has visited no move.
         """
         moves, shares = _most_looked_at(sample.visits)
         at, arrays = self.added % self.capacity, self._arrays
@@ -99,18 +99,18 @@ class Replay:
         self.added += 1
 
     def draw(self, count: int, rng: np.random.Generator) -> Batch:
-        """So many samples, each as likely as any other.
+        """Draw so many samples, all with the same probability.
 
         :raises ValueError: there is none.
         """
         chosen = rng.integers(len(self), size=count)
         taken = {name: np.asarray(array[chosen]) for name, array in self._arrays.items()}
         policy = np.zeros((count, ACTIONS), np.float32)
-        np.add.at(policy, (np.arange(count)[:, None], taken["moves"]), taken["shares"])  # of what is not used, 0
+        np.add.at(policy, (np.arange(count)[:, None], taken["moves"]), taken["shares"])  # unused entries are 0
         return Batch(taken["planes"], policy, taken["outcome"], taken["searched"])
 
     def flush(self) -> None:
-        """See to it that all that was added is on disk."""
+        """Write all samples that were added to disk."""
         for array in self._arrays.values():
             array.flush()
 
@@ -118,14 +118,18 @@ class Replay:
 def _open(path: Path, shape: tuple[int, ...], kind: type[np.generic], added: int) -> np.memmap[Any, Any]:
     if not path.exists():
         if added:
-            raise BadSamples(f"{path} is missing, of a training with {added} samples: restore it, or begin elsewhere")
+            raise BadSamples(
+                f"{path} is missing, and the training has {added} samples: restore it, or begin in another directory"
+            )
         return open_memmap(path, mode="w+", dtype=kind, shape=shape)
     try:
         array = open_memmap(path, mode="r+")
     except ValueError as error:
-        raise BadSamples(f"{path} cannot be read: {error}: restore it, or begin elsewhere") from None
+        raise BadSamples(f"{path} cannot be read: {error}: restore it, or begin in another directory") from None
     if array.shape != shape or array.dtype != kind:
-        raise BadSamples(f"{path} is of shape {array.shape}, not {shape}: it is of a training with other settings")
+        raise BadSamples(
+            f"{path} has the shape {array.shape}, not {shape}: it belongs to a training with other settings"
+        )
     return array
 
 
@@ -133,7 +137,7 @@ def _most_looked_at(visits: dict[int, int]) -> tuple[NDArray[np.uint16], Floats]
     most = sorted(visits.items(), key=lambda each: (-each[1], each[0]))[:MOVES]
     looked_at = [(move, count) for move, count in most if count]
     if not looked_at:
-        raise ValueError("visits: the search of a sample has looked at no move")
+        raise ValueError("visits: the search of a sample has visited no move")
     moves, shares = np.zeros(MOVES, np.uint16), np.zeros(MOVES, np.float32)
     moves[: len(looked_at)] = [move for move, _ in looked_at]
     shares[: len(looked_at)] = [count for _, count in looked_at]

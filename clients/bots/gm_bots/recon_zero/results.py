@@ -1,7 +1,7 @@
-"""Results as CSV, with the columns of the notebook that ``recon-zero`` began with: what reads its file reads these.
+"""Results as CSV, with the columns of the notebook that ``recon-zero`` began with, for programs that read its file.
 
 ``gmd train`` writes a row for each iteration, ``gmd evaluate`` one for each evaluation. The games counted are those
-against a random mover, as in the notebook; a cell is empty where a number is not known.
+against a random mover, as in the notebook; a cell is empty where a number is unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 class BadResults(ValueError):
-    """A file has other columns, and is not to be written to."""
+    """A file has other columns, and must not be written to."""
 
 
 def now() -> str:
@@ -41,10 +41,10 @@ def now() -> str:
 
 
 def row_of(plan: Mapping[str, Any], done: Mapping[str, Any]) -> Row:
-    """Return what an iteration came to, without a timestamp and the checkpoint's path.
+    """Return the results of an iteration, without a timestamp and the checkpoint's path.
 
-    :param plan: the training's, as a checkpoint has it; may be empty.
-    :param done: the iteration's line of the log; may lack what an older version did not write.
+    :param plan: the training's plan, as a checkpoint has it; may be empty.
+    :param done: the iteration's line of the log; may lack fields that older versions did not write.
     """
     player, training = plan.get("player", {}), plan.get("training", {})
     policy, value, weight = done.get("policy_loss"), done.get("value_loss"), training.get("value_weight")
@@ -66,11 +66,11 @@ def row_of(plan: Mapping[str, Any], done: Mapping[str, Any]) -> Row:
 
 
 def write_training(directory: Path, plan: Mapping[str, Any], log: Sequence[Mapping[str, Any]]) -> None:
-    """Write the rows of a training; whatever happens meanwhile, the file is the old one or the new one, whole.
+    """Write the rows of a training atomically.
 
-    Times stay as the file has them; those of iterations that it lacks are their checkpoints'.
+    Times stay as in the file; those of iterations that it lacks are their checkpoints'.
 
-    :raises BadResults: the file is something else.
+    :raises BadResults: the file has other contents.
     """
     path = directory / FILE
     times = {row["iter"]: row["timestamp"] for row in read(path)}
@@ -85,9 +85,9 @@ def write_training(directory: Path, plan: Mapping[str, Any], log: Sequence[Mappi
 
 
 def add(path: Path, row: Row) -> None:
-    """Append a row to a file, which is begun where there is none; two evaluations may do so at once.
+    """Append a row to a file, which is created if needed; two evaluations may do so at the same time.
 
-    :raises OSError: it cannot be written.
+    :raises OSError: the file cannot be written.
     """
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -99,7 +99,7 @@ def add(path: Path, row: Row) -> None:
 def read(path: Path) -> list[dict[str, str]]:
     """Return the rows of a file; none where there is no file, or an empty one.
 
-    :raises BadResults: it is no such file.
+    :raises BadResults: the file has other contents.
     """
     try:
         text = path.read_text("utf-8")
@@ -123,7 +123,7 @@ def _text(rows: Sequence[Row], *, header: bool) -> str:
 
 
 def _written(path: Path) -> str | None:
-    """When a file was; None where it is no more."""
+    """Return when a file was written; None if it no longer exists."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime).isoformat(timespec="seconds")
     except FileNotFoundError:

@@ -1,22 +1,21 @@
 """PUCT over several positions at once, any of which may be the true one.
 
-Each position has a tree of its own, in which everything is seen by both. The rules are those of blind chess, unless
-those of chess are asked for: there is no check, a move may leave the own king where it is taken, and to take the other
-is to win. The trees are deepened in
-step, so that the network is asked of a position of each at once.
+Each position has a tree of its own, in which both sides see everything. The rules are those of blind chess, unless
+those of chess are chosen: there is no check, a move may leave its own king to be captured, and capturing the other
+king wins. The trees are deepened in step, so that the network evaluates a position of each in one batch.
 
-The player does not know which position is the true one, so it cannot choose another move in each. With ``together`` it
-does not: one move is looked at in all of them at once, and is worth what it comes to on average. Without it, each tree
-is searched as if its position were known to be true, and the looks are added up: a vote, in which a move that takes the
-king in one position has all the voices of that, however badly it does in all others.
+The player does not know which position is the true one, so it cannot choose another move in each. ``together``
+respects that: a simulation tries one move in all positions, and the move's value is its average over them. Without it,
+each tree is searched as if its position were known to be true, and the visits are added up: a vote, in which a move
+that captures the king in one position has all the votes of that one, however bad it is in all others.
 
-Nobody is told of an attack. So whoever is attacked in a tree, though it sees all there, loses its king with the
-probability ``unseen``, and goes on with the rest of it. To attack a king is worth something then, wherever it can be
-answered, and so is to leave none where it may be attacked unseen. A capture is told, with its square: who attacks from
-there is seen.
+Attacks are not reported in blind chess. So a side that is attacked in a tree, though it sees everything there, loses
+its king with the probability ``unseen``, and continues with the rest. That gives a value to attacking a king where
+the attack could be answered, and to leaving no king where it may be attacked unseen. A capture is reported with its
+square, so an attacker on that square is seen.
 
-A position in which a king can be taken is won by whoever is to move there, whatever an evaluator says. So a move that
-leaves the king to be taken is refuted there when it is first looked at; if it is everywhere, it is looked at no more.
+A position in which a king can be captured is won by the side to move, whatever an evaluator says. So a move that
+leaves its king to be captured is refuted at its first visit; if that is so in all positions, it is not visited again.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ from gm_recon import ReconBoard
 
 from .evaluation import Evaluator
 
-#: How much a move's probability counts beside what was seen of it. Other bots have 1.5, the notebook too; but in blind
-#: chess most positions are worth little to either side (see :data:`.evaluation.SCALE`), and with so much nothing seen
-#: would count.
+#: The weight of a move's probability relative to its results. Other bots and the notebook have 1.5; but in blind
+#: chess most positions have values near 0 (see :data:`.evaluation.SCALE`), and with so large a weight the results would
+#: not count.
 C_PUCT = 0.5
 
 
 @dataclass(slots=True)
 class Edge:
-    """A move, and what was seen of it. ``total`` is to whoever makes it."""
+    """A move and its results. ``total`` is from the side of its mover."""
 
     move: Move | None
     prior: float
@@ -51,10 +50,10 @@ class Edge:
 
 @dataclass(slots=True)
 class Node:
-    """A position. Without edges it was not looked at yet.
+    """A position. Without edges it was not visited yet.
 
-    :ivar attacked: whether the king of the side to move is, and nobody has told it.
-    :ivar won: whether the side to move wins for certain: True, False, or None if that is not known.
+    :ivar attacked: whether the king of the side to move is attacked without its side's knowledge.
+    :ivar won: whether the side to move wins for certain: True, False, or None if that is unknown.
     """
 
     board: ReconBoard
@@ -65,11 +64,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search says of the moves that may be asked for.
+    """The result of a search about the moves that may be requested.
 
-    :ivar visits: how often each was looked at, in all trees; they are what the network is to learn.
-    :ivar values: what each is worth to the player, from -1 to 1, or the worst where it was never looked at.
-    :ivar value: what the position is worth, over all that was looked at.
+    :ivar visits: how often each move was visited, in all trees; the network learns these.
+    :ivar values: the value of each move to the player, from -1 to 1; the worst for a move that was never visited.
+    :ivar value: the value of the position, over all visits.
     """
 
     visits: dict[Move | None, int]
@@ -77,7 +76,7 @@ class Found:
     value: float
 
     def best(self) -> Move | None:
-        """The move looked at most often; of several the one worth most."""
+        """Return the move with the most visits; of several the one with the highest value."""
         return max(self.visits, key=lambda move: (self.visits[move], self.values[move]))
 
 
@@ -95,12 +94,12 @@ class Search:
         unseen: float = 0.0,
         check: bool = False,
     ) -> None:
-        """:param positions: one at least; the player to move in each.
-        :param moves: what may be asked for, by what the player knows; None to pass.
-        :param together: whether one move is looked at in all positions at once.
-        :param unseen: how likely it is that an attack on a king is not seen by whose king it is.
-        :param check: whether both play by the rules of chess behind the first move, and no more leave their kings to be
-            taken.
+        """:param positions: at least one; the player is to move in each.
+        :param moves: the moves that may be requested by the player's knowledge; None is a pass.
+        :param together: whether a simulation tries one move in all positions.
+        :param unseen: the probability that an attack on a king is not seen by the king's side.
+        :param check: whether both sides follow the rules of chess after the first move, and no longer leave their kings
+            to be captured.
         """
         self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
         self._after, self._moves_in = (after_in_chess, lawful_moves) if check else (after, different_moves)
@@ -117,12 +116,12 @@ class Search:
         self._first = _FirstMoves(self._roots, c_puct) if together else None
 
     def deepen(self, simulations: int) -> None:
-        """Look at so many positions more in each tree."""
+        """Visit so many more positions in each tree."""
         for _ in range(simulations):
             self._simulate()
 
     def found(self) -> Found:
-        """What was found so far. A root in which a king can be taken says so with all its looks."""
+        """Return the results so far. A root in which a king can be captured puts all its visits on that."""
         visits: dict[Move | None, int] = dict.fromkeys(self._moves, 0)
         totals: dict[Move | None, float] = dict.fromkeys(self._moves, 0.0)
         for edge in (edge for root in self._roots for edge in root.edges):
@@ -132,7 +131,7 @@ class Search:
         return Found(visits, values, sum(totals.values()) / max(1, sum(visits.values())))
 
     def _simulate(self) -> None:
-        """Look at one position more in each tree."""
+        """Visit one more position in each tree."""
         first = None if self._first is None else self._first.choose()
         paths = [self._descend(root, first) for root in self._roots]
         leaves = [leaf for _, leaf in paths if leaf.won is None]
@@ -141,7 +140,7 @@ class Search:
             self._back_up(path, next(values) if leaf.won is None else 1.0 if leaf.won else -1.0)
 
     def _back_up(self, path: list[Edge], value: float) -> None:
-        """Tell all on a way what a position at its end is worth to the side to move there."""
+        """Add a leaf's value to the side to move there to all edges of its path."""
         for edge in reversed(path):
             if edge.child is not None and edge.child.attacked:
                 value -= self._unseen * (1 + value)
@@ -150,16 +149,16 @@ class Search:
             edge.total += value
 
     def _expand(self, nodes: Sequence[tuple[Node, Sequence[Move | None]]]) -> list[float]:
-        """Give positions their moves; what each is worth to the side to move."""
+        """Give positions their moves; return the value of each to the side to move."""
         judged = self._evaluator([(node.board, moves) for node, moves in nodes]) if nodes else []
         for (node, moves), (priors, _) in zip(nodes, judged, strict=True):
             node.edges = [Edge(move, prior) for move, prior in zip(moves, priors, strict=True)]
         return [value for _, value in judged]
 
     def _descend(self, node: Node, first: int | None) -> tuple[list[Edge], Node]:
-        """Go down to a position that was not looked at yet, or is decided; the way there.
+        """Descend to a position that is unvisited or decided; return the path and the position.
 
-        :param first: which move to begin with, if that is decided.
+        :param first: the index of the first move, if it is given.
         """
         path: list[Edge] = []
         while node.edges:
@@ -173,18 +172,18 @@ class Search:
 
 
 class _FirstMoves:
-    """What is looked at first, where it is the same in all positions."""
+    """The choice of the first move, where it is the same in all positions."""
 
     def __init__(self, roots: Sequence[Node], c_puct: float) -> None:
         self._c_puct = c_puct
         self._everywhere = [list(edges) for edges in zip(*(root.edges for root in roots), strict=True)]
-        # What takes a king in one of them is looked at before all else: priors say nothing of it.
+        # Moves that capture a king in some position are visited before all others: their priors do not show it.
         self._taking = [which for which, edges in enumerate(self._everywhere) if any(edge.child for edge in edges)]
         self._together = [_together(edges) for edges in self._everywhere]
         self._last: int | None = None
 
     def choose(self) -> int:
-        """The move to look at next, by its place in the list of moves."""
+        """Return the next move to visit, as an index in the list of moves."""
         if self._last is not None:
             self._together[self._last] = _together(self._everywhere[self._last])
         self._last = self._taking.pop() if self._taking else self._best()
@@ -196,7 +195,7 @@ class _FirstMoves:
 
 
 def _together(edges: Sequence[Edge]) -> Edge:
-    """One move in all positions. It wins or loses for certain only if it does in all of them."""
+    """Return one move's edge over all positions. It wins or loses for certain only if it does so in all of them."""
     count, known = len(edges), {None if edge.child is None else edge.child.won for edge in edges}
     decided = Node(edges[0].child.board, won=known.pop()) if len(known) == 1 and edges[0].child is not None else None
     prior, total = sum(edge.prior for edge in edges) / count, sum(edge.total for edge in edges) / count
@@ -204,9 +203,9 @@ def _together(edges: Sequence[Edge]) -> Edge:
 
 
 def select(edges: Sequence[Edge], c_puct: float) -> Edge:
-    """The edge to look at: one that wins, or else the best by PUCT of those that do not lose, if any.
+    """Return the edge to visit: one that wins, else the best by PUCT of those that do not lose, if any.
 
-    A move not looked at yet is taken to be worth what its position has been so far.
+    An unvisited move is assumed to have its position's value so far.
     """
     visits = sum(edge.visits for edge in edges)
     expected = sum(edge.total for edge in edges) / visits if visits else 0.0
@@ -221,9 +220,9 @@ def select(edges: Sequence[Edge], c_puct: float) -> Edge:
 
 
 def after(board: ReconBoard, move: Move | None) -> Node:
-    """The position that comes of a move asked for.
+    """Return the position after a requested move.
 
-    It is won by the side to move if that can take a king, and lost if its own was taken.
+    It is won by the side to move if it can capture a king, and lost if its own king was captured.
     """
     successor, capture, took_king = _moved(board, move)
     if took_king:
@@ -234,13 +233,13 @@ def after(board: ReconBoard, move: Move | None) -> Node:
 
 
 def after_in_chess(board: ReconBoard, move: Move | None) -> Node:
-    """The same by the rules of chess: it is lost by mate, too."""
+    """Return the position after a requested move by the rules of chess, in which mate loses as well."""
     node = after(board, move)
     return Node(node.board, won=False) if node.won is None and node.board.as_chess().is_checkmate() else node
 
 
 def _moved(board: ReconBoard, move: Move | None) -> tuple[ReconBoard, chess.Square | None, bool]:
-    """The position that comes of a move asked for, where it captured, and whether that was a king."""
+    """Return the position after a requested move, the square of its capture, and whether it captured a king."""
     taken, capture = (None, None) if move is None else board.revise(move)
     took_king = capture is not None and board.has_king(capture)
     successor = board.copy()
@@ -249,7 +248,7 @@ def _moved(board: ReconBoard, move: Move | None) -> tuple[ReconBoard, chess.Squa
 
 
 def _is_attacked_unseen(board: chess.Board, capture: chess.Square | None) -> bool:
-    """Whether the king of the side to move is attacked from elsewhere than where the opponent has just captured."""
+    """Return whether the side to move's king is attacked from a square other than the opponent's last capture."""
     king = board.king(board.turn)
     if king is None:
         return False
@@ -258,12 +257,12 @@ def _is_attacked_unseen(board: chess.Board, capture: chess.Square | None) -> boo
 
 
 def _that_come_to_something(positions: Sequence[ReconBoard], moves: Sequence[Move | None]) -> list[Move | None]:
-    """Without the moves that are a pass in all of the positions, such as a pawn's captures where nothing stands."""
+    """Return the moves without those that are a pass in every position, such as a pawn's captures of nothing."""
     return [move for move in moves if move is None or any(board.revise(move)[0] is not None for board in positions)]
 
 
 def king_captures(board: ReconBoard, moves: Sequence[Move | None]) -> list[Move]:
-    """Those of the moves that take a king."""
+    """Return the moves that capture a king."""
     others = chess.scan_forward(board.occupied_by(not board.turn))
     king = next((square for square in others if board.has_king(square)), None)
     aimed = [move for move in moves if move is not None and move.to_square == king]
@@ -271,7 +270,7 @@ def king_captures(board: ReconBoard, moves: Sequence[Move | None]) -> list[Move]
 
 
 def different_moves(board: ReconBoard) -> list[Move | None]:
-    """What the side to move can do when it sees everything: each move once, and a pass only where it has none."""
+    """Return the distinct moves of the side to move if it sees everything; a pass only where it has none."""
     moves: dict[Move | None, None] = {}
     for requested in board.move_actions():
         taken, _ = board.revise(requested)
@@ -281,5 +280,5 @@ def different_moves(board: ReconBoard) -> list[Move | None]:
 
 
 def lawful_moves(board: ReconBoard) -> list[Move | None]:
-    """What the side to move can do by the rules of chess; a pass where that is nothing."""
+    """Return the moves of the side to move by the rules of chess; a pass where it has none."""
     return list(board.as_chess().legal_moves) or [None]

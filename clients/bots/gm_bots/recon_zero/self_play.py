@@ -1,4 +1,4 @@
-"""Games that are learnt from, and games that say what was learnt; both in this process, without a server."""
+"""Games to learn from, and games to measure what was learnt; both in this process, without a server."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .evaluation import Evaluator
 from .player import Decision, Player, Settings
 from .replay import Sample
 
-#: What is shown of a decision to who learns from it.
+#: The input of a decision that is learnt from.
 Learnt = Literal["position", "belief"]
 
 
 def play_itself(
     evaluator: Evaluator, settings: Settings, seed: str, max_plies: int, learnt: Learnt = "position"
 ) -> list[Sample]:
-    """The decisions of both players of one game, with how it ended. A game that is too long is drawn.
+    """Play a game against itself; return both players' decisions with its result. A game that is too long is drawn.
 
-    :param seed: the same makes the same game.
-    :param learnt: what the samples show: the true position, which the player did not know, or what it believed.
+    :param seed: the seed of the game; the same seed makes the same game.
+    :param learnt: the input of the samples: the true position, which the player did not know, or its belief.
     """
     players = {
         color: Player(color, evaluator, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
@@ -45,7 +45,7 @@ def play_itself(
 
 
 def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
-    """The points of a player of a colour against one who senses and moves at random: 1, 0.5 or 0."""
+    """Play as a colour against a player who senses and moves at random; return the points: 1, 0.5 or 0."""
     player = Player(color, evaluator, settings, random.Random(f"{seed} player"))
     winner = _play({color: player, not color: RandomMover(random.Random(f"{seed} random"))}, max_plies)
     return 0.5 if winner is None else float(winner == color)
@@ -54,7 +54,7 @@ def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Colo
 def play_other(
     ours: Evaluator, theirs: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int
 ) -> float:
-    """The points of a player of a colour against one that plays alike, by another evaluator: 1, 0.5 or 0."""
+    """Play as a colour against the same player with another evaluator; return the points: 1, 0.5 or 0."""
     players = {
         side: Player(side, ours if side == color else theirs, settings, random.Random(f"{seed} {side}"))
         for side in chess.COLORS
@@ -64,27 +64,27 @@ def play_other(
 
 
 class RandomMover:
-    """Senses and moves at random; what it is told, it forgets."""
+    """Senses and moves at random; it remembers nothing."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
 
     def opponent_moved(self, capture: Square | None) -> None:
-        """Nothing follows."""
+        """Ignore the opponent's turn."""
 
     def choose_sense(self, squares: Iterable[Square]) -> Square:
-        """Any square."""
+        """Return any square."""
         return self._rng.choice(list(squares))
 
     def saw(self, cells: Iterable[Cell]) -> None:
-        """Nothing follows."""
+        """Ignore the result of a sense."""
 
     def choose_move(self, actions: Sequence[Move]) -> Move | None:
-        """Any move, or a pass."""
+        """Return any move, or a pass."""
         return self._rng.choice([*actions, None])
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """Nothing follows."""
+        """Ignore the result of a move."""
 
 
 def _play(
@@ -92,9 +92,9 @@ def _play(
     max_plies: int,
     watch: Callable[[ReconGame], None] = lambda game: None,
 ) -> Color | None:
-    """The winner, if any.
+    """Play a game; return the winner, if any.
 
-    :param watch: told of the game before each move.
+    :param watch: called with the game before each move.
     """
     game = ReconGame()
     with _no_collector():
@@ -115,7 +115,7 @@ def _take_turn(player: Player | RandomMover, game: ReconGame, watch: Callable[[R
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """Without Python's collector of cycles: trees have none, and it takes a fifth of the time to look at them."""
+    """Disable Python's cycle collector: trees have no cycles, and checking them takes a fifth of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -126,7 +126,7 @@ def _no_collector() -> Iterator[None]:
 
 
 def _shown(game: ReconGame) -> Planes:
-    """The true position, as the side to move sees it."""
+    """Return the true position, as the side to move sees it."""
     board = game.board.as_chess()
     return encode(board, board.turn, certain(board, board.turn))
 

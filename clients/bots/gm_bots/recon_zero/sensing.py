@@ -1,8 +1,8 @@
-"""Where to sense: where the belief is least certain, or where most is learned of which position is the true one.
+"""The choice of a sense: where the belief is least certain, or where most is learnt about the true position.
 
-Of all that is to be learned, whether the own king is attacked matters most: who does not know it loses the game. But it
-is one bit at most, and seldom uncertain, so that there is always more to learn of some corner where it matters to
-nobody. So what a sense tells of that is counted again, ``alarm`` times.
+The most important thing to learn is whether the own king is attacked: a player who misses that loses the game. But it
+is at most one bit, and seldom uncertain, so that some corner without importance always has more to learn. So a sense's
+information about an attack is added again, times ``alarm``.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .positions import Attacked, Channels, Weights, windows
 
 
 def entropy_sense(belief: Belief, squares: Iterable[Square]) -> Square:
-    """The square whose window has the greatest sum of its squares' entropies; the first of several.
+    """Return the square whose window has the greatest sum of its squares' entropies; the first of several.
 
-    It counts what is uncertain once for each square that it shows on: a piece that is on one of two squares, both
-    within the window, counts twice.
+    An uncertainty counts once for each square that it affects: a piece on one of two squares, both within the window,
+    counts twice.
     """
     chances = np.where(belief > 0, belief, 1)
     entropies = -(belief * np.log2(chances)).sum(axis=0)
@@ -40,33 +40,33 @@ def information_sense(
     attacked: Attacked | None = None,
     alarm: float = 0.0,
 ) -> Square | None:
-    """The square whose sense is expected to tell most of the position; the first of several.
+    """Return the square whose sense has the greatest expected information about the position; the first of several.
 
-    :param attacked: in which of the positions the player's king is.
-    :param alarm: how many times as much a bit counts that tells whether it is, beside what it tells in any case.
-    :returns: None if there is no position, or no square whose window is whole. (What a window shows that is clipped at
-        an edge, a whole one shows too.)
+    :param attacked: in which of the positions the player's king is attacked.
+    :param alarm: the factor on the information about an attack, which is added to the information in general.
+    :returns: None if there is no position, or no square with a whole window. (A window clipped at an edge shows nothing
+        that a whole one does not show.)
     """
-    told = information(channels, weights) if len(channels) else {}
+    expected = information(channels, weights) if len(channels) else {}
     if alarm and attacked is not None and 0 < attacked.sum() < len(attacked):
         of_attacks = information_of(attacked, channels, weights)
-        told = {square: bits + alarm * of_attacks[square] for square, bits in told.items()}
-    return max((square for square in squares if square in told), key=told.__getitem__, default=None)
+        expected = {square: bits + alarm * of_attacks[square] for square, bits in expected.items()}
+    return max((square for square in squares if square in expected), key=expected.__getitem__, default=None)
 
 
 def information(channels: Channels, weights: Weights | None = None) -> dict[Square, float]:
-    """The bits that a sense of each square whose window is whole is expected to tell.
+    """Return the expected information of a sense of each square with a whole window, in bits.
 
-    A sense shows the truth. So it tells, on average, as much as what it may show is uncertain.
+    A sense shows the truth, so its expected information is the entropy of its possible results.
     """
     shares = _shares(channels, weights)
     return {square: _entropy(shown, shares) for square, shown in windows(channels).items()}
 
 
 def information_of(what: Attacked, channels: Channels, weights: Weights | None = None) -> dict[Square, float]:
-    """The bits that it is expected to tell of one thing, true in some positions and false in others: one at most.
+    """Return a sense's expected information about one fact, true in some positions and false in others: at most a bit.
 
-    :param what: in which it is true.
+    :param what: in which positions the fact is true.
     """
     shares = _shares(channels, weights)
     whole = _entropy(what, shares)

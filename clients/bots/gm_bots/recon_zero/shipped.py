@@ -1,4 +1,4 @@
-"""The checkpoint that comes with the package: what ``recon-zero`` plays by if nothing is said."""
+"""The checkpoint that comes with the package, with which ``recon-zero`` plays by default."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ FILE = Path(__file__).with_name("shipped.pt")
 
 
 def shipped() -> Path | None:
-    """The file; None in a tree that has none."""
+    """Return the file; None in a tree without it."""
     return FILE if FILE.is_file() else None

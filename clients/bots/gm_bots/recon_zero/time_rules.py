@@ -1,40 +1,40 @@
-"""How long the search for a move may take. All times are seconds."""
+"""The time that the search for a move may take. All times are in seconds."""
 
 from __future__ import annotations
 
-#: For a move where there is no clock and nothing else is said.
+#: The time for a move where there is no clock and no limit.
 MOVE_SECONDS = 1.0
-#: The share of the time left that a move may take: forty of them take two thirds of it, and no number takes it all.
-#: With reconchess's 15 minutes that is 22 seconds for the first move, of which the search seldom wants one.
+#: The share of the time left that a move may take: forty moves take two thirds of it, and no number of moves takes it
+#: all. With reconchess's 15 minutes that is 22 seconds for the first move, of which the search seldom needs one.
 SHARE = 1 / 40
-#: The same where the time is given for each move anew. The rest is for what is done besides the
-#: search, with the sense and with the opponent's turn, and for the way to the server.
+#: The same where the time is for one move only. The rest covers other work,
+#: with the sense and with the opponent's turn, and the way to the server.
 SHARE_OF_A_MOVE = 1 / 3
 
-#: What reconchess's players are told is left in a game without clocks: by gmd's HTTP this, elsewhere infinity.
+#: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0
 
 
 def seconds_without_clock(limit: float | None) -> float:
     """Return the time for a move in a game without clocks.
 
-    :param limit: what was asked for, if anything was.
+    :param limit: the limit given, if any.
     """
     return MOVE_SECONDS if limit is None else limit
 
 
 def seconds_of_game(left: float, limit: float | None) -> float:
-    """Return the time for a move out of what is left for the game: the limit, or less where the clock allows less."""
+    """Return the time for a move out of the time left for the game: the limit, or less where the clock allows less."""
     return _at_most(left * SHARE, limit)
 
 
 def seconds_of_move(left: float, limit: float | None) -> float:
-    """Return the time for a move out of what is left for this move alone, as for :func:`seconds_of_game`."""
+    """Return the time for a move out of the time left for this move alone, as for :func:`seconds_of_game`."""
     return _at_most(left * SHARE_OF_A_MOVE, limit)
 
 
 def seconds_by_reconchess(left: float, limit: float | None) -> float:
-    """Return the time for a move out of the ``seconds_left`` that reconchess tells its players."""
+    """Return the time for a move out of the ``seconds_left`` that reconchess gives its players."""
     return seconds_without_clock(limit) if left >= NO_CLOCK else seconds_of_game(left, limit)
 
 

@@ -1,4 +1,4 @@
-"""What the network learns: to look where searches have looked, and to foretell how games end."""
+"""What the network learns: to predict the visits of searches, and the results of games."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from torch.nn import functional
 from .network import Network
 from .replay import Batch, Floats
 
-#: Gradients are cut to this length, as in the notebook: one bad batch does not undo many good ones.
+#: Gradients are clipped to this norm, as in the notebook: one bad batch does not undo many good ones.
 MAX_GRADIENT = 1.0
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How it learns.
+    """The settings of learning.
 
-    :ivar value: what the value is to foretell: how the game has ended, what the search took the position for, or what
-        lies halfway between them; a switch.
-    :ivar value_weight: how much the value's error counts beside the moves'. Values are small numbers in blind chess,
+    :ivar value: the target of the value: the result of the game, the search's value of the position, or their mean; a
+        switch.
+    :ivar value_weight: the weight of the value's error relative to the moves'. Values are small numbers in blind chess,
         and their squares smaller.
     """
 
@@ -35,7 +35,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Losses:
-    """Of one step: the moves' Kullback-Leibler divergence, in nats, and the value's squared error."""
+    """The losses of a step: the moves' Kullback-Leibler divergence, in nats, and the value's squared error."""
 
     policy: float
     value: float
@@ -44,7 +44,7 @@ class Losses:
 class Trainer:
     """A network that learns, step by step.
 
-    :ivar step: how many there were.
+    :ivar step: the number of steps so far.
     """
 
     def __init__(self, network: Network, settings: TrainingSettings) -> None:
@@ -54,7 +54,7 @@ class Trainer:
         )
 
     def learn(self, batch: Batch) -> Losses:
-        """One step."""
+        """Do one step."""
         device = next(self.network.parameters()).device
         self.network.train()
         logits, values = self.network(torch.from_numpy(batch.planes).to(device))

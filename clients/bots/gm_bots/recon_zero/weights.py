@@ -1,7 +1,7 @@
-"""How much each possible position counts, for the sense and in drawing those that are searched.
+"""The weights of the possible positions, for senses and for drawing the positions to search.
 
-All that fit what the player was told are possible, but not alike. An opponent brings its pieces to where they stand
-well, and attacks kings; and a position in which the own king is attacked costs the game if it is overlooked.
+All positions that agree with the player's observations are possible, but not equally likely. An opponent moves its
+pieces to good squares, and attacks kings; and a position in which the own king is attacked costs the game if missed.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .positions import Attacked, Channels, Weights
 
 
 def attacked_in(boards: Sequence[Board], color: Color) -> Attacked:
-    """In which positions the opponent attacks the player's king."""
+    """Return in which positions the opponent attacks the player's king."""
     return np.array([_is_attacked(board, color) for board in boards], bool)
 
 
 def weights_of(channels: Channels, attacked: Attacked, color: Color, danger: float, plausible: float) -> Weights:
-    """How much each position counts to a player.
+    """Return the weight of each position to a player.
 
     :param channels: the positions, shape (positions, 64).
-    :param attacked: in which of them the player's king is.
-    :param danger: how many times as much if the opponent attacks the player's king there.
-    :param plausible: how many times as much for each pawn's worth by which the opponent's pieces stand better, by the
-        squares' worth to the engine ``minimax`` (for kings, that of the middle game). It is what comes of an opponent
-        that prefers such moves each time. What a piece is worth on any square does not count: of which kind those are
-        that the player has captured, no preference tells.
+    :param attacked: in which of them the player's king is attacked.
+    :param danger: the factor if the opponent attacks the player's king there.
+    :param plausible: the factor for each pawn's value by which the opponent's pieces stand better, by the engine
+        ``minimax``'s values of squares (for kings, those of the middle game). It is the effect of an opponent that
+        prefers such moves every time. The pieces' own values do not count: which kinds of pieces the player has
+        captured does not depend on that preference.
     """
     weights = np.ones(len(channels))
     if plausible != 1 and len(channels):
@@ -49,7 +49,7 @@ def _is_attacked(board: Board, color: Color) -> bool:
 
 
 def _placed(color: Color) -> NDArray[np.float64]:
-    """How well each piece of a colour stands on each square, in hundredths of a pawn, shape (channels, 64)."""
+    """Return the value of each square to each piece of a colour, in hundredths of a pawn, shape (channels, 64)."""
     placed = np.zeros((CHANNELS, 64))
     sign = 1 if color else -1
     for piece_type in chess.PIECE_TYPES:
@@ -59,5 +59,5 @@ def _placed(color: Color) -> NDArray[np.float64]:
     return placed
 
 
-#: For a player of each colour, the opponent's pieces.
+#: By the player's colour, the values for the opponent's pieces.
 _PLACED = {color: _placed(not color) for color in chess.COLORS}

@@ -1,8 +1,8 @@
-"""Games played by several workers at a time: Ray's actors, on this machine or on all of a cluster.
+"""Games played by several workers at a time: Ray's actors, on this machine or in a cluster.
 
-A worker may die at any time, alone or with its machine. Its game is given to another then, from the beginning, and
-another worker is started in its place as soon as there is a processor for it. What comes of a game does not depend on
-who plays it, so neither does what comes of all of them.
+A worker may die at any time, alone or with its machine. Then its game is given to another, from the beginning, and
+another worker is started in its place as soon as a processor is free. The result of a game does not depend on its
+worker, so the results of all games do not, either.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from .pool import Game, NoWorkers
 
 T = TypeVar("T")
 
-#: Bytes of shared memory for the weights and for games that are over. The weights of the network's head ``dense`` take
-#: 170 MB, and twice that while an iteration ends and the next begins; Ray by itself takes a third of the memory.
+#: Bytes of shared memory for the weights and for finished games. The weights of the network's head ``dense`` take
+#: 170 MB, and twice that while an iteration ends and the next begins; by default Ray takes a third of the memory.
 SHARED_MEMORY = 512 * 2**20
 
 #: Seconds without any worker after which a training gives up: a cluster may have to start machines for them.
 PATIENCE_SECONDS = 300.0
 
-#: Seconds that the head of a cluster may take to answer.
+#: Seconds in which the head of a cluster must answer.
 REACH_SECONDS = 10.0
 
-#: Times that each worker may die on average without a single game being over meanwhile. One that cannot start, as its
-#: machine lacks a library, dies at once and each time.
+#: How often each worker may die on average without any game finishing meanwhile. A worker that cannot start,
+#: because its machine lacks a library, dies at once and every time.
 MOST_DEATHS = 3
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A network, as it is sent to workers: without PyTorch's own tensors, which are copied once more."""
+    """A network in the form sent to workers: without PyTorch's tensors, which would be copied once more."""
 
     settings: NetworkSettings
     arrays: dict[str, np.ndarray[Any, Any]]
@@ -55,16 +55,16 @@ class Weights:
         return cls(network.settings, arrays)
 
     def evaluator(self) -> Evaluator:
-        """The network again, on the CPU."""
+        """Return the network's evaluator, on the CPU."""
         network = Network(self.settings)
-        # Ray's arrays cannot be written to, of which torch.from_numpy warns: torch.tensor copies them.
+        # Ray's arrays are read-only, about which torch.from_numpy warns: torch.tensor copies them.
         network.load_state_dict({name: torch.tensor(array) for name, array in self.arrays.items()})
         return NetworkEvaluator(network)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a worker is."""
+    """The machine and process of a worker."""
 
     host: str
     process: int
@@ -74,7 +74,7 @@ class Place:
 
 
 class _Player:
-    """What an actor is: plays one game at a time, by the weights it was last given."""
+    """An actor: it plays one game at a time, with the weights that it was last given."""
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
@@ -84,7 +84,10 @@ class _Player:
         return Place(socket.gethostname(), os.getpid())
 
     def play(self, version: int, weights: Weights | None, game: Game[T]) -> T:
-        """:param version: of the weights, which are made a network of but once."""
+        """Play a game.
+
+        :param version: the version of the weights, which are loaded into a network only once.
+        """
         if version != self._version:
             self._evaluator = count_material if weights is None else weights.evaluator()
             self._version = version
@@ -93,7 +96,10 @@ class _Player:
 
 @dataclass(eq=False)
 class _Worker:
-    """:ivar place: None until it has started."""
+    """A worker.
+
+    :ivar place: None until it has started.
+    """
 
     actor: Any
     place: Place | None = None
@@ -101,7 +107,7 @@ class _Worker:
 
 @dataclass(eq=False)
 class _Round:
-    """The games of one call of :meth:`Workers.play`: those that nobody plays, and what came of those that are over."""
+    """The games of one call of :meth:`Workers.play`: those not being played, and the results of those that are over."""
 
     games: Sequence[Game[Any]]
     version: int
@@ -112,7 +118,7 @@ class _Round:
 
 
 class Workers:
-    """A pool of workers; to be used in a ``with`` statement.
+    """A pool of workers, for use in a ``with`` statement.
 
     :ivar deaths: how many workers have died.
     :ivar patience: seconds without any worker after which it gives up.
@@ -127,19 +133,22 @@ class Workers:
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         """
-        :param count: of workers, each of which takes one processor. A cluster with fewer has fewer workers.
-        :param address: of the head of a cluster that this machine is one of, as HOST:PORT; "auto" for the cluster that
-            Ray has been started for on this machine; None to start Ray, for as long as this is used.
-        :param notice: told of what the user should know.
+        :param count: the number of workers, each of which takes one processor. A cluster with fewer has fewer workers.
+        :param address: of the head of a cluster that includes this machine, as HOST:PORT; "auto" for the cluster that
+            Ray has been started for on this machine; None to start Ray, for as long as this pool is used.
+        :param notice: called with each line for the user.
         """
         self._count, self._address, self._notice, self.patience = count, address, notice, patience
         self._idle: list[_Worker] = []
-        # What is waited for: the place of one that starts (of no round), or what comes of a game, by its number.
+        # The pending results: the place of a starting worker (without a round), or a game's result, by its number.
         self._pending: dict[ray.ObjectRef[Any], tuple[_Worker, _Round | None, int]] = {}
         self._version, self.deaths, self._futile = 0, 0, 0
 
     def __enter__(self) -> Workers:
-        """:raises NoWorkers: it cannot be started, or there is no cluster at the address."""
+        """Start or join Ray, and start the workers.
+
+        :raises NoWorkers: Ray cannot be started, or there is no cluster at the address.
+        """
         try:
             _connect(self._count, self._address)
         except (OSError, OverflowError, RuntimeError, ValueError, RayError) as error:
@@ -157,20 +166,20 @@ class Workers:
 
     @property
     def places(self) -> list[Place]:
-        """Where the workers are that have started."""
+        """The places of the workers that have started."""
         workers = [*self._idle, *(worker for worker, _, _ in self._pending.values())]
         return [worker.place for worker in workers if worker.place is not None]
 
     def wait(self) -> None:
-        """Until all have started.
+        """Wait until all workers have started.
 
-        :raises NoWorkers: some cannot.
+        :raises NoWorkers: some cannot start.
         """
         while len(self.places) < self._count:
             self._attend()
 
     def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
-        """See :class:`~.pool.Pool`.
+        """Play games, as :class:`~.pool.Pool` says.
 
         :raises NoWorkers: there are no workers left, or they die again and again.
         """
@@ -184,19 +193,19 @@ class Workers:
             yield current.results.pop(number)
 
     def _hand_out(self, current: _Round) -> None:
-        """Give games to all who have none."""
+        """Give games to all workers without one."""
         while self._idle and current.waiting:
             worker, number = self._idle.pop(), current.waiting.popleft()
             playing = worker.actor.play.remote(current.version, current.weights, current.games[number])
             self._pending[playing] = worker, current, number
 
     def _start(self) -> None:
-        """A new worker, which is there as soon as it says where."""
+        """Start a worker, which is ready once it has reported its place."""
         worker = _Worker(self._actor.options(num_cpus=1).remote())
         self._pending[worker.actor.place.remote()] = worker, None, 0
 
     def _attend(self) -> None:
-        """Wait until a worker has started, finished its game or died, and see to it."""
+        """Wait until a worker has started, finished its game or died, and handle that."""
         ready, _ = ray.wait(list(self._pending), timeout=self.patience)
         if not ready:
             self._check_patience()
@@ -204,10 +213,10 @@ class Workers:
         worker, current, number = self._pending.pop(ready[0])
         try:
             result = ray.get(ready[0])
-        except RayTaskError:  # the game itself has failed, as it would anywhere
+        except RayTaskError:  # the game itself failed, as it would in any worker
             self._idle.append(worker)
             raise
-        except RayError as error:  # all others say, in many ways, that worker, machine or result is gone
+        except RayError as error:  # all others mean that a worker, machine or result is gone
             if current is not None:
                 current.waiting.appendleft(number)
             self._replace(worker, error)
@@ -221,39 +230,42 @@ class Workers:
             current.done()
 
     def _check_patience(self) -> None:
-        """:raises NoWorkers: no worker has a game, and none has started for long."""
+        """Give up if no worker can be expected.
+
+        :raises NoWorkers: no worker has a game, and none has started for long.
+        """
         if any(current for _, current, _ in self._pending.values()):
-            return  # a game may take longer than that
+            return  # a game may take longer than the patience
         where = "this machine" if self._address is None else f"the Ray cluster at {self._address}"
         raise NoWorkers(
-            f"no worker could be started for {self.patience:g} seconds: see that {where} has processors to spare"
+            f"no worker could be started for {self.patience:g} seconds: check that {where} has free processors"
         )
 
     def _replace(self, worker: _Worker, error: RayError) -> None:
-        """Start another one.
+        """Start another worker in place of a dead one.
 
-        :raises NoWorkers: too many have died without a game being over.
+        :raises NoWorkers: too many have died without a game finishing.
         """
         self.deaths += 1
         self._futile += 1
         if self._futile > MOST_DEATHS * self._count:
             raise NoWorkers(
-                f"{self._futile} workers have died, and no game was over meanwhile. Of the last one Ray says: {error}"
+                f"{self._futile} workers have died without any game finishing. Ray's error for the last one: {error}"
             )
         if worker.place is None:
             self._notice(f"A worker has not started: {str(error).strip().splitlines()[-1]}")
         else:
             self._notice(f"A worker is lost ({worker.place}). Its game is played by another.")
-        ray.kill(worker.actor)  # it may live, and only be out of reach
+        ray.kill(worker.actor)  # it may be alive, and only unreachable
         self._start()
 
 
 def _connect(count: int, address: str | None) -> None:
     """Start Ray with processors for so many workers, or join the cluster."""
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
-    # What is started here tells Ray's makers nothing, unless the user has said that it shall.
+    # Ray sends no usage statistics from here, unless the user has enabled them.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # By itself Ray gives workers a niceness of 15: on a busy machine two would play less than this process alone.
+    # By default Ray gives workers a niceness of 15: on a busy machine two would play less than this process alone.
     os.environ.setdefault("RAY_worker_niceness", "0")
     _hush()
     if address is None:
@@ -265,10 +277,10 @@ def _connect(count: int, address: str | None) -> None:
 
 
 def _reach(address: str) -> None:
-    """Whether somebody listens there: Ray itself tries for minutes, and logs all the while.
+    """Check that the address accepts connections: Ray itself would try for minutes, logging all the while.
 
-    :raises OSError: nobody does.
-    :raises ValueError: it is no address.
+    :raises OSError: nothing accepts connections there.
+    :raises ValueError: the text is not an address.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
@@ -277,9 +289,9 @@ def _reach(address: str) -> None:
 
 
 def _hush() -> None:
-    """Ray tells of each death in forty lines, on standard output, and has no public switch for it.
+    """Silence Ray's log of each death: forty lines on standard output, without a public switch.
 
-    Should it have this one no longer, it tells again; :class:`Workers` says it in one line.
+    If a later Ray drops this private switch, the lines appear again; :class:`Workers` reports a death in one line.
     """
     if (module := sys.modules.get("ray._private.worker")) is not None:
         vars(module)["_worker_logs_enabled"] = False

@@ -1,4 +1,4 @@
-"""A game against the engine, without a terminal: whose move it is, what may be done, and how it ends."""
+"""A game against the engine, without a terminal: its moves, its other actions, and its result."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import chess
 from ..engine import Limit, Options, Result, search
 from .levels import Level
 
-#: The engine agrees to a draw where it does not see itself ahead, and not before so many moves of each side.
+#: The engine agrees to a draw where it does not see itself ahead, but not before so many moves of each side.
 DRAW_MOVES = 10
 
-#: How far a hint looks: quick, and better than most players.
+#: The depth of a hint's search: quick, and better than most players.
 HINT_DEPTH = 4
 
-#: What an outcome is called.
+#: The words for an outcome.
 _REASONS = {
     chess.Termination.CHECKMATE: "checkmate",
     chess.Termination.STALEMATE: "stalemate",
@@ -35,9 +35,9 @@ _COLORS = {chess.WHITE: "White", chess.BLACK: "Black"}
 class Game:
     """One game.
 
-    :ivar color: the player's.
-    :ivar result: ``1-0``, ``0-1`` or ``1/2-1/2``, and why; None while the game goes on.
-    :ivar last: what the engine said of its last move.
+    :ivar color: the player's colour.
+    :ivar result: ``1-0``, ``0-1`` or ``1/2-1/2``, and why; None while the game is in progress.
+    :ivar last: the engine's report on its last move.
     """
 
     color: chess.Color
@@ -55,7 +55,7 @@ class Game:
         return self.board.turn == self.color
 
     def move(self, move: chess.Move) -> None:
-        """Make a legal move, of whoever is to move."""
+        """Make a legal move for the side to move."""
         self.board.push(move)
         self._judge()
 
@@ -70,13 +70,13 @@ class Game:
         return Options(seed=self.seed, margin=self.level.margin)
 
     def hint(self) -> chess.Move:
-        """What the engine would do in the player's place."""
+        """Return the engine's move in the player's place."""
         move = search(self.board, Limit(depth=HINT_DEPTH)).move
         assert move is not None
         return move
 
     def undo(self) -> bool:
-        """Take back the player's last move, with the answer if there is one; whether there was any."""
+        """Take back the player's last move, with the answer if there is one; return whether there was a move."""
         moves = 2 if self.players_turn else 1
         if len(self.board.move_stack) < moves:
             return False
@@ -89,7 +89,7 @@ class Game:
         self.result = ("0-1" if self.color else "1-0", f"{_COLORS[self.color]} resigned")
 
     def offer_draw(self) -> bool:
-        """Offer one; whether the engine agrees."""
+        """Offer a draw; return whether the engine agrees."""
         if self.board.fullmove_number <= DRAW_MOVES:
             return False
         score = search(self.board, self.level.limit).score
@@ -99,20 +99,20 @@ class Game:
         return True
 
     def _judge(self) -> None:
-        """See whether the game is over; a draw that can be claimed is claimed."""
+        """Set the result if the game is over; a draw that can be claimed is claimed."""
         outcome = self.board.outcome(claim_draw=True)
         if outcome is not None:
             self.result = (outcome.result(), _REASONS[outcome.termination])
 
     def sans(self) -> list[str]:
-        """The moves so far, in SAN."""
+        """Return the moves so far, in SAN."""
         board, sans = self.board.root(), list[str]()
         for move in self.board.move_stack:
             sans.append(board.san_and_push(move))
         return sans
 
     def taken(self, color: chess.Color) -> list[chess.Piece]:
-        """The pieces that a colour has lost, the most valuable first; one that a pawn had become counts as that."""
+        """Return the pieces that a colour has lost, the most valuable first; promoted pawns by their promotion."""
         board, lost = self.board.root(), Counter[chess.PieceType]()
         for move in self.board.move_stack:
             if board.turn != color and board.is_capture(move):

@@ -1,4 +1,4 @@
-"""How strong the engine plays, by name."""
+"""The named strengths of the engine."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..engine import Limit
 
 @dataclass(frozen=True)
 class Level:
-    """A limit for each move, and how much worse than the best a move may be, in hundredths of a pawn."""
+    """A limit for each move, and by how much it may be worse than the best move, in hundredths of a pawn."""
 
     name: str
     limit: Limit
     margin: int
 
     def describe(self) -> str:
-        """What it does, in words."""
+        """Return a description of the level, in words."""
         errs = f", and errs by up to {_counted(self.margin / 100, 'pawn', 'pawns')}" if self.margin else ""
         return f"{self.name}: {self._looks()}{errs}"
 

@@ -1,4 +1,4 @@
-"""What a player types: a move in any of three ways, or a word."""
+"""The input of a player: a move in any of three notations, or a command."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import chess
 
 
 class NotUnderstood(ValueError):
-    """It is neither a move nor a word. Its text is a sentence for the player."""
+    """The input is neither a move nor a command. The text is a sentence for the player."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """Something to do other than moving."""
+    """A command other than a move."""
 
     name: str
     argument: str = ""
@@ -21,30 +21,30 @@ class Word:
 
 HOW_TO_MOVE = "  moves are typed as e4, Nf3, O-O, a8=N, or as e2e4, a7a8n, or as e2 e4"
 
-#: The words, and what they are for.
+#: The commands, and what they do.
 WORDS = {
     "moves": "list the legal moves; with a square, as in 'moves e2', those from there",
     "hint": "ask what the engine would play",
-    "undo": "take your last move back",
+    "undo": "take back your last move",
     "draw": "offer a draw",
-    "resign": "give up",
-    "new": "begin a new game; with a colour, as in 'new black', play that",
+    "resign": "resign the game",
+    "new": "begin a new game; with a colour, as in 'new black', play that colour",
     "flip": "turn the board round",
-    "help": "show these words",
+    "help": "show these commands",
     "quit": "leave",
 }
 
-#: Shorter ways to say them.
+#: Short forms of the commands.
 _SHORT = {"?": "help", "q": "quit", "exit": "quit", "u": "undo", "h": "hint", "m": "moves", "reset": "new"}
 
 
 def read(text: str, board: chess.Board) -> chess.Move | Word:
-    """What a line means on a board.
+    """Read a line of input.
 
     Moves are SAN (``Nf3``, ``exd5``, ``O-O``), UCI (``g1f3``), or a square to move from and one to move to with
     anything between (``g1 f3``, ``g1-f3``); a promotion without a piece is to a queen.
 
-    :raises NotUnderstood: it means nothing, or a move that is not legal.
+    :raises NotUnderstood: the line has no meaning, or names a move that is not legal.
     """
     words = text.split()
     if not words:
@@ -71,7 +71,7 @@ def _read_move(text: str, board: chess.Board) -> chess.Move:
     try:  # a piece's letter in the wrong case, as in nf3
         return board.parse_san(text[0].upper() + text[1:])
     except ValueError:
-        raise NotUnderstood(f"{text!r} is neither a move nor a word; 'help' shows the words.") from None
+        raise NotUnderstood(f"{text!r} is neither a move nor a command; 'help' shows the commands.") from None
 
 
 def _from_squares(text: str, uci: str, board: chess.Board) -> chess.Move:
@@ -91,27 +91,27 @@ def _why(board: chess.Board) -> str:
 
 
 def _fitting(text: str, board: chess.Board) -> str:
-    """The legal moves of that letter to that square."""
+    """Return the legal moves of that letter to that square."""
     target = text.rstrip("+#")[-2:]
     sans = [board.san(move) for move in board.legal_moves if chess.square_name(move.to_square) == target]
     return ", ".join(sorted(san for san in sans if san[0] == text[0]))
 
 
 def legal(board: chess.Board, square: str = "") -> list[str]:
-    """The legal moves in SAN, sorted; with a square, those from it.
+    """Return the legal moves in SAN, sorted; with a square, those from it.
 
-    :raises NotUnderstood: it is no square.
+    :raises NotUnderstood: the text is not a square.
     """
     if square and square.lower() not in chess.SQUARE_NAMES:
-        raise NotUnderstood(f"{square!r} is no square.")
+        raise NotUnderstood(f"{square!r} is not a square.")
     source = chess.parse_square(square.lower()) if square else None
     return sorted(board.san(move) for move in board.legal_moves if source in (None, move.from_square))
 
 
 def read_color(text: str) -> chess.Color | None:
-    """The colour that a word names; None where nothing is said.
+    """Return the colour that a word names; None for an empty text.
 
-    :raises NotUnderstood: it is none.
+    :raises NotUnderstood: the word is not a colour.
     """
     colors = {"": None, "white": chess.WHITE, "black": chess.BLACK}
     if text.lower() not in colors:

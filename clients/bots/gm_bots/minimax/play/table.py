@@ -1,4 +1,4 @@
-"""The table a game is played at: what is drawn, what is asked, what is done."""
+"""The dialogue of a game: it draws, asks and acts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .view import draw
 
 
 class Quit(Exception):
-    """The player leaves."""
+    """The player wants to leave."""
 
 
 class Table:
-    """One game after the other, from the first position to the end, or until the player leaves."""
+    """Plays one game after the other, from the first position to the end, or until the player leaves."""
 
     def __init__(self, begin: Callable[[chess.Color | None], Game], console: Console) -> None:
-        """:param begin: makes a game; its argument is the player's colour, None for whatever was asked for at first."""
+        """:param begin: makes a game; its argument is the player's colour, None for the one chosen at first."""
         self._begin, self._console = begin, console
         self._palette = palette_of(console)
         self._flipped = False
@@ -36,7 +36,7 @@ class Table:
         return game
 
     def play(self) -> bool:
-        """Play on until a game has ended that no other follows; whether it was reached."""
+        """Play until a game has ended and no other follows; return False if the player left before."""
         try:
             while True:
                 self._show()
@@ -51,7 +51,7 @@ class Table:
             return False
 
     def _show(self) -> None:
-        """The board, in place of the last one where this is a terminal, and below it what there is to say."""
+        """Show the board, in place of the last one on a terminal, and the notes below it."""
         if self._console.is_terminal:
             self._console.clear()
         width = self._console.width
@@ -61,9 +61,9 @@ class Table:
         self._notes.clear()
 
     def _wants_another_look(self) -> bool:
-        """At the end, the last move may still be taken back, or another game begun; where nobody sits there, neither.
+        """Ask at the end whether to undo the last move or begin another game; return False for neither, or no terminal.
 
-        The end of the input is a wish to leave, and the game has been played to its end.
+        The end of the input is a wish to leave, and the game counts as played to its end.
         """
         if not self._console.is_terminal:
             return False
@@ -94,7 +94,7 @@ class Table:
         self._notes.append(f"The engine plays {move}.")
 
     def _think(self) -> str:
-        """The engine's move, in SAN. Ctrl-C while it thinks is a wish for a move, and not for the end."""
+        """Return the engine's move, in SAN. Ctrl-C while it thinks makes it move at once, and does not leave."""
         wanted: list[bool] = []
 
         def hurry(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The board, the moves and the pieces taken, for a terminal of any kind."""
+"""The board, the moves and the captured pieces, for a terminal of any kind."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gm_arena.board_drawing import BESIDE, Palette, Picture, board_lines, moves_
 
 from .game import Game
 
-#: Moves shown of a long game: as many as there are ranks; and below the board, where they take lines of their own.
+#: Full moves shown of a long game: as many as there are ranks; and fewer where they go below the board.
 _MOVES_SHOWN, _MOVES_BELOW = 8, 3
 
 
 def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | None = None) -> RenderableType:
-    """All there is to see of a game.
+    """Draw a game.
 
-    :param width: columns that there are.
+    :param width: columns of the terminal.
     :param flipped: whether the player's own side is at the top.
-    :param palette: the colours that can be shown; None for letters.
+    :param palette: the colours of the terminal; None for letters.
     """
     bottom = game.color != flipped
     board = Text("\n").join(board_lines(_picture(game.board), palette, bottom=bottom))
@@ -41,13 +41,13 @@ def _picture(board: chess.Board) -> Picture:
 
 
 def _moves(game: Game, most: int) -> Table:
-    """The last moves, White's and Black's beside each other."""
+    """Return the last moves, White's and Black's side by side."""
     root = game.board.root()
     return moves_table(game.sans(), root.fullmove_number, most, turn=root.turn)
 
 
 def _taken(game: Game, color: chess.Color, palette: Palette | None) -> Text:
-    """The pieces that a side has lost."""
+    """Return the pieces that a side has lost."""
     return Text("  " + " ".join(piece_text(piece, palette) for piece in game.taken(color)))
 
 

@@ -1,7 +1,7 @@
 """A game of blind chess between a person and a bot, on a daemon in this process.
 
-The bot plays in a thread of its own, as it would for ``gmd connect``; the person in the main one, by the blocking
-client.
+The bot plays in a thread of its own, as it would for ``gmd connect``; the person in the main thread, through the
+blocking client.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from gm_arena.seat import play_seat
 from gm_client import blocking, trio_client
 from gm_client.blocking import Color, GameState, Turn
 
-#: Whom the two play as.
+#: The player ids of the two.
 PERSON, BOT = 1, 2
 
 COLORS: tuple[Color, Color] = ("black", "white")
 
 
 class Match:
-    """One game. Leaving its ``with`` block ends it, whether it is over or not, and its bot.
+    """One game. Leaving its ``with`` block ends the game, whether it is over or not, and its bot.
 
-    :ivar color: the person's.
-    :ivar opponent: what the bot is called.
-    :ivar start: the position that it begins from.
-    :ivar over: its last state, once it is over.
+    :ivar color: the person's colour.
+    :ivar opponent: the bot's name.
+    :ivar start: the start position.
+    :ivar over: the last state, once the game is over.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class Match:
     ) -> None:
         """Begin a game, and let the bot take its seat.
 
-        :param port: the daemon's, on this machine.
-        :param name: what the bot is called.
-        :param seed: what the bot is to draw from; None for chance.
+        :param port: the daemon's port, on this machine.
+        :param name: the bot's name.
+        :param seed: the seed of the bot's random choices; None for a random one.
         :raises BotFailed: the bot does not start.
         """
         self.color, self.opponent = color, name
@@ -65,7 +65,7 @@ class Match:
             raise
 
     def turns(self) -> Iterator[Turn]:
-        """The person's turns, as they come; behind the last one, :attr:`over` is there."""
+        """Yield the person's turns as they come; after the last one, :attr:`over` is set."""
 
         def ended(state: GameState) -> None:
             self.over = state
@@ -73,7 +73,7 @@ class Match:
         yield from self._client.turns(self._game_id, seat=COLORS[self.color], over=ended)
 
     def history(self) -> dict[str, Any]:
-        """The game so far as reconchess's GameHistory, with the players' names."""
+        """Return the game so far as reconchess's GameHistory, with the players' names."""
         history = self._client.history(self._game_id)["history"]
         assert history is not None  # a game of blind chess has one
         names = ("you", self.opponent) if self.color else (self.opponent, "you")
@@ -81,7 +81,7 @@ class Match:
 
     @property
     def failure(self) -> str | None:
-        """What the bot did wrong, if it did, in a sentence."""
+        """The bot's failure in a sentence, or None."""
         return self._failures.first
 
     def close(self) -> None:
@@ -98,12 +98,12 @@ class Match:
 
 
 async def _no_moves() -> list[str]:
-    """Nobody may read the moves of a blind game that is on."""
+    """Return no moves: nobody may read the moves of a blind game in progress."""
     return []
 
 
 class _BotThread:
-    """A bot that plays its seat."""
+    """A bot that plays its seat in a thread."""
 
     def __init__(self, bots: Bots, place: Place, port: int) -> None:
         self._bots, self._place, self._port = bots, place, port
@@ -113,9 +113,9 @@ class _BotThread:
         self._thread = Thread(target=trio.run, args=(self._play,), name="gmd play's bot", daemon=True)
 
     def start(self) -> None:
-        """Return when the bot is ready.
+        """Start the thread, and return when the bot is ready.
 
-        :raises BotFailed: it does not start.
+        :raises BotFailed: the bot does not start.
         """
         self._thread.start()
         self._ready.result()
@@ -123,18 +123,18 @@ class _BotThread:
     async def _play(self) -> None:
         self._token = trio.lowlevel.current_trio_token()
         with self._scope:
-            async with trio.open_nursery() as beside:
+            async with trio.open_nursery() as background:
                 try:
-                    await self._take_seat(beside)
-                except Exception as error:  # also one of the nursery's would come as a group
+                    await self._take_seat(background)
+                except Exception as error:  # an error of the nursery's tasks would also come as a group
                     if self._ready.done():
                         raise
                     self._ready.set_exception(error)
-                beside.cancel_scope.cancel()
+                background.cancel_scope.cancel()
         self._ready.cancel()
 
-    async def _take_seat(self, beside: trio.Nursery) -> None:
-        bot = await started(self._bots, beside)
+    async def _take_seat(self, background: trio.Nursery) -> None:
+        bot = await started(self._bots, background)
         self._ready.set_result(None)
         async with trio_client.Client(port=self._port, player=BOT, patience=0) as client:
             await play_seat(client, self._place, bot)
@@ -149,7 +149,7 @@ class _BotThread:
 
 
 class _Failures(logging.Handler):
-    """Takes what the arena logs of a bot that fails."""
+    """A handler that keeps the arena's log of a bot's failure."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -168,5 +168,5 @@ class _Failures(logging.Handler):
 
 
 def saved(history: Mapping[str, Any]) -> str:
-    """A history as a file has it, which ``gmd replay`` and ``rc-replay`` show."""
+    """Return a history in the file format that ``gmd replay`` and ``rc-replay`` read."""
     return json.dumps(history) + "\n"

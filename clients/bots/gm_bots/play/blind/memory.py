@@ -1,6 +1,6 @@
-"""What a player of blind chess has been told, and what of the opponent's it may suspect where.
+"""The knowledge of a player of blind chess, and what opponent's pieces it may suspect where.
 
-A piece is remembered where it was last seen until something is told by which it is not there any more.
+A piece is remembered where it was last seen until an observation shows that it is no longer there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Kind = tuple[PieceType, bool]
 
 @dataclass(frozen=True)
 class Trace:
-    """Something of the opponent's that may be on a square.
+    """An opponent's piece that may be on a square.
 
-    :ivar piece: None where its kind was not told.
+    :ivar piece: the piece; None where its kind is unknown.
     :ivar turn: the player's turn in which it was last known to be there.
     """
 
@@ -31,20 +31,20 @@ class Trace:
 
 
 class Memory:
-    """The memory of one player in one game. Tell it of everything in the order in which it happens.
+    """The memory of one player in one game. All events must be reported in the order in which they happen.
 
     :ivar turn: the number of the player's turn, from 1 on.
     :ivar own: the player's pieces and castling rights.
-    :ivar traces: by square, what may stand there.
+    :ivar traces: by square, the pieces that may stand there.
     :ivar seen: the squares of this turn's sense.
-    :ivar lost_on: where the opponent has just captured.
+    :ivar lost_on: the square on which the opponent has just captured.
     :ivar moved_by: the player's last move.
     :ivar theirs: how many pieces the opponent has left.
     """
 
     def __init__(self, start: Board, color: Color) -> None:
         self.color, self.turn = color, 0
-        known_in = 1 if start.turn == color else 0  # else the opponent has moved before the first turn
+        known_in = 1 if start.turn == color else 0  # otherwise the opponent has moved before the first turn
         theirs = start.occupied_co[not color]
         self.own = _pieces_of(start, color)
         self.traces = {square: Trace(start.piece_at(square), known_in) for square in chess.scan_forward(theirs)}
@@ -57,10 +57,10 @@ class Memory:
         self.moved_by: Move | None = None
 
     def turn_begins(self, own: Board, lost_on: Square | None) -> None:
-        """The opponent has had its turn, if it had one.
+        """Record the opponent's turn, if it had one, as the player's begins.
 
-        :param own: the player's pieces and castling rights by now.
-        :param lost_on: where the opponent captured, if it did.
+        :param own: the player's present pieces and castling rights.
+        :param lost_on: the square on which the opponent captured, if it did.
         """
         self.turn += 1
         self.seen, self.lost_on = SquareSet(), lost_on
@@ -72,7 +72,7 @@ class Memory:
         self.own = own
 
     def _passed_by(self, square: Square) -> Square | None:
-        """The square that the player's pawn has just passed over on its way to a square, if one has."""
+        """Return the square that the player's pawn has just passed over on its way to a square, if it has."""
         move = self.moved_by
         if move is None or move.to_square != square or self.own.piece_type_at(square) != chess.PAWN:
             return None
@@ -80,12 +80,12 @@ class Memory:
         return (move.from_square + move.to_square) // 2 if twice else None
 
     def _suspect(self, square: Square) -> None:
-        """Something of the opponent's stands there, or may."""
+        """Record that an opponent's piece stands on a square, or may."""
         before = self.traces.get(square)
         self.traces[square] = Trace(before.piece if before else None, self.turn)
 
     def saw(self, cells: Iterable[Cell]) -> None:
-        """A sense has shown these squares."""
+        """Record the squares that a sense has shown."""
         shown = dict(cells)
         self.seen = SquareSet(shown)
         found = {square: piece for square, piece in shown.items() if piece is not None and piece.color != self.color}
@@ -95,7 +95,7 @@ class Memory:
             self._has_left(_kind(square, piece))
 
     def _has_left(self, kind: Kind) -> None:
-        """Of a kind that is seen, more is remembered than there was at first: then the one that is not seen has moved.
+        """Forget an unseen piece of a kind where more are remembered than there were at first: it must have moved.
 
         Where it could be one of several, all of them stay. Promotions do not count.
         """
@@ -107,12 +107,12 @@ class Memory:
             del self.traces[unseen[0]]
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """This has become of the move that the player asked for."""
+        """Record the result of the move that the player requested."""
         self.moved_by = taken
         if capture is not None:
             self.traces.pop(capture, None)
             self.theirs -= 1
-        if taken is not None:  # whatever it moved over and to is empty
+        if taken is not None:  # the squares it passed and reached hold no opponent
             for square in [*chess.SquareSet.between(taken.from_square, taken.to_square), taken.to_square]:
                 self.traces.pop(square, None)
         if requested is not None and self.own.piece_type_at(requested.from_square) == chess.PAWN:
@@ -123,7 +123,7 @@ class Memory:
             self.own.clear_stack()
 
     def _pawn_asked(self, requested: Move, taken: Move | None) -> None:
-        """What is told by a pawn's move that was not made as it was asked for."""
+        """Record what follows from a pawn's move that was not made as requested."""
         if taken is None and chess.square_file(requested.from_square) != chess.square_file(requested.to_square):
             self.traces.pop(requested.to_square, None)  # it had nothing to capture
         elif (blocked := blocked_at(requested, taken, pawn=True)) is not None:
@@ -131,7 +131,7 @@ class Memory:
 
 
 def blocked_at(requested: Move, taken: Move | None, *, pawn: bool) -> Square | None:
-    """Return the square on which something stood in a pawn's way; None if nothing is known to."""
+    """Return the square on which a piece stood in a pawn's way; None if none is known."""
     ahead = chess.square_file(requested.from_square) == chess.square_file(requested.to_square)
     if not pawn or not ahead or taken == requested:
         return None

@@ -1,4 +1,4 @@
-"""What a player of blind chess types: a square to sense, a move to ask for, or a word."""
+"""The input of a player of blind chess: a square to sense, a move to request, or a command."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from gm_bots.minimax.play.prompt import NotUnderstood, Word
 HELP = (
     "  First sense: type a square, and you see it and the eight around it.",
     "  Then ask for a move: e2e4, e2 e4, e4, Nf3, exd5, O-O, a8=N. Your own pieces",
-    "  decide what you may ask for; you are told what becomes of it. There is no",
+    "  decide what you may ask for; you are told what comes of it. There is no",
     "  check: the game ends when a king is captured.",
 )
 
-#: What the board's marks mean: where squares have colours, and in letters.
+#: The meaning of the board's marks: where squares have colours, and in letters.
 COLORED_LEGEND = (
     "  You do not see grey squares. A piece there is where you last saw it; the",
-    "  small number says how many of your turns ago. A ? is a piece whose kind you",
-    "  were not told. Marked: your last move, and where you have just lost a piece.",
+    "  small number says how many of your turns ago. A ? is a piece of unknown kind.",
+    "  Marked: your last move, and where you have just lost a piece.",
 )
 LETTERED_LEGEND = (
-    "  A dot is an empty square that you see. A number beside a piece says how many",
-    "  of your turns ago you last saw it. A ? is a piece whose kind you were not",
-    "  told. Brackets: your last move.",
+    "  A dot is an empty square that you see. A number next to a piece says how many",
+    "  of your turns ago you last saw it. A ? is a piece of unknown kind.",
+    "  Brackets: your last move.",
 )
 
-#: The words, and what they are for.
+#: The commands, and what they do.
 WORDS = {
     "pass": "sense nothing, or move nothing",
-    "moves": "list what you may ask for; with a square, as in 'moves e2', from there",
-    "resign": "give up",
-    "new": "begin a new game; with a colour, as in 'new black', play that",
+    "moves": "list the moves you may ask for; with a square, as in 'moves e2', those from there",
+    "resign": "resign the game",
+    "new": "begin a new game; with a colour, as in 'new black', play that colour",
     "flip": "turn the board round",
-    "help": "show these words",
+    "help": "show these commands",
     "quit": "leave",
 }
 
-#: Shorter ways to say them.
+#: Short forms of the commands.
 _SHORT = {"?": "help", "q": "quit", "exit": "quit", "m": "moves", "reset": "new", "--": "pass", "0000": "pass"}
 
 _SAN = re.compile(r"([KQRBN])?([a-h])?([1-8])?[x:]?([a-h][1-8])(?:=?([QRBN]))?[+#]?")
@@ -61,27 +61,27 @@ def _read_word(text: str) -> Word | Pass | None:
 
 
 def read_sense(text: str) -> Square | Pass | Word:
-    """Read what was typed where a sense is due.
+    """Read the input for a sense.
 
-    :raises NotUnderstood: it means nothing.
+    :raises NotUnderstood: it has no meaning.
     """
     if not text.strip():
         raise NotUnderstood("Type the square to sense around, such as e5, or 'help'.")
     if (word := _read_word(text)) is not None:
         return word
     if text.strip().lower() not in chess.SQUARE_NAMES:
-        raise NotUnderstood(f"{text.strip()!r} is neither a square nor a word; 'help' shows the words.")
+        raise NotUnderstood(f"{text.strip()!r} is neither a square nor a command; 'help' shows the commands.")
     return chess.parse_square(text.strip().lower())
 
 
 def read_move(text: str, own: Board, actions: Sequence[Move]) -> Move | Pass | Word:
-    """Read what was typed where a move is due.
+    """Read the input for a move.
 
     A move is UCI, two squares, or SAN as far as the player can know it. A promotion without a piece is to a queen.
 
     :param own: the player's pieces.
-    :param actions: what may be asked for.
-    :raises NotUnderstood: it means nothing, or no move, or several.
+    :param actions: the moves that may be requested.
+    :raises NotUnderstood: it has no meaning, or names no move, or several.
     """
     if not text.strip():
         raise NotUnderstood("Type a move to ask for, such as e2e4, Nf3 or exd5, or 'help'.")
@@ -94,9 +94,9 @@ def read_move(text: str, own: Board, actions: Sequence[Move]) -> Move | Pass | W
         if not fitting and text[0].islower():  # perhaps a piece's letter in the wrong case, as in nf3
             fitting = _by_san(text[0].upper() + text[1:], own, actions) or fitting
     if fitting is None:
-        raise NotUnderstood(f"{text!r} is neither a move nor a word; 'help' shows the words.")
+        raise NotUnderstood(f"{text!r} is neither a move nor a command; 'help' shows the commands.")
     if not fitting:
-        raise NotUnderstood(f"{text} is no move that your pieces could make; 'moves' lists those.")
+        raise NotUnderstood(f"{text} is not a move that your pieces could make; 'moves' lists those.")
     if len(fitting) > 1:
         named = ", ".join(sorted(move.uci() for move in fitting))
         raise NotUnderstood(f"{text} could be more than one move: {named}.")
@@ -104,7 +104,7 @@ def read_move(text: str, own: Board, actions: Sequence[Move]) -> Move | Pass | W
 
 
 def _by_squares(text: str, actions: Sequence[Move]) -> list[Move] | None:
-    """The moves that two squares name; None if they are none."""
+    """Return the moves that two squares name; None if the text is not two squares."""
     match = _SQUARES.fullmatch(text)
     if match is None:
         return None
@@ -113,7 +113,7 @@ def _by_squares(text: str, actions: Sequence[Move]) -> list[Move] | None:
 
 
 def _by_san(text: str, own: Board, actions: Sequence[Move]) -> list[Move] | None:
-    """The moves that a text names as SAN does; None if it is none."""
+    """Return the moves that a text names in SAN; None if it is not SAN."""
     castle = text.upper().replace("0", "O")
     if castle in ("O-O", "O-O-O"):
         kingside = castle == "O-O"
@@ -140,7 +140,7 @@ def _straight(move: Move) -> bool:
 
 
 def _promoting(moves: list[Move], letter: str | None) -> list[Move]:
-    """Those of some moves that promote to a piece. Where none is named it is a queen, or they do not promote.
+    """Return the moves that promote to a given piece. Without one it is a queen, or the moves do not promote.
 
     reconchess lists captures on the last rank without a piece, too, and makes them promote to a queen.
     """
@@ -149,12 +149,12 @@ def _promoting(moves: list[Move], letter: str | None) -> list[Move]:
 
 
 def listed(own: Board, actions: Sequence[Move], square: str = "") -> str:
-    """What may be asked for, by piece: ``knight g1: e2 f3 h3; ...``.
+    """Return the moves that may be requested, by piece: ``knight g1: e2 f3 h3; ...``.
 
-    :raises NotUnderstood: it is no square.
+    :raises NotUnderstood: the text is not a square.
     """
     if square and square.lower() not in chess.SQUARE_NAMES:
-        raise NotUnderstood(f"{square!r} is no square.")
+        raise NotUnderstood(f"{square!r} is not a square.")
     targets: dict[Square, dict[str, None]] = {}
     for move in actions:
         if not square or chess.square_name(move.from_square) == square.lower():

@@ -1,4 +1,4 @@
-"""The table that a game of blind chess is played at: what is drawn, what is asked, what is done."""
+"""The dialogue of a game of blind chess: it draws, asks and acts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LAST_QUESTION = "The game is over: 'new' begins another, 'save' keeps this one 
 
 
 class Quit(Exception):
-    """The player leaves."""
+    """The player wants to leave."""
 
 
 class NewGame(Exception):
     """The player wants another game.
 
-    :ivar color: that the player wants to play; None for whatever was asked for at first.
+    :ivar color: the colour that the player wants; None for the one chosen at first.
     """
 
     def __init__(self, color: chess.Color | None) -> None:
@@ -43,11 +43,11 @@ class NewGame(Exception):
 
 
 class Table:
-    """One game after the other, until the player leaves."""
+    """Plays one game after the other, until the player leaves."""
 
     def __init__(self, begin: Callable[[chess.Color | None], Match], console: Console, opponent: str) -> None:
-        """:param begin: begins a game; its argument is the player's colour, None for whatever was asked for at first.
-        :param opponent: what the bot is called before it is there.
+        """:param begin: begins a game; its argument is the player's colour, None for the one chosen at first.
+        :param opponent: the bot's name before it has started.
         """
         self._begin, self._console, self._opponent = begin, console, opponent
         self._palette = palette_of(console)
@@ -55,7 +55,7 @@ class Table:
         self._notes: list[str] = []
 
     def play(self) -> bool:
-        """Play on until a game has ended that no other follows; whether it was reached.
+        """Play until a game has ended and no other follows; return False if the player left before.
 
         :raises BotFailed: the bot does not start.
         """
@@ -73,7 +73,7 @@ class Table:
                 return False
 
     def _play_one(self, match: Match) -> None:
-        """One game to its end, and what is asked then."""
+        """Play one game to its end, and ask what to do then."""
         self._match, self._memory = match, Memory(match.start, match.color)
         self._story: list[str] = []
         side = "White" if match.color else "Black"
@@ -88,7 +88,7 @@ class Table:
         self._end(match.over)
 
     def _next(self, turns: Iterator[Turn]) -> Turn | None:
-        """The player's next turn, once the bot has moved; None where the game is over."""
+        """Return the player's next turn, once the bot has moved; None where the game is over."""
         with self._console.status(f"{self._match.opponent} thinks; Ctrl-C leaves"):
             return next(turns, None)
 
@@ -104,7 +104,7 @@ class Table:
             self._move(turn)
 
     def _sense(self, turn: Turn) -> bool:
-        """Ask for a sense until there is one; whether the turn goes on."""
+        """Ask until there is a sense; return whether the turn goes on."""
         while True:
             meant = self._ask("sense", "Sense around: ", prompt.read_sense)
             if isinstance(meant, Word):
@@ -113,7 +113,7 @@ class Table:
                 continue
             square = None if meant == prompt.PASS else meant
             sensed = turn.sense(None if square is None else chess.square_name(square))
-            if sensed["state"]["phase"] == "over":  # the bot has given up meanwhile
+            if sensed["state"]["phase"] == "over":  # the bot has resigned meanwhile
                 return False
             cells = read_sense(sensed["sense_result"])
             self._memory.saw(cells)
@@ -121,7 +121,7 @@ class Table:
             return True
 
     def _move(self, turn: Turn) -> None:
-        """Ask for a move until there is one."""
+        """Ask until there is a move."""
         memory, actions = self._memory, [Move.from_uci(uci) for uci in turn.move_actions]
         while True:
             meant = self._ask("move", "Your move: ", lambda text: prompt.read_move(text, memory.own, actions))
@@ -141,7 +141,7 @@ class Table:
         self._story.append(f"{self._memory.turn}. {sentence}" if number else sentence)
 
     def _ask(self, due: str, question: str, read: Callable[[str], T]) -> T:
-        """Show what there is, and ask until what is typed is understood."""
+        """Show the board, and ask until the input is understood."""
         while True:
             self._show(title_of(self._memory, self._match.opponent, due), self._suspected())
             try:
@@ -149,10 +149,10 @@ class Table:
             except NotUnderstood as error:
                 self._notes.append(str(error))
 
-    # --- Words ----------------------------------------------------------------------------------------------------
+    # --- Commands ----------------------------------------------------------------------------------------------------
 
     def _obey(self, word: Word, turn: Turn) -> bool:
-        """Do what a word says; whether the game is over by that."""
+        """Carry out a command; return whether it ends the game."""
         try:
             match word.name:
                 case "moves":
@@ -178,7 +178,7 @@ class Table:
     # --- The end --------------------------------------------------------------------------------------------------
 
     def _end(self, state: GameState) -> None:
-        """The true position and the result, and what the player wants then."""
+        """Show the true position and the result, and ask what the player wants next."""
         last, king = self._last_move()
         if self._match.failure is not None:
             self._notes.append(f"The bot failed: {self._match.failure}")
@@ -200,7 +200,7 @@ class Table:
                 return
 
     def _last_move(self) -> tuple[Move | None, chess.Square | None]:
-        """The game's last move, and where it captured a king, which is told."""
+        """Return the game's last move, and where it captured a king; add that capture to the story."""
         history = read_json(saved(self._match.history())).history
         if not history.turns:
             return None, None
@@ -226,7 +226,7 @@ class Table:
         return suspected(self._memory, self._palette)
 
     def _show(self, title: str, picture: Picture) -> None:
-        """The board, in place of the last one where this is a terminal, and below it what there is to say."""
+        """Show the board, in place of the last one on a terminal, and the notes below it."""
         if self._console.is_terminal:
             self._console.clear()
         scene = Scene(title, picture, self._story, self._memory.color != self._flipped)

@@ -1,4 +1,4 @@
-"""What a player of blind chess sees: the board as it may be, and what it was told, for a terminal of any kind."""
+"""The view of a player of blind chess: the board as it may be, and the story so far, for a terminal of any kind."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from gm_arena.board_drawing import BOARD_COLUMNS, Palette, Picture, board_lines
 
 from .memory import Memory, Trace
 
-#: How many turns ago a piece was last seen, from 0 on; for terminals that show chess pieces, and for others.
+#: The marks of how many turns ago a piece was last seen, from 0; for terminals that show chess pieces, and for others.
 _AGES, _PLAIN_AGES = " ¹²³⁴⁵⁶⁷⁸⁹", " 123456789"
 _OLDER = "⁺", "+"
 
-#: Columns that the board and a readable story take beside each other, and the gap between the two.
+#: Columns that the board and a readable story take side by side, and the gap between the two.
 _BESIDE, _GAP = 64, 3
 
-#: Lines of the story: beside the board, and below it, where they take lines of their own.
+#: Lines of the story: to the right of the board, and below it.
 _LINES_BESIDE, _LINES_BELOW = 11, 5
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All there is to see at one moment.
+    """Everything to show at one moment.
 
-    :ivar title: what is due, in a line.
-    :ivar story: what the player was told, the latest last.
-    :ivar bottom: whose side is at the bottom.
+    :ivar title: the next action, in a line.
+    :ivar story: the events that the player knows, the latest last.
+    :ivar bottom: the colour whose side is at the bottom.
     """
 
     title: str
@@ -45,21 +45,21 @@ class Scene:
 def draw(scene: Scene, palette: Palette | None, *, width: int) -> RenderableType:
     """Draw a scene.
 
-    :param palette: the colours that can be shown; None for letters.
-    :param width: columns that there are.
+    :param palette: the colours of the terminal; None for letters.
+    :param width: columns of the terminal.
     """
     board = Text("\n").join(board_lines(scene.picture, palette, bottom=scene.bottom))
     title = Text(scene.title, "bold")
     if width < _BESIDE:
         return Group(title, board, *_story(scene.story, width, _LINES_BELOW))
     sheet = Table.grid(padding=(0, _GAP))
-    beside = width - BOARD_COLUMNS - 2 * _GAP
-    sheet.add_row(board, Group(*_story(scene.story, beside, _LINES_BESIDE)))
+    story_width = width - BOARD_COLUMNS - 2 * _GAP
+    sheet.add_row(board, Group(*_story(scene.story, story_width, _LINES_BESIDE)))
     return Group(title, sheet)
 
 
 def _story(story: Sequence[str], width: int, most: int) -> list[Text]:
-    """As many of the last sentences as fit into so many lines of a width."""
+    """Return as many of the last sentences as fit into so many lines of a width."""
     shown: list[Text] = []
     left = most
     for sentence in reversed(story):
@@ -72,12 +72,12 @@ def _story(story: Sequence[str], width: int, most: int) -> list[Text]:
 
 
 def _indent(sentence: str) -> str:
-    """Sentences that begin a turn have its number, the others stand below its first word."""
+    """Return the indentation of a sentence: one that begins a turn has its number, the others align with its text."""
     return "" if sentence[:1].isdigit() else "   "
 
 
 def suspected(memory: Memory, palette: Palette | None) -> Picture:
-    """What the player knows, and what may stand on the squares that it does not see."""
+    """Return the player's knowledge, and what may stand on the squares that it does not see."""
     own = SquareSet(memory.own.occupied_co[memory.color])
     pieces = memory.own.piece_map()
     traces = {square: trace for square, trace in memory.traces.items() if square not in own}
@@ -99,7 +99,7 @@ def _age(memory: Memory, trace: Trace, palette: Palette | None) -> str:
 
 
 def truth(board: Board, last: Move | None, captured_king: Square | None) -> Picture:
-    """The true position, when the game is over."""
+    """Return the true position, for a game that is over."""
     alarmed = SquareSet() if captured_king is None else SquareSet([captured_king])
     return Picture(board.piece_map(), marked=_squares_of(last), alarmed=alarmed)
 
@@ -109,7 +109,7 @@ def _squares_of(move: Move | None) -> SquareSet:
 
 
 def title_of(memory: Memory, opponent: str, due: str) -> str:
-    """``Turn 3: sense. You are White, with 16 pieces; random has 15.``"""
+    """Return the title: ``Turn 3: sense. You are White, with 16 pieces; random has 15.``"""
     own = chess.popcount(memory.own.occupied_co[memory.color])
     side = "White" if memory.color else "Black"
     return f"Turn {memory.turn}: {due}. You are {side}, with {_pieces(own)}; {opponent} has {memory.theirs}."

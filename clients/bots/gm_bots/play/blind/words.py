@@ -1,4 +1,4 @@
-"""What a player of blind chess is told, in sentences."""
+"""Sentences for the observations of a player of blind chess."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ORDER = (chess.KING, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess
 
 
 def of_sense(square: Square | None, cells: Iterable[Cell], color: Color) -> str:
-    """What a sense has shown of the opponent.
+    """Return what a sense has shown of the opponent.
 
-    :param color: the player's.
+    :param color: the player's colour.
     """
     if square is None:
         return "You sense nothing."
@@ -29,7 +29,7 @@ def of_sense(square: Square | None, cells: Iterable[Cell], color: Color) -> str:
 
 
 def _listed(found: list[tuple[Square, Piece]]) -> str:
-    """``king e8, pawns d7 e7 f7``."""
+    """Return pieces with their squares: ``king e8, pawns d7 e7 f7``."""
     parts = []
     for piece_type in _ORDER:
         squares = sorted(at for at, piece in found if piece.piece_type == piece_type)
@@ -40,7 +40,7 @@ def _listed(found: list[tuple[Square, Piece]]) -> str:
 
 
 def of_move(own: Board, requested: Move | None, taken: Move | None, capture: Square | None) -> str:
-    """What has become of the move that was asked for.
+    """Return the result of the move that was requested.
 
     :param own: the player's pieces before it.
     """
@@ -62,7 +62,7 @@ def of_move(own: Board, requested: Move | None, taken: Move | None, capture: Squ
 
 
 def _why(own: Board, requested: Move, piece_type: chess.PieceType) -> str:
-    """Why a move was refused; the own pieces allowed it."""
+    """Return why a move was refused that the player's own pieces allowed."""
     if own.is_castling(requested):
         return "something stands between king and rook"
     blocked = blocked_at(requested, None, pawn=piece_type == chess.PAWN)
@@ -72,7 +72,7 @@ def _why(own: Board, requested: Move, piece_type: chess.PieceType) -> str:
 
 
 def of_opponent(own: Board, capture: Square | None) -> str:
-    """What the opponent's turn has taken.
+    """Return what the opponent's turn has captured.
 
     :param own: the player's pieces before it.
     """
@@ -83,7 +83,7 @@ def of_opponent(own: Board, capture: Square | None) -> str:
 
 
 def of_end(result: str, termination: str) -> str:
-    """``White wins: 1-0, the king is captured``."""
+    """Return the result: ``White wins: 1-0, the king is captured``."""
     ending = read_ending(termination, Cause.KING_CAPTURE)
     verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(result, "Draw")
     return f"{verdict}: {result}, {termination if ending is None else _reason(ending)}"
@@ -104,7 +104,7 @@ def _reason(ending: Ending) -> str:
 
 
 def of_kings_end(capture: Square, move: Move, by_player: bool) -> str:
-    """How the king was captured."""
+    """Return how the king was captured."""
     whose, who = ("your opponent's", "You capture") if by_player else ("your", "Your opponent captures")
     return f"{who} {whose} king on {_name(capture)} with {move.uci()}."
 

@@ -1,4 +1,4 @@
-"""What a network is worth: ``gmd evaluate``, which plays it against others and counts by the arena's statistics.
+"""The strength of a network: ``gmd evaluate``, which plays it against others and uses the arena's statistics.
 
-``opponents`` says who these are, ``table`` what came of it. The games are a match of the arena's.
+``opponents`` selects the opponents, ``table`` prints the results. The games are a match of the arena's.
 """

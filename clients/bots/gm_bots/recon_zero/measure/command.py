@@ -22,56 +22,72 @@ if TYPE_CHECKING:
 
 #: Options that gmd match does not have.
 _OWN = ("against", "older", "ablation", "options", "simulations", "c_puct", "results_out")
-#: Options that --smoke has.
+#: The options of --smoke.
 _OF_SMOKE = {"checkpoint", "games", "options", "movetime", "simulations", "c_puct", "max_moves", "seed", "smoke"}
-#: Games of --smoke; as many as the notebook's run_all_checks plays.
+#: Games of --smoke; the same number as in the notebook's run_all_checks.
 SMOKE_GAMES = 2
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-CLOCK = "In seconds: 300, 180+2, 1/0.05 (first move/each later one), none.  [default: 900+5, reconchess's]"
+CLOCK = "Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: 900+5, reconchess's]"
 
 
 @click.command()
 @click.argument("checkpoint", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--games", type=click.IntRange(1), default=20, show_default=True, help="With each, in turn as White.")
+@click.option(
+    "--games",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Games against each opponent, with alternating colours.",
+)
 @click.option(
     "--against",
     multiple=True,
     metavar="FILE.pt|BOT",
-    help="A checkpoint, or a bot of gmd match; may be given again.  [default: RandomBot, AttackerBot, TroutBot]",
+    help="An opponent, a checkpoint or a bot of gmd match; repeatable.  [default: RandomBot, AttackerBot, TroutBot]",
 )
 @click.option(
-    "--older", type=click.IntRange(0), default=0, metavar="N", help="Also the N checkpoints of its training before it."
+    "--older",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Also play the N checkpoints before it in its training.",
 )
-@click.option("--ablation", is_flag=True, help="Also itself, with one switch turned at a time.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Of recon-zero; may be given again.")
-@click.option("--movetime", type=POSITIVE, help="Seconds that its searches may take.")
+@click.option("--ablation", is_flag=True, help="Also play itself with one switch turned at a time.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set an option of recon-zero; may be given several times.",
+)
+@click.option("--movetime", type=POSITIVE, help="The most seconds of its search for a move.")
 @click.option(
     "--simulations",
     type=click.IntRange(1, entry.MAX_SIMULATIONS),
-    help="Of its searches, in each position.  [default: the bot's, 100]",
+    help="Simulations of its searches in each position.  [default: the bot's, 100]",
 )
 @click.option(
     "--c-puct",
     type=click.FloatRange(0, entry.MAX_C_PUCT),
-    help="How much a move's probability counts in its searches.  [default: the bot's, 0.5]",
+    help="Weight of a move's probability in its searches.  [default: the bot's, 0.5]",
 )
-@click.option("--smoke", is_flag=True, help="Only check that it works: a few of its decisions, and two games.")
+@click.option("--smoke", is_flag=True, help="Only check that the bot works, by a few of its decisions and two games.")
 @click.option(
     "--concurrency",
     type=click.IntRange(0, 100),
     default=1,
     show_default=True,
     callback=lambda ctx, param, value: value or os.cpu_count() or 1,
-    help="Games at a time; 0 for as many as there are processors.",
+    help="The most games to play at the same time; 0 for as many as there are processors.",
 )
 @click.option("--clock", callback=read_clock, metavar="CLOCK", help=CLOCK)
-@click.option("--max-moves", type=click.IntRange(1), help="A game is drawn after so many moves of each side.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What decides all that is drawn.")
-@click.option("--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game, and the numbers.")
+@click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
+@click.option("--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game, and the summary.")
 @click.option("--results-out", type=FILE, metavar="FILE", help="Add a row with the columns of gmd train's results.csv.")
-@click.option("--resume", is_flag=True, help="Go on with the evaluation that --json-out was written by.")
-@click.option("--quiet", is_flag=True, help="No line for each game.")
+@click.option("--resume", is_flag=True, help="Continue the evaluation in the --json-out file.")
+@click.option("--quiet", is_flag=True, help="Do not print a line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def evaluate(checkpoint: Path | None, **given: Any) -> None:
     """\b
@@ -80,16 +96,16 @@ def evaluate(checkpoint: Path | None, **given: Any) -> None:
     Play a CHECKPOINT of recon-zero against others, and say how strong it is. Without one, the bot plays with the
     network that comes with gmd.
 
-    The others are reconchess's own bots, of which TroutBot needs Stockfish. --against takes others: files of
-    checkpoints (.pt), names of reconchess's bots, and bots as gmd match takes them; a checkpoint plays with the same
-    options as the one that is measured. --ablation adds the bot itself with one switch turned: what it scores against
-    that is what the switch is worth; alone it leaves out the others.
+    The default opponents are reconchess's own bots, of which TroutBot needs Stockfish. --against gives others: files of
+    checkpoints (.pt), names of reconchess's bots, and bots as for gmd match; a checkpoint plays with the same options
+    as the measured one. --ablation adds the bot itself with one switch turned: its score against that is what the
+    switch is worth; alone it replaces the default opponents.
 
-    --smoke plays no match: it checks that the bot keeps its belief, and senses and moves as it may, plays two games, or
-    --games, against reconchess's RandomBot, and prints a table. The exit status is 1 if a check fails.
+    --smoke plays no match: it checks that the bot's belief is valid and that its senses and moves are legal, plays two
+    games, or --games, against reconchess's RandomBot, and prints a table. The exit status is 1 if a check fails.
 
-    The exit status is 0 whoever wins; 1 if it cannot be played to its end; 2 if the command line is wrong or a bot
-    cannot be started; 130 after Ctrl-C, which keeps what was played.
+    The exit status is 0, whoever wins; 1 if the evaluation cannot be played to its end; 2 if the command line is wrong
+    or a bot cannot be started; 130 after Ctrl-C, which keeps the games played.
     """
     with complaints():
         status = _smoke(checkpoint, given) if given.pop("smoke") else _evaluate(checkpoint, given)
@@ -104,7 +120,7 @@ def _smoke(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if checkpoint is not None:
         options["checkpoint"] = str(checkpoint)
     try:
-        entry.make(**options)  # all that follows imports what it needs
+        entry.make(**options)  # checked first: the code below imports the libraries
     except entry.LibraryMissing as error:
         raise error.saying(without_network(checkpoint)) from None
     from .smoke import smoke
@@ -118,17 +134,17 @@ def _is_given(name: str) -> bool:
 
 def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if given["resume"] and given["json_out"] is None:
-        raise click.UsageError("--resume needs --json-out, the record to go on with")
+        raise click.UsageError("--resume needs --json-out, the record to continue")
     options = _options(given, checkpoint)
     _check_results_out(given)
-    entry.read(options)  # refuses what cannot be; all that follows imports numpy
+    entry.read(options)  # checked first: the code below imports numpy
     from ..processes import Processes
     from .opponents import VARIANT, Asked, Gauntlet
     from .table import Table
 
     asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"])
     settings = _settings(given)
-    # A game of two of them takes two.
+    # A game of two recon-zero bots takes two processes.
     processes = Processes(2 * settings["concurrency"])
     try:
         gauntlet = Gauntlet(asked, settings, processes)
@@ -145,7 +161,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
 
 
 def _check_results_out(given: dict[str, Any]) -> None:
-    """Refuse a file that has no such rows, and an evaluation without the games that these count."""
+    """Refuse a file with other columns, and an evaluation without the games that they count."""
     if given["results_out"] is None:
         return
     from .opponents import RANDOM, named
@@ -160,7 +176,7 @@ def _check_results_out(given: dict[str, Any]) -> None:
 
 
 def _begun_row(bots: ReconZeroBots) -> results.Row:
-    """What the checkpoint says, read before the games: a training may replace the file meanwhile."""
+    """Return the checkpoint's data, read before the games: a training may replace the file meanwhile."""
     kept: dict[str, Any] = {}
     if bots.checkpoint is not None:
         from ..checkpoint import BadCheckpoint, history
@@ -184,7 +200,7 @@ def _add_row(path: Path, row: results.Row, counts: tuple[int, int, int]) -> None
 
 
 def _options(given: dict[str, Any], checkpoint: Path | None) -> dict[str, str]:
-    """Those of recon-zero."""
+    """Return the options of recon-zero."""
     options = read_options(given["options"])
     if "checkpoint" in options and (checkpoint or options["checkpoint"] != entry.WITHOUT):
         raise click.UsageError(
@@ -197,7 +213,7 @@ def _options(given: dict[str, Any], checkpoint: Path | None) -> dict[str, str]:
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The options of ``gmd match``."""
+    """Return the options of ``gmd match``."""
     own = {name: value for name, value in given.items() if name not in _OWN}
-    own["movetime"] = None  # it is recon-zero's, not every engine's
+    own["movetime"] = None  # it applies to recon-zero, not to every engine
     return {**defaults(), **own, "tournament": "gauntlet"}

@@ -1,4 +1,4 @@
-"""Who is measured, and by whom: reconchess's own bots, older checkpoints, and the bot itself with a switch turned."""
+"""The measured bot and its opponents: reconchess's own bots, older checkpoints, and itself with a switch turned."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ..player import Settings
 from ..processes import Processes
 from .without import without_network
 
-#: What is measured, where a file or an option says nothing else.
+#: The label of the measured bot, without a file or an option that gives another.
 LABEL = entry.NAME
 
-#: What is played.
+#: The variant of all games.
 VARIANT = "rbc"
 
 #: reconchess's own bots, by the names of their classes.
@@ -36,19 +36,19 @@ RECONCHESS = {
 }
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
 
-#: What ends the name of a checkpoint's file.
+#: The suffix of a checkpoint's file.
 CHECKPOINT = ".pt"
 _ITERATION = re.compile(r"iteration-(\d+)\.pt")
-#: Switches without which others do nothing: there are no positions to weigh, or no sense is chosen by them.
+#: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
 _NEEDED_BY = {"belief": ("sensing", "danger", "plausible", "alarm"), "sensing": ("alarm",)}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line asks for.
+    """The arguments of a command line.
 
-    :ivar checkpoint: what is measured; None for what the bot plays by if nothing is said.
-    :ivar options: of recon-zero, for the measured one and all that are the same bot.
+    :ivar checkpoint: the measured checkpoint; None for the bot's default.
+    :ivar options: recon-zero's options, for the measured bot and all that are the same bot.
     :ivar against: files of checkpoints, names of reconchess's bots, and bots as ``gmd match`` takes them.
     :ivar older: how many checkpoints before it, of the same training.
     :ivar ablation: whether it plays itself, with one switch turned at a time.
@@ -62,17 +62,17 @@ class Asked:
 
 
 class Gauntlet:
-    """Those who play, each with a name of its own, the measured one first: it meets all the others.
+    """The participants, each with a label of its own; the measured bot is the first, and meets all the others.
 
-    :ivar entrants: them.
-    :ivar texts: what each is in a record: a checkpoint stands there by what is in it, for a file's name stays while
-        a training goes on.
-    :ivar remarks: sentences about who is missing.
+    :ivar entrants: the participants.
+    :ivar texts: how each is recorded: a checkpoint by the hash of its contents, since a file keeps its name while a
+        training goes on.
+    :ivar remarks: sentences about missing participants.
     """
 
     def __init__(self, asked: Asked, given: Mapping[str, Any], processes: Processes) -> None:
         """:param given: the options of ``gmd match``.
-        :raises BotUnusable: one of them cannot play. Those that lack a library come last.
+        :raises BotUnusable: a participant cannot play. Missing libraries are reported last.
         """
         self._asked, self._given, self._processes = asked, given, processes
         self.entrants: list[Entrant] = []
@@ -90,23 +90,23 @@ class Gauntlet:
         if self._missing:
             raise self._missing[0]
         if len(self.entrants) < 2:
-            raise BotUnusable("; ".join(["nobody is left to play against", *self.remarks]))
+            raise BotUnusable("; ".join(["no opponent is left", *self.remarks]))
 
     @property
     def bots(self) -> ReconZeroBots:
-        """What is measured."""
+        """The measured bot."""
         bots = self.entrants[0].bots
         assert isinstance(bots, ReconZeroBots)
         return bots
 
     @property
     def measured(self) -> str:
-        """What is measured, with its options, for people."""
+        """The measured bot's name with its options."""
         return self.bots.name
 
     @property
     def random_mover(self) -> str:
-        """The label of reconchess's random mover, which plays."""
+        """The label of reconchess's random mover among the participants."""
         return next(each.label for each in self.entrants if each.spec == RECONCHESS[RANDOM])
 
     def _add(self, text: str) -> None:
@@ -120,11 +120,11 @@ class Gauntlet:
                 self._keep(self._other(own_label(name, self.entrants), RECONCHESS.get(spec, spec)))
 
     def _other(self, label: str, spec: str) -> Entrant:
-        """A bot as ``gmd match`` has it."""
+        """Return a bot as ``gmd match`` makes it."""
         memory = memory_for(self._given["max_memory"], self._given["concurrency"])
         entrant = entrant_of(label, spec, self._given, memory)
         if entrant.bots is None:
-            raise BotUnusable(f"--against {spec}: plays on a server, where gmd match plays against it")
+            raise BotUnusable(f"--against {spec}: plays on a server: use gmd match for it")
         if VARIANT not in entrant.bots.variants:
             plays = ", ".join(sorted(entrant.bots.variants))
             raise BotUnusable(f"--against {spec}: plays {plays}, and not blind chess ({VARIANT})")
@@ -142,9 +142,9 @@ class Gauntlet:
 
     @contextmanager
     def _noting_what_is_missing(self, without: str | None = None) -> Iterator[None]:
-        """Note a missing library, so that whatever is wrong with another argument is found first.
+        """Note a missing library, so that an error in another argument is reported first.
 
-        :param without: how to do without a network; None for how a bot's own error says it.
+        :param without: how to do without a network; None for the way that a bot's own error names.
         """
         try:
             yield
@@ -157,23 +157,26 @@ class Gauntlet:
 
 
 def named(text: str) -> str:
-    """Return the name of the reconchess bot that a text of ``--against`` means, or the text's bot where it is none."""
+    """Return the name of the reconchess bot in a text of ``--against``, or the text's bot if it is another."""
     spec = name_and_spec(text)[1]
     return next((name for name, bot in RECONCHESS.items() if spec == bot), spec)
 
 
 def _is_checkpoint(text: str) -> bool:
-    """Whether it names a file of one, and no bot: these have colons before their files."""
+    """Return whether a text names a checkpoint file, not a bot: a bot has a colon before its file."""
     return text.endswith(CHECKPOINT) and (Path(text).is_file() or not any(sign in text for sign in ":="))
 
 
 def described(options: Mapping[str, str]) -> str:
-    """recon-zero with options."""
+    """Return recon-zero's spec with options."""
     return f"{entry.NAME}:{','.join(f'{name}={value}' for name, value in options.items())}"
 
 
 def digest_of(path: Path) -> str:
-    """:raises BotUnusable: the file cannot be read."""
+    """Return the hash of a file.
+
+    :raises BotUnusable: the file cannot be read.
+    """
     try:
         return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     except OSError as error:
@@ -181,10 +184,10 @@ def digest_of(path: Path) -> str:
 
 
 def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
-    """Each option that is a switch, and what turns it from what it is to the notebook's way.
+    """Return each option that is a switch, and the options that turn it to the notebook's way.
 
-    One position is searched as long as all were: what several are worth is asked, not what it is worth to look longer.
-    What does nothing beside those that are turned already is left out.
+    One position is searched for as long as all were together: this measures the effect of several positions, not of a
+    longer search. Switches without effect next to those already turned are left out.
     """
     plain = Settings()
     positions = int(options.get("determinisations", plain.determinisations))
@@ -199,16 +202,16 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
 
 
 def older(checkpoint: Path | None, number: int) -> list[Path]:
-    """The newest checkpoints of a training that are older than one of it, the newest first.
+    """Return the newest checkpoints of a training that are older than a given one, the newest first.
 
     :raises BotUnusable: there is none.
     """
     if not number:
         return []
     if checkpoint is None:
-        raise BotUnusable("--older: give a CHECKPOINT of a training, beside which the older ones are")
+        raise BotUnusable("--older: give a CHECKPOINT of a training, in the directory of the older ones")
     found = {made: path for path in checkpoint.parent.iterdir() if (made := iteration(path)) is not None}
-    # Whatever is not called by its iteration, latest.pt above all, is taken to be the newest of them.
+    # A file not named by its iteration, above all latest.pt, is assumed to be the newest.
     own = iteration(checkpoint) or max(found, default=0)
     before = [found[made] for made in sorted(found, reverse=True) if made < own]
     if not before:
@@ -217,6 +220,6 @@ def older(checkpoint: Path | None, number: int) -> list[Path]:
 
 
 def iteration(path: Path) -> int | None:
-    """Of a training's checkpoint, by its name; None for another file."""
+    """Return the iteration of a training's checkpoint, by its name; None for another file."""
     match = _ITERATION.fullmatch(path.name)
     return int(match[1]) if match else None

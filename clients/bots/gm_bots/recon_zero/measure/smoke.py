@@ -1,8 +1,8 @@
-"""``gmd evaluate --smoke``: whether a bot works at all, before hours are spent on it.
+"""``gmd evaluate --smoke``: checks that a bot works at all, before hours are spent on it.
 
-The checks are the notebook's ``run_all_checks`` and ``smoke_test_vs_random``: that the belief is a distribution on each
-square, that a sense and a move are among those offered, and that whole games of reconchess's come to an end. How strong
-the bot is they do not ask.
+The checks are the notebook's ``run_all_checks`` and ``smoke_test_vs_random``: the belief is a distribution on each
+square, a sense and a move are among those offered, and whole reconchess games come to an end. They do not measure the
+bot's strength.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 #: How far a square's probabilities may be from a sum of 1; the notebook's.
 TOLERANCE = 1e-4
 
-#: What a player is told it has left where there is no game; the notebook's.
+#: The ``seconds_left`` that a player gets outside a game; the notebook's.
 SECONDS = 100.0
 
-#: Makes a player.
+#: The type of a function that makes a player.
 Make = Callable[[], "ReconZero"]
 
 
@@ -44,9 +44,9 @@ class CheckFailed(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """What came of one check.
+    """The result of one check.
 
-    :ivar says: what was found, or what is wrong.
+    :ivar says: the finding, or the error.
     """
 
     name: str
@@ -55,15 +55,15 @@ class Check:
 
 
 def smoke(options: Mapping[str, str], games: int, max_moves: int | None, seed: int) -> int:
-    """Check the bot with these options, and print a table; the exit status.
+    """Check the bot with these options, and print a table; return the exit status.
 
     :raises BotUnusable: reconchess is not installed.
     """
     if find_spec("reconchess") is None:
-        raise BotUnusable("--smoke plays by the package reconchess, which is missing: pip install reconchess==1.6.9")
+        raise BotUnusable("--smoke needs the package reconchess, which is missing: pip install reconchess==1.6.9")
     from ..reconchess_player import VARIABLE, ReconZero
 
-    os.environ.pop(VARIABLE, None)  # the command's options are all there are
+    os.environ.pop(VARIABLE, None)  # only the command's options count
     found = list(checks(lambda: ReconZero(**options), games, max_moves, seed))
     show(found)
     return 0 if all(check.passed for check in found) else 1
@@ -72,12 +72,12 @@ def smoke(options: Mapping[str, str], games: int, max_moves: int | None, seed: i
 def checks(
     make: Make, games: int, max_moves: int | None = None, seed: int = 0, seconds: float = 900.0
 ) -> Iterator[Check]:
-    """Do the checks, one after the other.
+    """Yield the results of the checks, one after the other.
 
-    :param games: against reconchess's RandomBot.
-    :param max_moves: of each side, after which a game is drawn.
-    :param seed: of what RandomBot draws.
-    :param seconds: of each side in a game, to which reconchess adds five a turn.
+    :param games: the number of games against reconchess's RandomBot.
+    :param max_moves: moves of each side after which a game is drawn.
+    :param seed: the seed of RandomBot's choices.
+    :param seconds: seconds of each side in a game, to which reconchess adds five a turn.
     """
     decisions = Decisions(make)
     yield _checked("loads", decisions.load)
@@ -92,12 +92,12 @@ def _checked(name: str, work: Callable[[], str]) -> Check:
         return Check(name, True, work())
     except CheckFailed as failed:
         return Check(name, False, str(failed))
-    except Exception as error:  # whatever a bot may raise is what is looked for
+    except Exception as error:  # any exception of the bot is a finding
         return Check(name, False, f"raised {type(error).__name__}: {error}")
 
 
 class Decisions:
-    """A player's first turn as White, step by step. A step that was not come to fails the next ones, too."""
+    """A player's first turn as White, step by step. A step that was not reached makes the next ones fail, too."""
 
     def __init__(self, make: Make) -> None:
         self._make, self._board = make, chess.Board()
@@ -116,20 +116,20 @@ class Decisions:
         return _check_belief(self._loaded)
 
     def sense(self) -> str:
-        """Check where it senses, and its belief once it has seen what is there."""
+        """Check the square that it senses, and its belief after the result."""
         square = self._loaded.choose_sense(self._squares.copy(), self._moves.copy(), SECONDS)
         if square not in self._squares:
-            raise CheckFailed(f"choose_sense returned {square!r}, which is none of the squares offered")
+            raise CheckFailed(f"choose_sense returned {square!r}, which is not one of the squares offered")
         window = [each for each in self._squares if chess.square_distance(each, square) <= 1]
         self._loaded.handle_sense_result([(each, self._board.piece_at(each)) for each in window])
         _check_belief(self._loaded)
         return f"senses {chess.square_name(square)}, one of the squares offered"
 
     def move(self) -> str:
-        """Check what it moves."""
+        """Check the move that it chooses."""
         move = self._loaded.choose_move(self._moves.copy(), SECONDS)
         if move is not None and move not in self._moves:
-            raise CheckFailed(f"choose_move returned {move}, which is none of the moves offered")
+            raise CheckFailed(f"choose_move returned {move}, which is not one of the moves offered")
         return "passes" if move is None else f"moves {move}, one of the moves offered"
 
     @property
@@ -144,24 +144,24 @@ def _check_belief(player: ReconZero) -> str:
     if belief.shape != (7, 8, 8):
         raise CheckFailed(f"the belief has the shape {belief.shape}, not (7, 8, 8)")
     if not (belief >= 0).all():
-        raise CheckFailed("the belief has negative probabilities, or some that are no numbers")
+        raise CheckFailed("the belief has negative probabilities, or some that are not numbers")
     error = float(np.abs(belief.sum(axis=0) - 1).max())
     if error >= TOLERANCE:
-        raise CheckFailed(f"the belief is no distribution: a square's probabilities are {error:.2g} from a sum of 1")
+        raise CheckFailed(f"the belief is not a distribution: a square's probabilities are {error:.2g} from a sum of 1")
     return "each square's probabilities have a sum of 1"
 
 
 def play(make: Make, games: int, max_moves: int | None, seed: int, seconds: float) -> str:
-    """Play against reconchess's RandomBot, in turn as White; how the games ended.
+    """Play against reconchess's RandomBot, with alternating colours; return how the games ended.
 
-    :raises CheckFailed: one was lost on time.
+    :raises CheckFailed: a game was lost on time.
     """
     from reconchess import LocalGame, WinReason, play_local_game
     from reconchess.bots.random_bot import RandomBot
 
     points: Counter[str] = Counter()
     for number in range(games):
-        random.seed(f"{seed} {number}")  # which RandomBot draws by
+        random.seed(f"{seed} {number}")  # the source of RandomBot's choices
         color = chess.COLORS[number % 2]
         players = [make(), RandomBot()]
         with _status(f"Game {number + 1} of {games}"):
@@ -176,7 +176,7 @@ def play(make: Make, games: int, max_moves: int | None, seed: int, seconds: floa
 
 
 def _status(text: str) -> AbstractContextManager[object]:
-    """What takes seconds, on the terminal, if there is one."""
+    """Show a status on the terminal, if there is one, for what takes seconds."""
     from rich.console import Console
 
     return Console(stderr=True).status(text)

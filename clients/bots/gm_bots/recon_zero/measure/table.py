@@ -1,4 +1,4 @@
-"""What an evaluation came to: a row for each opponent."""
+"""The results of an evaluation: a row for each opponent."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gm_arena.statistics import elo_interval, score_interval
 
 COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s a turn", "ended by")
 
-#: Characters: what a terminal of today has, and a page of text bears.
+#: Columns of the table in characters, which a modern terminal or a page of text has.
 WIDTH = 140
 
 
 def table_text(
     records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None, *, title: str | None = None
 ) -> str:
-    """The table, with the intervals that have the true values in 95 of 100 evaluations, and what bots did wrong.
+    """Return the table, with intervals that contain the true values in 95 of 100 evaluations, and the bots' faults.
 
-    :param labels: the measured one's first.
-    :param title: what was measured.
+    :param labels: the measured bot's label first.
+    :param title: the measured bot's name.
     """
     if not records:
         return "no game was played\n"
@@ -47,7 +47,7 @@ def table_text(
 
 
 class Table:
-    """The table of an evaluation, for :func:`~gm_arena.match.match.play_match`, and the games that it was drawn of."""
+    """The table of an evaluation, for :func:`~gm_arena.match.match.play_match`, and the games in it."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -55,17 +55,17 @@ class Table:
         self._measured = ""
 
     def text(self, records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None) -> str:
-        """Return the table, and keep what it is of."""
+        """Return the table, and keep its games."""
         self._records, self._measured = records, labels[0]
         return table_text(records, labels, sprt, title=self._title)
 
     def won_drawn_lost(self, other: str) -> tuple[int, int, int]:
-        """Count the games of the measured one against another."""
+        """Return the measured bot's wins, draws and losses against another."""
         return meeting(self._records, self._measured, other).wins_draws_losses
 
 
 def row_of(records: Sequence[Record], measured: str, other: str) -> list[str] | None:
-    """What two came to; None where they have not met."""
+    """Return the row of two bots; None where they have not met."""
     two = meeting(records, measured, other)
     score = score_interval(two.games)
     if score is None:
@@ -88,12 +88,12 @@ def _are(record: Record, two: Meeting) -> bool:
 
 
 def elo_text(elo: float) -> str:
-    """A difference, signed, as no more than whole points are known."""
+    """Return a signed Elo difference in whole points, its precision."""
     return f"{'+' if elo > 0 else '-'}∞" if math.isinf(elo) else f"{elo:+.0f}"
 
 
 def seconds_text(records: Sequence[Record], label: str) -> str:
-    """What a bot has thought about a turn, in the mean."""
+    """Return a bot's mean thinking time for a turn."""
     thought = [
         row[1]
         for record in records
@@ -105,6 +105,6 @@ def seconds_text(records: Sequence[Record], label: str) -> str:
 
 
 def fault_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
-    """Games that were lost by what is no chess: an evaluation that has many of these measures something else."""
+    """Return lines about games lost by faults: an evaluation with many of these does not measure chess."""
     found = {label: faults(records, label) for label in labels}
     return [f"{label} lost by {counted(lost)}" for label, lost in found.items() if lost]

@@ -1,4 +1,4 @@
-"""How ``gmd evaluate`` measures a bot without a network, for where PyTorch is missing."""
+"""How ``gmd evaluate`` measures a bot without a network, where PyTorch is missing."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from .. import entry
 
 
 def without_network(checkpoint: Path | None) -> str:
-    """Return the option; empty for a bot of a checkpoint, which is nothing without its network."""
+    """Return the option; empty for a bot with a checkpoint, which cannot play without its network."""
     return "" if checkpoint is not None else f"--option checkpoint={entry.WITHOUT}"
