@@ -1,6 +1,6 @@
 """gmd: the game server for people who write chess and reconnaissance-blind-chess bots.
 
-What is named here is for programs that run a daemon inside themselves. Each name is imported when it is first used:
+The names in this module are for programs that embed a daemon. Each name is imported when it is first used:
 ``import gmd`` alone loads nothing else.
 """
 

@@ -1,18 +1,21 @@
-"""What stands for a client's address where clients are counted."""
+"""The key under which a client's address is counted."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
-#: One subscriber of IPv6 has so many leading bits to itself, and as many addresses below them as it likes.
+#: Leading bits of an IPv6 address that identify a customer of a provider: it can use any address below them.
 IPV6_BITS = 64
-#: Addresses whose sources are kept: each request for a game asks for its session's several times.
+#: Addresses in the cache: each request for a game needs the source of its session's address several times.
 MAX_ADDRESSES = 1_024
 
 
 def source_of(peer: str) -> str:
-    """What stands for all addresses of one subscriber's."""
+    """Return the key for all addresses of one customer: an IPv4 address, or an IPv6 network.
+
+    :param peer: host:port; a host that is no IP address is returned as it is.
+    """
     return _subscriber(peer.rpartition(":")[0].strip("[]"))
 
 

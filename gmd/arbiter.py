@@ -1,4 +1,4 @@
-"""The arbiter: takes one command through one game, into the log, and to everyone who waits for it."""
+"""The arbiter: applies a command to a game, appends its events to the log, and notifies the game's subscribers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from gmd.watchers import Watchers
 
 logger = get_logger(__name__)
 
-#: Seconds until a game that is due but cannot be loaded, or written, is tried again: twice as many each time, up to the
-#: second.
+#: Seconds of backoff for a game whose deadline has come but that cannot be loaded or written: FIRST_RETRY at first,
+#: then twice as long each time, up to LAST_RETRY.
 FIRST_RETRY = 1.0
 LAST_RETRY = 60.0
 
 
 class Arbiter:
-    """Every change of every game goes through here. Times are the loop's (:mod:`gmd.loop_time`), in seconds."""
+    """The only place that changes games. Times are the event loop's (:mod:`gmd.loop_time`), in seconds."""
 
     def __init__(
         self,
@@ -40,29 +40,29 @@ class Arbiter:
         games_bytes: int = DEFAULT_BYTES,
         bench: Workbench | None = None,
     ) -> None:
-        """:param start_seconds: how long a seat of a game with a clock may stay unheard.
-        :param idle_seconds: how long a game that nobody asks for stays in memory, or twice that.
-        :param games_bytes: how much memory games may take; beyond that idle ones are let go of earlier.
-        :param bench: where games are loaded, and other long work is done.
+        """:param start_seconds: how long the players of a game with a clock have for their first contact.
+        :param idle_seconds: how long an unused game stays in memory, or up to twice that.
+        :param games_bytes: how much memory games may take; beyond that idle ones are evicted earlier.
+        :param bench: loads games and does other long work.
         """
         self.bench = bench or Workbench()
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.deadlines = Deadlines(self._on_deadline)
-        #: When to load again what could not be, and how long it was put off.
+        #: When to retry loading a game that could not be loaded; and the backoff of each, in seconds.
         self._retries = Deadlines(self._retry)
         self._delays: dict[int, float] = {}
-        #: The games that could not be written since they last could; and how long the loading was put off, if it was.
+        #: Games whose last write failed, with the backoff in seconds before each is loaded again; 0 for none.
         self._lost: dict[int, float] = {}
         self._cache = GameCache(log, self.bench, self._resume, games_bytes)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
-        #: Games to be loaded for their clocks' sake.
+        #: Games to be loaded because their clocks run.
         self._wanted, self._to_load = trio.open_memory_channel[int](inf)
-        #: The game of an id, if it needs no looking for.
+        #: Return a recently used game by its id, else None.
         self.at_hand = self._cache.at_hand
-        #: How many games are live, durably.
+        #: The number of live games, as far as durable.
         self.live_games = 0
         self._on_seats: list[Callable[[Game], None]] = []
         self._on_begun: list[Callable[[Game], None]] = []
@@ -71,16 +71,16 @@ class Arbiter:
 
     @property
     def games_in_memory(self) -> int:
-        """How many games it holds."""
+        """The number of games in memory."""
         return len(self._cache)
 
     @property
     def games_bytes(self) -> int:
-        """How many bytes these take, more or less."""
+        """The estimated size of the games in memory, in bytes."""
         return self._cache.bytes
 
     async def start(self) -> None:
-        """Let the clocks of all games in the log run, from now: what time has passed while nobody served is forgiven.
+        """Start the clocks of all games in the log from now: time while the daemon was down is not charged.
 
         :raises GmError: the log cannot be read.
         """
@@ -90,27 +90,27 @@ class Arbiter:
         self.live_games = await self.log.live_games()
 
     def when_seats_change(self, callback: Callable[[Game], None]) -> None:
-        """Call back with every game that is made, joined, or ended, once that is durable."""
+        """Call back with every game that is created, joined or ended, once that is durable."""
         self._on_seats.append(callback)
 
     def when_begun(self, callback: Callable[[Game], None]) -> None:
-        """Call back once with every game whose seats are both taken, once that is durable."""
+        """Call back once for each game whose seats are both taken, once that is durable."""
         self._on_begun.append(callback)
 
     def when_over(self, callback: Callable[[Game], None]) -> None:
-        """Call back once with every game that ends, or is called off before it begins, once that is durable."""
+        """Call back once for each game that ends, or is called off before it begins, once that is durable."""
         self._on_over.append(callback)
 
     def when_pruned(self, callback: Callable[[Pruned], None]) -> None:
-        """Call back with every game that is removed from the log."""
+        """Call back for each game that is removed from the log."""
         self._on_pruned.append(callback)
 
     def lapse(self, game_id: int, seconds: float) -> None:
-        """Call a game of the log's off after some time, if it has not begun by then."""
+        """Call a game off after some seconds if it has not begun."""
         self.deadlines.set(game_id, loop_time.now() + seconds)
 
     async def run(self) -> None:
-        """Watch the clocks, wake those who wait, and let idle games go, until cancelled."""
+        """Watch the clocks, notify subscribers and evict idle games, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.watchers.run)
             nursery.start_soon(self.deadlines.run)
@@ -119,16 +119,16 @@ class Arbiter:
             nursery.start_soon(self._cache.age, self._idle_seconds, self._is_needed)
 
     async def live_game(self, game_id: int, peer: str = "") -> LiveGame:
-        """The game of an id.
+        """Return a game by its id, loaded from the log if need be.
 
-        :param peer: who asks for it, as host:port: loading it is charged to them, and waits behind their other work.
-        :raises NoSuchGame: there is none.
+        :param peer: the client, as host:port: loading is charged to its address and queues behind its other work.
+        :raises NoSuchGame: no game has this id.
         :raises LogFailed: the log cannot be read.
         """
         return self._cache.find(game_id) or await self._cache.load(game_id, peer)
 
     def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> LiveGame:
-        """Take in a new game that its first events have been applied to."""
+        """Append a new game to the log; its first events have been applied already."""
         game.id = self.log.next_game_id()
         live = LiveGame(game, 0, loop_time.now())
         self._cache.put(live)
@@ -136,9 +136,10 @@ class Arbiter:
         return live
 
     def act(self, live: LiveGame, command: Command, at: float) -> Decision:
-        """Let a command happen.
+        """Apply a command to a game and append its events to the log.
 
-        :param at: when it arrived: the thinking it ends is charged up to then.
+        :param at: when the command arrived: the player's clock is charged up to then.
+        :raises Internal: the log failed; nothing was done.
         """
         game = live.game
         elapsed = 0.0 if game.clock is None else game.elapsed(command, self.elapsed(live, at))
@@ -150,7 +151,7 @@ class Arbiter:
         return decision
 
     def join(self, live: LiveGame, command: Join, at: float) -> Decision:
-        """Let a player take a seat: with the last one taken begins the time for both to be heard from."""
+        """Give a player a seat. When the last one is taken, both players must make contact within the start timeout."""
         opened = live.opened
         if live.game.players.count(None) == 1:
             live.opened = at
@@ -160,23 +161,23 @@ class Arbiter:
         return decision
 
     def note_contact(self, live: LiveGame, player: int, at: float) -> None:
-        """A player has sent a request that names the game: mark its seats heard from."""
+        """Note a player's first request that names the game, for each of its seats."""
         if live.game.awaits_contact:
             for seat in live.game.seats(player):
                 self.act(live, FirstContact(seat), at)
 
     def look(self, live: LiveGame, at: float) -> None:
-        """Bring the game up to a time: a flag that has fallen by then ends it."""
+        """End the game if the flag of the side to move has fallen at the given time."""
         if live.game.clock is not None:
             self.act(live, Flag(), at)
 
     def elapsed(self, live: LiveGame, at: float) -> float:
-        """Seconds the clock of the side to move has been running."""
+        """Return for how many seconds the clock of the side to move has been running."""
         game = live.game
         return max(0.0, at - live.since) if game.clock is not None and game.ticking else 0.0
 
     def forget(self, pruned: Pruned) -> None:
-        """A finished game is in the log no more."""
+        """Forget a finished game that was pruned from the log."""
         self._cache.drop(pruned.game_id)
         self.turns.forget(pruned.game_id, pruned.players)
         for callback in self._on_pruned:
@@ -202,7 +203,7 @@ class Arbiter:
         if commit.done:
             if self._lost:
                 self._lost.pop(game.id, None)
-            if live.counted is game.over:  # it has just begun, and is on; or it was on, and has ended
+            if live.counted is game.over:  # it is new and live, or it was live and has ended
                 self._count(live, over=game.over)
             self._sense_durable(live) if secret else self._durable(live)
             return
@@ -215,7 +216,7 @@ class Arbiter:
             commit.then(partial(self._settled, live, commit))
 
     def _settled(self, live: LiveGame, commit: Commit, error: GmError | None) -> None:
-        """A commit is durable or has failed. If it is not the game's latest any more, there is another to wait for."""
+        """Handle a commit that is durable or has failed. One that is not the game's latest only updates the counts."""
         if error is not None:
             self._lose(live)
             return
@@ -229,7 +230,7 @@ class Arbiter:
                 self._sense_durable(live)
 
     def _durable(self, live: LiveGame) -> None:
-        """A game's latest events cannot be lost any more: start the next clock and tell whoever waits."""
+        """Start the next clock and notify subscribers: a game's latest events are durable."""
         game = live.game
         live.commit = None
         before = live.turned
@@ -245,7 +246,7 @@ class Arbiter:
         self.watchers.notify(game.id, game.named)
 
     def _announce(self, game: Game, before: Turned | None) -> None:
-        """Tell that a game has begun, or is over, if that is new since it was last durable."""
+        """Call back for a game that has begun or ended since it was last durable."""
         if game.begun and (before is None or None in before[2]):
             for callback in self._on_begun:
                 callback(game)
@@ -254,20 +255,20 @@ class Arbiter:
                 callback(game)
 
     def _sense_durable(self, live: LiveGame) -> None:
-        """A sense cannot be lost any more: the clock runs on. Nobody else is told, nor is it anybody else's turn."""
+        """Restart the clock: a sense is durable. Nobody is notified, and the side to move is the same."""
         live.sensed = None
         if live.game.clock is not None:
             self._start_clock(live)
 
     def _count(self, live: LiveGame, *, over: bool) -> None:
-        """A game has become durable as it is, ended or on: keep count of those that are live."""
+        """Update the number of live games: this game's state, over or live, has become durable."""
         self.live_games += (not over) - live.counted
         live.counted = not over
 
     def _lose(self, live: LiveGame) -> None:
-        """What was applied is not in the log: the game in memory is wrong, the log is right.
+        """Drop a game from memory after a failed write: it has events that the log does not have.
 
-        A clock starts anew from what it showed before: nobody loses on time for what the log failed to take.
+        Its clock restarts from what it showed before: nobody loses on time because the log failed.
         """
         game = live.game
         if self._cache.find(game.id) is live:
@@ -277,9 +278,9 @@ class Arbiter:
                 self._reload(game.id)
 
     def _reload(self, game_id: int) -> None:
-        """Load a game again for its clock's sake: at once, but later and later where that has led to nothing.
+        """Load a game again because its clock runs: at once, then with backoff until a write succeeds.
 
-        One with no time left is due as soon as it is loaded, and while nothing can be written it is lost as soon.
+        The flag of a game with no time left falls as soon as it is loaded; while writing fails, it is dropped again.
         """
         put_off = self._lost.get(game_id)
         if put_off is None:
@@ -292,12 +293,12 @@ class Arbiter:
     # --- Clocks -------------------------------------------------------------------------------------------------
 
     def _start_clock(self, live: LiveGame) -> None:
-        """The clock of the side to move runs from now."""
+        """Start the clock of the side to move, from now."""
         live.since = loop_time.now()
-        self._set_alarm(live)
+        self._set_deadline(live)
 
     def _resume(self, live: LiveGame) -> None:
-        """A game has come out of the log: its clock runs as its alarm says, or from now."""
+        """Start the clock of a game loaded from the log: as its deadline says, or from now."""
         game = live.game
         if not game.timed:
             return
@@ -306,20 +307,20 @@ class Arbiter:
             live.since = loop_time.now() if deadline is None else deadline - game.clock.patience(game.turn)
         elif deadline is not None:
             live.opened = deadline - self._patience(game)
-        self._set_alarm(live)
+        self._set_deadline(live)
 
     def _deadline(self, live: LiveGame) -> float | None:
-        """When the game ends if nobody does anything; None where it does not."""
+        """Return when the game ends if nobody acts; None if it does not end."""
         game = live.game
         if game.clock is not None and game.ticking:
             return live.since + game.clock.patience(game.turn)
         return live.opened + self._patience(game) if game.awaited or game.lapsing else None
 
     def _patience(self, game: Game) -> float:
-        """Seconds that a game waits for its seats to be taken, and then for those who have them."""
+        """Return how many seconds a game waits for its seats to be taken or, later, for its players' first contact."""
         return game.created.lapses if game.lapsing and game.created.lapses is not None else self._start_seconds
 
-    def _set_alarm(self, live: LiveGame) -> None:
+    def _set_deadline(self, live: LiveGame) -> None:
         deadline = self._deadline(live)
         if deadline is None:
             self.deadlines.clear(live.game.id)
@@ -334,22 +335,22 @@ class Arbiter:
             self._judge(live)
 
     def _judge(self, live: LiveGame) -> None:
-        """End the game if its time has come; else see to it that it is looked at again."""
+        """End the game if its deadline has come; else set the deadline again."""
         now = loop_time.now()
         deadline = self._deadline(live)
         try:
             if deadline is not None and deadline <= now:
                 self.act(live, _when_due(live.game), now)
         except Internal:
-            return  # it has been logged, and the game is to be loaded again
+            return  # _append has logged it, and the game will be loaded again
         except Exception:
-            logger.exception("alarm failed", game_id=live.game.id)  # one game's trouble is not the others'
+            logger.exception("alarm failed", game_id=live.game.id)  # it must not stop the other games' deadlines
             return
         if not live.game.over:
-            self._set_alarm(live)
+            self._set_deadline(live)
 
     async def _load_wanted(self) -> None:
-        """Load games whose clocks nobody watches, or that are due, one after the other."""
+        """Load games that are not in memory and have a deadline to keep, one after the other."""
         async for game_id in self._to_load:
             try:
                 self._judge(await self.live_game(game_id))
@@ -367,9 +368,9 @@ class Arbiter:
         self._wanted.send_nowait(game_id)
 
     def _is_needed(self, live: LiveGame, is_crowded: bool) -> bool:
-        """Whether a game is to stay in memory though nobody has asked for it of late.
+        """Return whether an idle game stays in memory.
 
-        One that somebody waits for does while there is room: it is loaded again when there is something to look at.
+        A game with subscribers stays while there is room: an evicted one is loaded again when it changes.
         """
         if live.commit is not None or live.sensed is not None:
             return True
@@ -377,12 +378,12 @@ class Arbiter:
 
 
 def _when_due(game: Game) -> Command:
-    """What is to be asked of a game whose deadline has come."""
+    """Return the command for a game whose deadline has come."""
     if game.lapsing:
         return CallOff(None)
     return Absent() if game.awaited else Flag()
 
 
 def _longer(delay: float) -> float:
-    """What to put off next, in seconds, what has been put off for so long before."""
+    """Return the backoff that follows a backoff, in seconds."""
     return min(2 * delay, LAST_RETRY) if delay else FIRST_RETRY

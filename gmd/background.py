@@ -1,4 +1,4 @@
-"""A daemon in a thread of its own: for programs that are not trio's."""
+"""A daemon in its own thread, for programs that do not use trio."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from gmd.in_process import closed
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
-#: Seconds for a thread to begin on a busy machine. An interrupt may have come before there was one.
+#: Seconds for the thread to begin on a busy machine. An interrupt may come before the thread exists.
 BEGIN_SECONDS = 5.0
 
 
 class BackgroundDaemon:
-    """A daemon that runs until it is closed: by :meth:`close`, a ``with`` block's end, or the interpreter's.
+    """A daemon that runs until it is closed: by :meth:`close`, or at the end of a ``with`` block or the interpreter.
 
     It may be used from any thread but its own, and from several at once.
 
     :ivar addresses: the (host, port) pairs it listens on.
-    :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
+    :ivar http_addresses: the (host, port) pairs of HTTP; empty where HTTP is off.
     """
 
     def __init__(self, config: Config = EMBEDDED) -> None:
-        """Returns when it answers. Raises what :func:`gmd.open_daemon` does."""
+        """Start the daemon, and return when it answers. The errors are those of :func:`gmd.open_daemon`."""
         self._stop = trio.Event()
         self._begun = Event()
         self._closing = False
         self._token: trio.lowlevel.TrioToken | None = None
         self._failure: BaseException | None = None
         started: Future[Daemon] = Future()
-        # A program that ends without closing is to end: atexit closes, which for other threads would come too late.
+        # A program that ends without closing must still end: atexit closes the daemon, which is too late for a thread
+        # that is not a daemon thread.
         self._thread = Thread(target=self._run, args=(config, started), name="gmd daemon", daemon=True)
         atexit.register(self.close)
         try:
@@ -54,32 +55,32 @@ class BackgroundDaemon:
 
     @property
     def port(self) -> int:
-        """The TCP port it listens on."""
+        """The TCP port of the game port."""
         return self._daemon.port
 
     @property
     def http_port(self) -> int | None:
-        """The TCP port it serves HTTP on; None where it does not."""
+        """The TCP port of HTTP; None where HTTP is off."""
         return self._daemon.http_port
 
     # --- Calls without a socket ---------------------------------------------------------------------------------
 
     def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
-        """Send one request without a socket, and block until its reply is there: see :meth:`gmd.Daemon.ask`.
+        """Send one request without a socket, and block until its reply comes: see :meth:`gmd.Daemon.ask`.
 
         :raises gmd.Refused: the reply is an error, or the daemon is closed.
         """
         return self.run(_ask, kind, fields)
 
     def ask_as_operator(self, kind: str, /, **fields: Any) -> dict[str, Any]:
-        """The same, as the operator, who may act for any player and end any game."""
+        """Send a request as the operator, who may act for any player and end any game; else as :meth:`ask`."""
         return self.run(_ask_as_operator, kind, fields)
 
     def run(self, function: Callable[[Daemon, *_Ts], Awaitable[_T]], *args: *_Ts) -> _T:
         """Run an async function in the daemon's thread, and block until it has returned.
 
-        :param function: is given the daemon, with its arbiter, and the arguments. While it does not await, nobody
-            else is served.
+        :param function: is called with the daemon and the arguments. Until it awaits, it blocks the event loop, and no
+            client is served.
         :raises gmd.Refused: the daemon is closed.
         """
         scope = trio.CancelScope()
@@ -87,7 +88,7 @@ class BackgroundDaemon:
         async def running() -> _T:
             with scope:
                 return await function(self._daemon, *args)
-            raise AssertionError("nobody is left to tell")  # only an interrupt cancels it
+            raise AssertionError("nobody is left to tell")  # only an interrupt cancels the scope
 
         assert self._token is not None
         try:
@@ -101,11 +102,11 @@ class BackgroundDaemon:
     # --- Its life -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Finish the requests in hand, for up to ``config.stop_timeout`` seconds, and end. Does nothing a second time.
+        """Finish the pending requests, for up to ``config.stop_timeout`` seconds, and end; do nothing a second time.
 
-        An interrupt (KeyboardInterrupt) is raised when it has closed; a second one at once.
+        An interrupt (KeyboardInterrupt) is raised once the daemon has closed; a second one is raised at once.
 
-        :raises BaseException: what had ended the daemon before.
+        :raises BaseException: the error that ended the daemon before this call.
         """
         self._closing = True
         self._soon(self._stop.set)
@@ -126,17 +127,17 @@ class BackgroundDaemon:
         except Exception as failure:
             if error is None:
                 raise
-            error.add_note(f"The daemon had failed: {failure!r}")  # the block's error is not to be hidden by it
+            error.add_note(f"The daemon had failed: {failure!r}")  # it must not hide the block's error
 
     def _soon(self, function: Callable[[], object]) -> None:
-        """Call a function in the daemon's thread, if it is there (still, or yet)."""
+        """Call a function in the daemon's event loop, if that runs (not before it begins, nor after it ends)."""
         if self._token is not None:
             with suppress(trio.RunFinishedError):
                 self._token.run_sync_soon(function)
 
     def _join(self) -> None:
         if not self._begun.wait(BEGIN_SECONDS):
-            return  # it could not be started; if it begins yet, it ends by itself
+            return  # the thread could not be started; if it begins after all, it ends by itself
         try:
             self._thread.join()
         except KeyboardInterrupt:
@@ -144,7 +145,7 @@ class BackgroundDaemon:
             raise
 
     def _run(self, config: Config, started: Future[Daemon]) -> None:
-        """What the thread does."""
+        """Run the daemon; this is the thread's target."""
         self._begun.set()
         try:
             trio.run(self._serve, config, started)
@@ -156,7 +157,7 @@ class BackgroundDaemon:
 
     async def _serve(self, config: Config, started: Future[Daemon]) -> None:
         self._token = trio.lowlevel.current_trio_token()
-        if self._closing:  # asked for while there was no token yet
+        if self._closing:  # close() was called before there was a token
             self._stop.set()
         async with open_daemon(config) as daemon:
             started.set_result(daemon)
@@ -172,14 +173,14 @@ async def _ask_as_operator(daemon: Daemon, kind: str, fields: dict[str, Any]) ->
 
 
 def background_daemon(config: Config = EMBEDDED) -> BackgroundDaemon:
-    """Start a daemon in a thread of its own, for any program: a script, a notebook, asyncio, a web application.
+    """Start a daemon in its own thread, for any program: a script, a notebook, asyncio, a web application.
 
-    It returns when the daemon answers, with its port known. Use it in a ``with`` statement, or close it yourself.
+    It returns when the daemon answers and its port is known. Use it in a ``with`` statement, or close it yourself.
 
-    :param config: without one, games are in memory, and the port is any free one.
+    :param config: by default games are kept in memory, and the port is any free one.
     :raises ConfigError: the certificate or its key cannot be used.
     :raises DataError: the data directory cannot be used.
-    :raises gmd.daemon.HttpAddressError: HTTP's address cannot be listened on.
-    :raises OSError: the address cannot be listened on.
+    :raises gmd.daemon.HttpAddressError: the daemon cannot listen on HTTP's address.
+    :raises OSError: the daemon cannot listen on the game port's address.
     """
     return BackgroundDaemon(config)

@@ -1,12 +1,12 @@
-"""The price of expensive requests: who works for how long on the event loop, and in which order.
+"""Scheduling and rate limits for expensive requests, by processor time.
 
-The loop has one thread. Work that takes longer than a few milliseconds is written as a generator that yields often, and
-is run here: in slices, at most one in a turn of the loop, whoever waits; so a move that arrives waits for one slice and
-not for all of them. Each address has one piece of work under way at a time, further ones queue behind it, and addresses
-take turns slice by slice. What was used is charged afterwards, in processor time.
+The event loop has one thread. Work that takes longer than a few milliseconds is a generator that yields often. It is
+run in slices, at most one slice in a turn of the loop, so that a move waits for one slice and not for all of the work.
+Each address has one piece of work in progress; its further work queues behind that. Addresses take turns slice by
+slice. Processor time is charged after it was used.
 
-Threads would not help: the work is pure Python, so that they would take the interpreter from the loop for five
-milliseconds at a time, and forty of them did so for seconds.
+Threads would not help: the work is pure Python, so a thread would hold the interpreter lock for five milliseconds at a
+time; in a test, forty threads blocked the loop for seconds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from .rate_limiter import RateLimiter
 
 _T = TypeVar("_T")
 
-#: Processor time after which work gives way, in seconds. What is between two yields of a generator comes on top of it,
-#: which is to be well below a millisecond.
+#: Seconds of processor time in a slice. A slice exceeds this by up to one step of its generator, which should take well
+#: below a millisecond.
 SLICE_SECONDS = 0.001
 #: The period of the budgets, in seconds.
 PERIOD = 60.0
-#: A connection has this part of its address's budget: in a class behind one address, one bot leaves half to the others.
+#: A connection may use one part in so many of its address's budget: in a class behind one address, one bot leaves half
+#: to the others.
 CONNECTION_SHARE = 2
 
 
@@ -37,72 +38,72 @@ class Budget:
     """Processor time that expensive requests may take, for each address and each connection."""
 
     def __init__(self, milliseconds: int) -> None:
-        """:param milliseconds: of processor time that an address may use in a minute, all at once or spread."""
+        """:param milliseconds: processor time that an address may use in a minute, at once or spread out."""
         name, unit = "max_work_per_minute", "milliseconds of processor time"
         share = max(1, milliseconds // CONNECTION_SHARE)
         self._addresses = RateLimiter(name, milliseconds, PERIOD, unit=unit)
         self._connections = RateLimiter(name, share, PERIOD, unit=unit, whose="connection", key=str)
 
     def check(self, peer: str) -> None:
-        """See to it that there is some left.
+        """Check that some budget is left.
 
-        :param peer: whose, as host:port; what is empty has no limit.
-        :raises TooMany: there is none; the work that used it up was allowed to end.
+        :param peer: the client, as host:port; an empty one has no limit.
+        :raises TooMany: the budget is used up. Work is never stopped halfway: the work that used it up was finished.
         """
         self._addresses.check(peer)
         self._connections.check(peer)
 
     def charge(self, peer: str, seconds: float) -> None:
-        """Charge work that was done, if need be beyond what is left."""
+        """Charge a client for seconds of processor time, if need be more than is left."""
         self._addresses.charge(peer, seconds * 1_000)
         self._connections.charge(peer, seconds * 1_000)
 
 
 class Workbench:
-    """Where long work is done, a slice at a time."""
+    """Runs long work, a slice at a time."""
 
     def __init__(self, budget: Budget | None = None, slice_seconds: float = SLICE_SECONDS) -> None:
-        """:param budget: what work is charged to; None for no limit.
-        :param slice_seconds: processor time after which work gives way; with 0 at every yield.
+        """:param budget: charged for the work; None for no limit.
+        :param slice_seconds: processor time of a slice; with 0 a slice is one step of the generator.
         """
         self.budget = budget
         self.slice_seconds = slice_seconds
-        self._places = KeyedLocks()  # one for each address that has work here
-        self._slices = trio.StrictFIFOLock()  # whose waiters, one for each address, take turns by it
-        #: How many slices were worked off.
+        self._places = KeyedLocks()  # a lock for each address that has work
+        self._slices = trio.StrictFIFOLock()  # makes addresses take turns: one task of each waits for it
+        #: The number of slices run so far.
         self.slices = 0
 
     @asynccontextmanager
     async def place(self, peer: str, *, paid: bool = False) -> AsyncIterator[None]:
-        """Have the address's place, behind whoever of the same address asked before. Inside, :meth:`run` works.
+        """Hold the address's place, in which :meth:`run` may be called; earlier work of the address comes first.
 
-        An address has a second place, for what is not paid: a player's game is loaded without waiting for histories.
+        An address has a second place for unpaid work, so that loading a player's game does not wait for histories.
 
-        :param peer: who asks, as host:port. All for whom it is empty (in-process, the operator) share one place.
-        :param paid: refuse the work where the budget is used up.
-        :raises TooMany: it is.
+        :param peer: the client, as host:port. All clients with an empty one (in-process, the operator) share a place.
+        :param paid: whether the work is refused if the budget is used up.
+        :raises TooMany: the budget is used up.
         """
         if paid:
-            self._check(peer)  # so that nobody waits to be refused
+            self._check(peer)  # so that no request waits only to be refused
         async with self._places.hold((source_of(peer) if peer else "", paid)):
             if paid:
                 self._check(peer)
             yield
 
     async def run(self, steps: Generator[None, None, _T], peer: str) -> _T:
-        """Run a generator to its end, in slices; what it returns.
+        """Run a generator to its end, in slices, and return its value. Its exceptions pass through unchanged.
 
-        What it raises comes out as it is. Whoever calls this holds a place.
+        The caller must hold a place.
         """
         while True:
-            async with self._slices:  # taking it is a checkpoint, and so is the next turn of who waits for it
+            async with self._slices:  # a checkpoint: the next slice, whoever runs it, comes in a later turn of the loop
                 done, result = self._slice(steps, peer)
             if done:
                 assert result is not None
                 return result[0]
 
     def _slice(self, steps: Generator[None, None, _T], peer: str) -> tuple[bool, tuple[_T] | None]:
-        """Work for a slice; whether that was the last, and what came of it."""
+        """Run one slice; return whether it was the last, and the generator's value."""
         self.slices += 1
         began = time.thread_time()
         until = began + self.slice_seconds

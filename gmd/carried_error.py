@@ -1,4 +1,4 @@
-"""Takes an error past nurseries."""
+"""A way to carry an exception past nurseries."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from types import TracebackType
 
 
 class CarriedError:
-    """What the host's block raises, kept from the nurseries around it, each of which would make a group of it.
+    """A context manager that keeps the exception of its block from the nurseries around it.
 
-    :ivar error: what it has raised, to be raised again outside of them.
+    Each nursery would wrap the exception in a group.
+
+    :ivar error: the exception, to be raised again outside the nurseries.
     """
 
     def __init__(self) -> None:

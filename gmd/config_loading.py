@@ -1,4 +1,4 @@
-"""The configuration out of the command line, the environment and a file."""
+"""Loading of the configuration from the command line, the environment and a file."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .config import SERVED, Config, ConfigError
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
 ENVIRONMENT_PREFIX = "GMD_"
 
-#: Variables of that prefix that are no settings: where the file is, and two of this project's own tests.
+#: Variables with that prefix that are not settings: the path of the file, and two that this project's tests read.
 OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_PROOF", "GMD_REQUIRE_ALL"})
 
-#: Settings whose value nothing may print.
+#: Settings whose values must never be printed.
 SECRETS = frozenset({"metrics_token", "spectator_key"})
 
-#: How msgspec says that a text is not of a setting's type, and what people call such a type.
+#: What msgspec says of a text that is not of a setting's type; and plain names of these types.
 _NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")
 _TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
 def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:
-    """The configuration: a flag wins over the environment, that over the file, that over the default.
+    """Load the configuration. A flag wins over the environment, the environment over the file, the file over defaults.
 
-    :param flags: settings given on the command line.
-    :param environment: of it, variables named ``GMD_`` and a setting's name in capitals.
+    :param flags: the settings on the command line.
+    :param environment: environment variables, of which those named ``GMD_`` and a setting's name in capitals are read.
     :param file: a TOML file of settings.
-    :raises ConfigError: a setting is unknown or its value unusable.
+    :raises ConfigError: a setting is unknown, or its value cannot be used.
     """
     settings = structs.asdict(SERVED)
     if file is not None:
@@ -49,7 +49,7 @@ def load_config(flags: Mapping[str, object], environment: Mapping[str, str], fil
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
-    """The variables that look like settings and are none, each with the one it may have been meant for."""
+    """Return the variables that have the prefix but are not settings, each with the setting that may be meant."""
     settings = [name.upper() for name in Config.__struct_fields__]
     named = {name.removeprefix(ENVIRONMENT_PREFIX) for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
     unknown = named.difference(settings, (name.removeprefix(ENVIRONMENT_PREFIX) for name in OTHER_VARIABLES))
@@ -69,13 +69,16 @@ def _read_toml(file: Path) -> dict[str, Any]:
 
 
 def _hint(name: str) -> str:
-    """The end of a sentence about a setting that there is not."""
+    """Return the end of the sentence about an unknown setting."""
     meant = get_close_matches(name, Config.__struct_fields__, n=1)
     return f"; did you mean {meant[0]}?" if meant else "; `gmd serve --help` lists the settings"
 
 
 def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True) -> dict[str, Any]:
-    """The settings with their types converted, each known to be valid."""
+    """Return the settings, validated and converted to their types.
+
+    :param strict: whether values must have their types; otherwise they are texts, as in environment variables.
+    """
     checked: dict[str, Any] = {}
     for name, value in settings.items():
         if name not in Config.__struct_fields__:
@@ -92,6 +95,6 @@ def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True
 
 
 def _wrong_text(what: str) -> str:
-    """The end of the sentence about a variable, all of which are texts: what it is not, or what msgspec says."""
+    """Return the end of the sentence about a variable whose text cannot be used, from what msgspec says."""
     of_type = _NOT_TEXT.fullmatch(what)
     return f"is not {_TYPES[of_type['type']]}" if of_type else f"cannot be used: {what}"

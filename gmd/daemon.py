@@ -1,4 +1,4 @@
-"""Wires the parts together: log, arbiter, listeners; and the API for programs that embed the daemon."""
+"""The daemon: its services wired together (log, arbiter, listeners), and the API for programs that embed it."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ from gmd.web import Web, opened_web
 
 logger = get_logger(__name__)
 
-#: Seconds that HTTP requests in hand have once the sessions have ended: each takes a moment, and five are promised.
+#: Seconds for pending HTTP requests once the sessions have ended: each is short, and the daemon is to exit within five.
 HTTP_STOP_SECONDS = 0.25
 
 
-#: Where sessions come in, and who lets them in.
+#: A session server and the listeners it accepts sessions from.
 Door = tuple[SessionServer, Sequence[trio.SocketListener]]
 
 
 class Daemon:
     """A running daemon.
 
-    :ivar arbiter: its games, for calls without a socket.
-    :ivar gate: its registered players.
-    :ivar lobby: where they invite each other.
-    :ivar certificate: its TLS, if it has any.
-    :ivar certificates: all that it uses, HTTP's own among them, each once.
-    :ivar metrics: what it has counted.
-    :ivar memory: what its connections hold.
+    :ivar arbiter: applies commands to its games, for calls without a socket.
+    :ivar authenticator: checks keys and passwords; has the registered players.
+    :ivar lobby: invitations between registered players.
+    :ivar certificate: the game port's TLS certificate; None for plaintext.
+    :ivar certificates: all certificates in use, HTTP's own included, each once.
+    :ivar metrics: its counters.
+    :ivar memory: the ledger of the memory that its connections hold.
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar local: answers :meth:`ask`.
-    :ivar http: its HTTP side; None where it has none.
-    :ivar http_addresses: the pairs it serves HTTP on; none where it does not.
-    :ivar health_addresses: the pairs of its health port; none where it has none.
-    :ivar spectators: who may watch live games in full.
+    :ivar http: its HTTP service; None where HTTP is off.
+    :ivar http_addresses: the (host, port) pairs of HTTP; empty where HTTP is off.
+    :ivar health_addresses: the (host, port) pairs of the health port; empty where there is none.
+    :ivar spectators: decides who may watch live games in full.
     """
 
     def __init__(
@@ -100,31 +100,31 @@ class Daemon:
 
     @property
     def port(self) -> int:
-        """The TCP port it listens on."""
+        """The TCP port of the game port."""
         return self.addresses[0][1]
 
     @property
     def http_port(self) -> int | None:
-        """The TCP port it serves HTTP on; None where it does not."""
+        """The TCP port of HTTP; None where HTTP is off."""
         return self.http_addresses[0][1] if self.http_addresses else None
 
     @property
     def health_port(self) -> int | None:
-        """The TCP port that answers how it is, and nothing else; None where it has none."""
+        """The TCP port of the health port, which has only health and metrics; None where there is none."""
         return self.health_addresses[0][1] if self.health_addresses else None
 
     async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
-        """Send one request without a socket, from a task of the same trio program; its reply, as ``PROTOCOL`` has it.
+        """Send one request without a socket, from a task of the same trio program; return its reply (``PROTOCOL``).
 
-        Each request names its own player, and may be sent beside others: ``hello`` is not needed, and changes nothing.
+        Each request names its own player, so requests may run concurrently; ``hello`` is not needed and has no effect.
 
-        :param fields: the request's; one that is called as a word of Python's goes as ``**{"except": [7]}``.
+        :param fields: the request's fields; pass one named like a Python keyword as ``**{"except": [7]}``.
         :raises gmd.Refused: the reply is an error.
         """
         return await self.local.ask(Authority.CLIENT, kind, fields)
 
     async def ask_as_operator(self, kind: str, /, **fields: Any) -> dict[str, Any]:
-        """The same, as the operator, who may act for any player and end any game."""
+        """Send a request as the operator, who may act for any player and end any game; else as :meth:`ask`."""
         return await self.local.ask(Authority.OPERATOR, kind, fields)
 
 
@@ -134,18 +134,18 @@ async def open_daemon(
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
-    It logs as the program does (:mod:`gmd.logger`); :mod:`gmd.cli.logs` says how ``gmd serve`` does.
+    It logs by the program's configuration (:mod:`gmd.logger`); :mod:`gmd.cli.logs` has that of ``gmd serve``.
 
-    On leaving it stops accepting, finishes the requests in hand for up to ``config.stop_timeout`` seconds, and closes.
-    What the block raises comes out as it is.
+    At the end it stops accepting, finishes pending requests for up to ``config.stop_timeout`` seconds, and closes.
+    Exceptions of the block pass through unchanged.
 
-    :param config: without one, games are in memory, and the port is any free one.
-    :param sockets: listen already, for the game port, in place of the configuration's host and port.
-    :param http_sockets: the same, for HTTP; of no use where that is off.
+    :param config: by default games are kept in memory, and the port is any free one.
+    :param sockets: listening sockets of the game port, in place of the configuration's host and port.
+    :param http_sockets: the same for HTTP; ignored where HTTP is off.
     :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
     :raises gmd.event_log.directory.DataError: the data directory cannot be used.
-    :raises HttpAddressError: HTTP's address, or the health port's, cannot be listened on.
-    :raises CannotListen: the address cannot be listened on; it is an OSError.
+    :raises HttpAddressError: the daemon cannot listen on the address of HTTP or of the health port.
+    :raises CannotListen: the daemon cannot listen on the game port's address; it is an OSError.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
@@ -171,7 +171,7 @@ async def open_daemon(
 
 @contextmanager
 def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
-    """Hold what is kept in the data directory: the log, the operator's socket, and the players beside the log."""
+    """Open what the data directory holds: the log, the operator's socket, and the players stored with the log."""
     with (
         loop_time.watched(),
         open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
@@ -184,9 +184,9 @@ def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.S
 async def _started(
     config: Config, log: EventLog, authenticator: Authenticator, *, local: bool
 ) -> tuple[Arbiter, Lobby, RankedPlay]:
-    """Return what games are played by, with all that the log has of it.
+    """Return the services that play games, with their state loaded from the log.
 
-    :param local: whether nobody but this machine's own users can reach the daemon.
+    :param local: whether only this machine's users can reach the daemon.
     """
     arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
     lobby = lobby_of(config, arbiter, authenticator, local=local)
@@ -203,9 +203,7 @@ def _doors_of(
     listeners: Sequence[trio.SocketListener],
     operator: trio.SocketListener | None,
 ) -> tuple[SessionServer, SessionServer | None, list[Door]]:
-    """Return who lets sessions in at the game port, who does so at the operator's socket, and both with what they
-    listen on.
-    """
+    """Return the session servers of the game port and of the operator's socket, and both with their listeners."""
     local = all(map(is_local, listeners))
     share = share_of(config.max_connections_per_address, config.max_connections, local=local)
     session_server = SessionServer(services, certificate, share=share)
@@ -226,14 +224,14 @@ async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: Ran
         what = "ranked games"
         await ranked.start()
     except LogFailed as error:
-        from gmd.event_log.damage import unreadable  # SQLAlchemy's, as what was raised
+        from gmd.event_log.damage import unreadable  # imports SQLAlchemy, as the log that failed has done
 
         raise DataError(unreadable(f"the {what} in {data}", data, error)) from error
 
 
 @asynccontextmanager
 async def _writing(log: EventLog) -> AsyncIterator[None]:
-    """Keep the log, and at the end have it write what is in hand."""
+    """Run the log; at the end, have it write what is pending."""
     async with trio.open_nursery() as writing:
         writing.start_soon(_write, log)
         try:
@@ -243,7 +241,7 @@ async def _writing(log: EventLog) -> AsyncIterator[None]:
 
 
 async def _write(log: EventLog) -> None:
-    """Keep the log until it is stopped: who cancels the daemon still has it finish what is in hand."""
+    """Run the log until it is stopped; cancelling the daemon does not cancel pending writes."""
     with trio.CancelScope(shield=True):
         await log.run()
 
@@ -256,9 +254,9 @@ async def _serving(
     web: Web,
     config: Config,
 ) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, what is in hand gets ``config.stop_timeout`` seconds."""
+    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
-        web.start(sessions)  # it says how the daemon is also while that stops
+        web.start(sessions)  # it still reports the daemon's health while the daemon stops
         async with trio.open_nursery() as tasks:
             tasks.start_soon(services.arbiter.run)
             tasks.start_soon(services.authenticator.registry.run)
@@ -289,9 +287,9 @@ async def _close(doors: Sequence[Door], local: InProcessClient, patience: float)
 
 
 def http_certificate_of(config: Config, certificate: Certificate | None) -> Certificate | None:
-    """What HTTP's TLS has: its own certificate, or else the game port's; None for plaintext.
+    """Return the certificate for HTTP: its own, or else the game port's; None for plaintext.
 
-    :raises ConfigError: its own cannot be used, or goes with ``http_tls`` off.
+    :raises ConfigError: HTTP's own certificate cannot be used, or is given while ``http_tls`` is off.
     """
     if config.http_tls:
         return certificate_of(config.http_tls_cert, config.http_tls_key, "http_tls") or certificate
@@ -306,7 +304,7 @@ def _different(*certificates: Certificate | None) -> list[Certificate]:
 
 
 def authenticator_of(config: Config, log: EventLog) -> Authenticator:
-    """Who may act as a registered player; they are kept beside the log. Its registry is still to be started."""
+    """Return the authenticator of registered players, who are stored with the log. Its registry is not started yet."""
     registry = Registry(players_beside(log), config.max_players)
     return Authenticator(
         registry,
@@ -320,9 +318,9 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
 
 
 def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool) -> Lobby:
-    """Where registered players find each other. It is still to be started, when its arbiter and its gate are.
+    """Return the lobby of registered players. Start it after its arbiter and its registry.
 
-    :param local: whether nobody but this machine's own users can reach the daemon.
+    :param local: whether only this machine's users can reach the daemon.
     """
     limits = LobbyLimits(
         seconds=config.invitation_timeout,
@@ -336,7 +334,7 @@ def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, 
 
 
 def ranked_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
-    """Ranked play. It is still to be started, when the others are.
+    """Return ranked play. Start it after the other services.
 
     :raises ConfigError: the anchors cannot be read.
     """
@@ -357,10 +355,10 @@ def services_of(
     *,
     local: bool,
 ) -> Services:
-    """What all ways in share.
+    """Return the services that all ports and in-process requests share.
 
     :param listeners: the game port's.
-    :param local: whether nobody but this machine's own users can reach the daemon, on any port.
+    :param local: whether only this machine's users can reach the daemon, on any port.
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
@@ -379,10 +377,10 @@ def services_of(
 
 
 def spectators_of(config: Config, *, local: bool) -> Spectators:
-    """Who may watch live games in full.
+    """Return the rules for watching live games in full.
 
-    :param local: whether nobody but this machine's own users can reach the daemon. Between open ids that is trust
-        enough; where players are registered they are to be kept apart.
+    :param local: whether only this machine's users can reach the daemon. Open ids then need no key; registered players
+        do, because games must stay hidden between them.
     """
     return Spectators(
         live=config.spectate == "live", key=config.spectator_key, trusted=local and not config.require_registration

@@ -1,4 +1,4 @@
-"""Deadlines of games: a heap, and the one task that sleeps until the nearest."""
+"""Deadlines of games: a heap, and one task that sleeps until the earliest."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import trio
 
 from gmd import loop_time
 
-#: The heap may hold this many outdated entries before it is built anew.
+#: The number of outdated entries that the heap may hold before it is rebuilt.
 MAX_OUTDATED = 1_000
 
 
 class Deadlines:
-    """At most one deadline a game, in the loop's time (:mod:`gmd.loop_time`).
+    """At most one deadline for each game, in the event loop's time (:mod:`gmd.loop_time`).
 
-    A deadline put off stays where it is in the heap and is looked up when its turn comes, so that a game which moves
-    on costs a dictionary write.
+    When a deadline is postponed, its old entry stays in the heap, and the new deadline is looked up when that entry
+    comes up. So a move costs only a dictionary write.
     """
 
     def __init__(self, on_deadline: Callable[[int], None]) -> None:
-        """:param ring: called with a game's id when its deadline has come; it may set another."""
+        """:param on_deadline: called with a game's id when its deadline has come; it may set another."""
         self._on_deadline = on_deadline
         self._deadlines: dict[int, float] = {}
         self._queued: dict[int, float] = {}  # each game's earliest entry in the heap
@@ -30,15 +30,15 @@ class Deadlines:
         self._sleep = loop_time.PatientScope()
 
     def __len__(self) -> int:
-        """How many entries it holds, outdated ones among them."""
+        """Return the number of entries, outdated ones included."""
         return len(self._heap)
 
     def deadline(self, game_id: int) -> float | None:
-        """A game's deadline, also one that has come, until it is set anew or cleared."""
+        """Return a game's deadline; one that has passed, too, until it is set again or cleared."""
         return self._deadlines.get(game_id)
 
     def set(self, game_id: int, deadline: float) -> None:
-        """Set a game's deadline in place of the one it had."""
+        """Set a game's deadline, or replace it."""
         self._deadlines[game_id] = deadline
         if deadline < self._queued.get(game_id, inf):
             self._queue(game_id, deadline)
@@ -49,17 +49,17 @@ class Deadlines:
         self._queued.pop(game_id, None)
 
     async def run(self) -> None:
-        """Ring for every deadline as it comes, until cancelled."""
+        """Call back for every deadline when it comes, until cancelled."""
         while True:
             now = loop_time.now()
-            if not loop_time.is_catching_up():  # what is still unread may put them off
+            if not loop_time.is_catching_up():  # requests not read yet may postpone them
                 while self._heap and self._heap[0][0] <= now:
                     self._take(now)
             with loop_time.PatientScope(loop_time.nap_until(self._heap[0][0] if self._heap else inf)) as self._sleep:
                 await trio.sleep_forever()
 
     def _take(self, now: float) -> None:
-        """Take the first entry: ring, or put it back to where its game's deadline has moved."""
+        """Take the first entry: call back, or queue it again if its game's deadline was postponed."""
         entry, game_id = heappop(self._heap)
         if self._queued.get(game_id) != entry:
             return

@@ -1,4 +1,4 @@
-"""File descriptors: the last few are kept for the daemon's own files, whatever a crowd of clients takes."""
+"""File descriptors: the last few are reserved for the daemon's own files, however many clients connect."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 import resource
 from contextlib import suppress
 
-#: Descriptors that no client's connection takes: for the operator's connections, a certificate that is read again,
-#: what the metrics of the process are read from, and a file that a library opens once in a while.
+#: Descriptors that no client's connection may take: for the operator's connections, certificates that are read again,
+#: the files that process metrics are read from, and files that libraries open now and then.
 RESERVED = 16
-#: Descriptors that a daemon with a log and HTTP has before anybody connects, those reserved among them; it takes some
-#: more for a moment as it starts.
+#: Descriptors that a daemon with a log and HTTP needs before any client connects, RESERVED included; it needs some more
+#: for a moment at its start.
 LEAST = 40
 
 
 def shortage(descriptor: int) -> str | None:
-    """Return why a connection that has just got this descriptor has to be closed; None where it may stay.
+    """Return why a connection that has just got this descriptor must be closed; None if it may stay.
 
-    The system gives the lowest number that is free, so a high one says that all below it are in use.
+    The system assigns the lowest free number, so a high one shows that all below it are in use.
     """
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY or descriptor < limit - RESERVED:
@@ -26,33 +26,33 @@ def shortage(descriptor: int) -> str | None:
 
 
 def is_last(descriptor: int) -> bool:
-    """Return whether a connection that has just got this descriptor is to be closed at once, whoever it is.
+    """Return whether a connection that has just got this descriptor must be closed at once.
 
-    To let a client read why it is turned away takes its descriptor for a moment. Half of those reserved are for that.
+    Sending a client the reason for its refusal keeps its descriptor for a moment. Half of RESERVED are for that.
     """
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return limit != resource.RLIM_INFINITY and descriptor >= limit - RESERVED // 2
 
 
 def say_at_once(descriptor: int, words: bytes) -> None:
-    """Send what fits into the buffer of a new connection, and wait for nothing."""
+    """Send as much as fits into the send buffer of a new connection, without blocking."""
     with suppress(OSError):
         os.write(descriptor, words)
 
 
 def raise_limit() -> None:
-    """Let this process have as many descriptors as it may."""
+    """Raise this process's limit of descriptors (the soft one) to the highest value allowed (the hard one)."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def room() -> int | None:
-    """Return how many descriptors connections may have; None for as many as they like."""
+    """Return how many descriptors connections may have; None for no limit."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if limit == resource.RLIM_INFINITY else max(0, limit - RESERVED)
 
 
 def most_descriptors() -> int | None:
-    """Return how many descriptors this process can have at most; None for as many as it likes."""
+    """Return how many descriptors this process can have at most; None for no limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if hard == resource.RLIM_INFINITY else hard

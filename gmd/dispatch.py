@@ -1,4 +1,7 @@
-"""From a request to its reply, and from there to the moment when the reply may leave: the same for every way in."""
+"""The path of every request, over TCP, HTTP or in-process: to its handler, to its reply, until the reply may be sent.
+
+A reply may be sent once the state that it shows is durable.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ logger = get_logger(__name__)
 async def answer(
     request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True
 ) -> PendingReply:
-    """Return the reply to a request, which is to be given to :func:`finish`.
+    """Return the reply to a request; the caller must pass it to :func:`finish`.
 
     :param arrived: when the request's last byte was read, in the loop's time.
-    :param shows_presence: whether it counts as its player's being there.
+    :param shows_presence: whether the request marks its player as present.
     """
     player = session.player if request.player is UNSET else request.player
     context = RequestContext(session.services, session, request, player, arrived, shows_presence)
@@ -44,18 +47,18 @@ async def answer(
 
 
 def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingReply:
-    """Return the reply to what is no request; or the last words of a session, which answer none."""
+    """Return the error reply to an invalid request; or the last error of a session, which answers no request."""
     body = Unreadable(invalid.kind, invalid.id)
     return PendingReply(_refusal(invalid.error, body), body, arrived, None, invalid.error.code)
 
 
 def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None]) -> bool:
-    """Let a reply leave once what it shows is durable: every reply, whatever way its request came in, passes here.
+    """Release a reply once what it shows is durable. Every reply passes here, however its request came in.
 
-    Then it is counted, and logged where it is a refusal. Where that never becomes durable, it is made a refusal.
+    A released reply is counted, and logged if it is a refusal. If the commit fails, the reply becomes a refusal.
 
-    :param leave: called when it may leave, if that is not at once.
-    :returns: whether it may leave at once.
+    :param leave: called when the reply may be sent, unless it may be sent at once.
+    :returns: whether it may be sent at once.
     """
     if reply.commit is not None and not reply.commit.done:
         reply.commit.then(partial(_settle, reply, session, leave))
@@ -77,7 +80,7 @@ def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], Non
 
 
 def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:
-    """Count a refusal and log it: kind, code and two numbers, and never a text of the client's, which may be a key."""
+    """Count and log a refusal: its kind, code and two ids. No text from the client is logged: it may be a key."""
     kind, game_id = _kind(request) or NO_KIND, getattr(request, "game_id", None)
     session.refusals += 1
     session.services.metrics.refused[kind, code] += 1

@@ -1,4 +1,4 @@
-"""Reading from a connection when it is its address's turn."""
+"""Reading from connections in fair turns between addresses."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from .crowds import Crowd
 from .fair_scheduler import CROWD, FairScheduler
 from .places import Place
 
-#: What the clients of trusted proxies count for, whose addresses are known only once they have been read.
+#: The address under which clients of trusted proxies are scheduled: theirs are known only after the request is read.
 PROXIES = "proxies"
 
 
 class FairReader:
-    """Reads what comes over one connection.
+    """Reads from one connection.
 
-    From a socket nothing is read before its turn, so that what a crowd sends waits in the kernel, and its senders wait,
-    too. What comes over any other stream waits here.
+    A socket is not read before its turn: a crowd's input waits in the kernel, and flow control makes the senders wait,
+    too. Input from any other stream waits in this object.
     """
 
     __slots__ = ("_ahead", "_fresh", "_place", "_scheduler", "_socket", "_source", "_stream")
 
     def __init__(self, stream: trio.abc.ReceiveStream, scheduler: FairScheduler, place: Place | None) -> None:
-        """:param place: the connection's; None for one that waits for no turns, or whose stream does so itself."""
+        """:param place: the connection's; None if it waits for no turns, or if its stream waits for them."""
         self._stream = stream
         self._socket = stream.socket if place is not None and isinstance(stream, trio.SocketStream) else None
         self._scheduler = scheduler
         self._place = place
-        self._fresh = True  # nothing has been read: what a new connection is for has mostly come by now
+        self._fresh = True  # not read yet: a new connection's first request has usually arrived
         self._ahead: bytes | bytearray | None = None
 
     async def receive_some(self, max_bytes: int) -> bytes | bytearray:
-        """The next bytes; none where the peer has ended its side. Cancelled, it has lost none.
+        """Return the next bytes, empty at the end of the stream. Cancellation loses no bytes.
 
-        Of a new connection it is a checkpoint only where it has to wait.
+        The first call for a socket is a checkpoint only if it has to wait.
 
         :raises trio.BrokenResourceError: the peer is gone.
         """
@@ -50,7 +50,7 @@ class FairReader:
         return data
 
     async def give_way(self) -> None:
-        """Let others have their turns before more is answered of what has been read."""
+        """Give other connections their turns before the next request of those already read is answered."""
         if self._place is not None and self._scheduler.is_loaded:
             await self._scheduler.wait_turn(self._place.source or PROXIES)
         else:
@@ -76,7 +76,7 @@ class FairReader:
                 raise trio.BrokenResourceError(f"cannot read: {error.strerror}") from error
 
     def _crowd(self) -> Crowd | None:
-        """Where to wait for bytes with the many others of the address; None where they are not many."""
+        """Return the crowd in which to wait for bytes; None if the address has few connections."""
         place = self._place
         return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place.source)
 

@@ -1,16 +1,16 @@
-"""Turns between addresses while the event loop is loaded: nobody waits for more than its share of others' requests.
+"""Fair scheduling between addresses while the event loop is loaded.
 
-Trio runs every task that can run before it looks for input again. So whoever has thousands of connections that all ask
-at once would make one turn of the loop last for seconds. Here a turn is to take :data:`TURN_SECONDS`:
+Trio runs every runnable task before it looks for input again. So a client with thousands of connections that all send
+a request at once would make one turn of the loop last for seconds. Here a turn should take :data:`TURN_SECONDS`:
 
-- A connection that has something to be read passes at once as long as the present turn has not taken that long. Later
-  ones are parked, unread, and let through a few at a time: as many in a turn of the loop as fill it.
-- An address with very many connections is a crowd (:mod:`gmd.crowds`): the loop is told that some of them can be read,
-  and wakes as many as it has time for.
+- A connection with input passes at once while the present turn has taken less than that. Later connections are parked,
+  unread, and let through a few at a time: as many in a turn of the loop as fill it.
+- An address with very many connections is a crowd (:mod:`gmd.crowds`): the loop learns only that some of them are
+  readable, and wakes as many as it has time for.
 
-Who goes next is decided by fair queueing. Every address is charged with the processor time of its connections' tasks;
-the one charged least goes next, and within it the connection that has waited longest. So a client that asks
-little passes at once, however much others ask.
+Fair queueing decides which connection goes next. Every address is charged with the processor time of its connections'
+tasks. The address charged least goes next, and of its connections the one that has waited longest. So a client with few
+requests passes at once, however many the others send.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from trio.lowlevel import Abort, Task
 
 from .crowds import Crowd
 
-#: Seconds that a turn of the event loop is to take.
+#: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
-#: Seconds that a connection is expected to take before its address has been measured; and the least.
+#: Expected cost of a connection, in seconds, before its address has been measured; and the lowest expected cost.
 FIRST_COST = 0.0005
 LEAST_COST = 0.0001
-#: Turns after which garbage is looked for among what is older, too.
+#: Every so many turns, the garbage collector collects the second generation, too.
 OLDER_EVERY = 4
-#: How much less an earlier measurement counts in what a connection of an address is expected to take.
+#: Weight of each measurement relative to the next, in the expected cost of an address's connections.
 DECAY = 31 / 32
-#: Addresses that are remembered; beyond that those are forgotten that a new one would be no different from.
+#: Addresses kept; beyond that, those are forgotten that are in the same state as a new address.
 MAX_FLOWS = 4_096
-#: Connections of one address from which on they are a crowd; and the most crowds, each of which has a descriptor.
+#: Connections of one address that make a crowd; and the most crowds, each of which needs a descriptor.
 CROWD = 32
 MAX_CROWDS = 64
 
@@ -48,12 +48,12 @@ MAX_CROWDS = 64
 class _Flow:
     """The connections of one address, and what they have been charged.
 
-    :ivar tag: its virtual time, in seconds: whoever has the least goes next.
-    :ivar cost: seconds that one of its connections usually takes once it is let through.
-    :ivar parked: tasks that wait to be let through, in the order in which they came.
-    :ivar crowd: its connections that wait for bytes, once they are many.
-    :ivar is_readable: whether some of the crowd can be read.
-    :ivar is_queued: whether it is among those that have somebody to be let through.
+    :ivar tag: its virtual time, in seconds: the flow with the lowest goes next.
+    :ivar cost: the expected cost of one of its connections once it is let through, in seconds.
+    :ivar parked: tasks that wait to be let through, in order of arrival.
+    :ivar crowd: its connections that wait for bytes; None while they are few.
+    :ivar is_readable: whether a connection of the crowd is readable.
+    :ivar is_queued: whether it is in the scheduler's queue.
     """
 
     __slots__ = (
@@ -66,20 +66,21 @@ class _Flow:
         self.parked: OrderedDict[Task, None] = OrderedDict()
         self.crowd: Crowd | None = None
         self.is_readable = False
-        self.drained = trio.Event()  # set when nobody of the crowd can be read any more
+        self.drained = trio.Event()  # set when no connection of the crowd is readable any more
         self.is_queued = False
         self.forget(tag)
 
     def forget(self, tag: float) -> None:
-        """Owe nothing, and be owed nothing."""
+        """Forget all charges and prepayments; start with a virtual time."""
         self.tag = tag
-        self._prepaid = 0.0  # seconds that the tag has advanced by and that have not been used
-        # What its connections have used, in seconds, and how many were let through: the latest count most.
+        self._prepaid = 0.0  # seconds by which the tag has advanced and which have not been used
+        # The seconds used by its connections, and how many were let through: decaying sums, of which the latest
+        # connections count most.
         self._spent, self._let_through = FIRST_COST, 1.0
-        self._turn = self._passed = 0  # the latest turn of the loop in which some were let through, and how many
+        self._turn = self._passed = 0  # the latest turn of the loop that let some through, and their number
 
     def let_one_through(self, turn: int) -> bool:
-        """Let the connection that has waited longest through; whether there was one."""
+        """Let the connection that has waited longest through; return whether there was one."""
         if self.parked:
             task, _ = self.parked.popitem(last=False)
             trio.lowlevel.reschedule(task)
@@ -91,7 +92,10 @@ class _Flow:
         return True
 
     def prepay(self, turn: int) -> None:
-        """Advance by what a connection is expected to take that is let through in a turn of the loop."""
+        """Advance the tag by the expected cost of a connection that is let through.
+
+        :param turn: the number of the loop's present turn.
+        """
         self.cost = max(LEAST_COST, self._spent / self._let_through)
         self._spent *= DECAY
         self._let_through = self._let_through * DECAY + 1
@@ -103,7 +107,7 @@ class _Flow:
             self._prepaid += missing
 
     def charge(self, seconds: float) -> None:
-        """Note that the task of a connection has taken some time."""
+        """Charge the processor time of a connection's task, in seconds."""
         self._spent += seconds
         self._prepaid -= seconds
         if self._prepaid < 0:
@@ -112,37 +116,37 @@ class _Flow:
 
 
 class FairScheduler:
-    """Lets the connections of all ports through in turns by address. Without :meth:`running` everybody passes.
+    """Lets the connections of all ports through in fair turns by address. Outside :meth:`running` all pass at once.
 
-    :ivar parked: how many connections had to wait so far though they could be read.
+    :ivar parked: how many readable connections have had to wait so far.
     """
 
     def __init__(self, turn_seconds: float = TURN_SECONDS, used: Callable[[], float] = thread_time) -> None:
-        """:param turn_seconds: in place of :data:`TURN_SECONDS`; with 0 everybody has to wait, and one passes a turn.
-        :param used: the seconds that the event loop's thread has used so far, by which addresses are charged.
+        """:param turn_seconds: in place of :data:`TURN_SECONDS`; with 0 all have to wait, and one passes in each turn.
+        :param used: returns the processor time that the event loop's thread has used so far, in seconds.
         """
         self.turn_seconds = turn_seconds
         self._used = used
         self.parked = 0
         self._nursery: trio.Nursery | None = None
-        self._turn_ends = inf  # when the present turn of the loop has taken long, by perf_counter
+        self._turn_ends = inf  # when the present turn of the loop will have taken turn_seconds, by perf_counter
         self._turn = 0
         self._flows: dict[str, _Flow] = {}
         self._crowds = 0
-        self._queue: list[tuple[float, int, _Flow]] = []  # a heap of those that have somebody to be let through
+        self._queue: list[tuple[float, int, _Flow]] = []  # a heap of the flows with connections to let through
         self._numbers = count()
-        self._virtual = 0.0  # the virtual time of whoever was last let through
-        self._is_running = False  # whether there is a task that lets them through
-        self._meter: _Meter | None = None  # while more wait than pass in a turn
+        self._virtual = 0.0  # the virtual time of the flow that was last let through
+        self._is_running = False  # whether the task that lets them through runs
+        self._meter: _Meter | None = None  # only while more connections wait than pass in a turn
 
     @property
     def is_loaded(self) -> bool:
-        """Whether connections have to ask for their turns."""
+        """Whether connections must wait for their turns."""
         return perf_counter() >= self._turn_ends or self._is_running
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch the event loop, whose turns are to be short, for as long as this is entered."""
+        """Keep the turns of the event loop short for as long as the context is open."""
         watch = _Watch(self)
         async with trio.open_nursery() as self._nursery:
             trio.lowlevel.add_instrument(watch)
@@ -155,13 +159,13 @@ class FairScheduler:
                 self._nursery = None
 
     def begin_turn(self) -> None:
-        """A turn of the loop begins: it has looked for input."""
+        """Note that a turn of the loop begins, after it has looked for input."""
         self._turn_ends = perf_counter() + self.turn_seconds
 
     async def wait_turn(self, source: str) -> None:
-        """Return when a connection may be read and answered: at once, and as no checkpoint, unless it has to wait.
+        """Return when a connection may be read and answered. It is a checkpoint only if the connection has to wait.
 
-        :param source: the address that it counts for.
+        :param source: the address that the connection is charged to.
         """
         if self._nursery is None or not self.is_loaded:
             return
@@ -170,12 +174,12 @@ class FairScheduler:
             self._meter.watch(task, flow)
         if self._is_running and flow.tag <= self._virtual and not flow.is_queued:
             flow.tag = self._virtual
-            flow.prepay(self._turn)  # or all its connections would pass before the first of them is charged
-            return  # it has used less than its share
+            flow.prepay(self._turn)  # otherwise all its connections would pass before the first one is charged
+            return  # the address has used less than its share
         await self._park(task, flow)
 
     def crowd_of(self, source: str) -> Crowd | None:
-        """Where the connections of an address wait that has very many; None where there is no room for one more."""
+        """Return the crowd of an address, made if need be; None if there is no room for one more crowd."""
         flow = self._flow(source)
         if flow.crowd is None and self._nursery is not None and self._crowds < MAX_CROWDS:
             try:
@@ -187,12 +191,12 @@ class FairScheduler:
         return flow.crowd
 
     def begin(self, source: str) -> None:
-        """Charge an address with what the present task takes, which has waited in its crowd and can be read."""
+        """Charge an address for the present task from now on; its crowd has just woken it to read."""
         if self._meter is not None:
             self._meter.watch(trio.lowlevel.current_task(), self._flow(source))
 
     async def _watch_crowd(self, flow: _Flow, crowd: Crowd) -> None:
-        """Queue an address whenever some of its crowd can be read."""
+        """Queue an address whenever a connection of its crowd is readable."""
         try:
             while True:
                 await crowd.wait_readable()
@@ -213,7 +217,7 @@ class FairScheduler:
         return flow
 
     def _forget_settled(self) -> None:
-        """Forget the addresses that a new one would be no different from."""
+        """Forget the addresses that are in the same state as a new one."""
         for source, flow in list(self._flows.items()):
             if flow.crowd is None and not flow.is_queued and flow.tag <= self._virtual:
                 del self._flows[source]
@@ -230,7 +234,7 @@ class FairScheduler:
         await trio.lowlevel.wait_task_rescheduled(abort)
 
     def _enqueue(self, flow: _Flow) -> None:
-        """An address has somebody to be let through."""
+        """Queue an address that has a connection to let through."""
         if flow.is_queued:
             return
         flow.is_queued = True
@@ -241,7 +245,7 @@ class FairScheduler:
             self._nursery.start_soon(self._let_through)
 
     async def _let_through(self) -> None:
-        """Let those who wait through, some in each turn of the loop, until nobody waits."""
+        """Let waiting connections through, some in each turn of the loop, until none is left."""
         while self._queue:
             self._let_some_through()
             if self._queue and self._meter is None:
@@ -253,7 +257,7 @@ class FairScheduler:
         self._end_load()
 
     def _end_load(self) -> None:
-        """Everybody has had a turn: at the next load all addresses are equal."""
+        """Reset all addresses when no connection waits any more: under the next load they start equal."""
         self._is_running = False
         if self._meter is not None:
             trio.lowlevel.remove_instrument(self._meter)
@@ -265,12 +269,12 @@ class FairScheduler:
             flow.forget(0.0)
 
     def _let_some_through(self) -> None:
-        """Let as many through as are expected to fill a turn of the loop, at least one."""
+        """Let as many connections through as are expected to fill a turn of the loop, at least one."""
         seconds = self.turn_seconds
         self._turn += 1
         while self._queue:
             tag, _, flow = self._queue[0]
-            if flow.tag > tag:  # it was charged meanwhile
+            if flow.tag > tag:  # it was charged after it was queued
                 heapreplace(self._queue, (flow.tag, next(self._numbers), flow))
                 continue
             if not flow.let_one_through(self._turn):
@@ -284,7 +288,7 @@ class FairScheduler:
 
 
 class _Watch(trio.abc.Instrument):
-    """Tells a scheduler when a turn of the event loop begins."""
+    """A trio instrument that notifies a scheduler at the beginning of each turn of the event loop."""
 
     def __init__(self, scheduler: FairScheduler) -> None:
         self._scheduler = scheduler
@@ -294,9 +298,11 @@ class _Watch(trio.abc.Instrument):
 
 
 class _Meter(trio.abc.Instrument):
-    """Charges addresses with what their connections' tasks take. It watches every step: only while many wait.
+    """A trio instrument that charges addresses for the processor time of their connections' tasks.
 
-    :ivar flows: the tasks that have come for a turn, and what they are charged to.
+    It runs at every step of every task, so it is installed only while many wait.
+
+    :ivar flows: the flow that each task is charged to, from its first turn on.
     """
 
     def __init__(self, used: Callable[[], float]) -> None:
@@ -307,18 +313,18 @@ class _Meter(trio.abc.Instrument):
         gc.callbacks.append(self._note_collection)
 
     def stop(self) -> None:
-        """Charge nobody any more."""
+        """Stop charging."""
         gc.callbacks.remove(self._note_collection)
 
     def _note_collection(self, phase: str, _: object) -> None:
-        """Charge nobody with collecting what all have left behind: it takes a hundred times what a request does."""
+        """Exclude garbage collection from the charges: it takes a hundred times as long as a request."""
         if phase == "start":
             self._collection_began = self._used()
         else:
             self._began += self._used() - self._collection_began
 
     def watch(self, task: Task, flow: _Flow) -> None:
-        """Charge a flow with what the present task takes from here on."""
+        """Charge a flow for the present task from now on."""
         if self.flows.get(task) is not flow:
             self.flows[task] = flow
             self._began = self._used()

@@ -1,4 +1,4 @@
-"""A line in the daemon's own log for the begin and the end of each game."""
+"""Lines in the daemon's own log for the start and the end of each game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = get_logger(__name__)
 
 
 class GameLines:
-    """Logs games by their ids, their players and their variants; nothing that a client has sent, and nothing hidden."""
+    """Logs the id, players and variant of games: nothing else that clients sent, and nothing hidden."""
 
     def __init__(self, arbiter: Arbiter, registry: Registry) -> None:
         self._registry = registry
@@ -32,7 +32,7 @@ class GameLines:
         logger.info("game ended", **self._fields(game), **ended)
 
     def _fields(self, game: Game) -> dict[str, Any]:
-        """What both lines have. A player is a name, or an id where it has none; a seat that nobody has is None."""
+        """Return the fields of both lines. A player is its name, or its id if it has none; None for an empty seat."""
         white, black = (self._called(game.named[color]) for color in (chess.WHITE, chess.BLACK))
         return {"game_id": game.id, "variant": game.options.variant, "white": white, "black": black}
 

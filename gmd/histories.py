@@ -1,4 +1,4 @@
-"""The histories of finished games that were asked for lately."""
+"""A cache of the histories of finished games."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from msgspec import Raw, Struct
 
 from gmd.games.views import History
 
-#: Bytes kept: some fifty games of the default longest length, some thousand of the usual one.
+#: Size of the cache in bytes: some fifty games as long as the default max_plies, or some thousand usual games.
 MAX_BYTES = 32 * 2**20
 
 _encode = msgspec.json.Encoder().encode
 
 
 class EncodedHistory(Struct, frozen=True, gc=False):
-    """A history's parts as JSON, which a reply copies."""
+    """A history's parts as JSON (msgspec.Raw), which a reply copies."""
 
     pgn: str
     moves: list[str]
     record: dict[str, Any] | None
-    #: Bytes of all three.
+    #: Size of all three in bytes.
     size: int
 
 
 def encoded(history: Generator[None, None, History]) -> Generator[None, None, EncodedHistory]:
-    """Encode a history that is made in steps, in steps."""
+    """Encode a history in steps, as it is made."""
     pgn, moves, record = yield from history
     raw_pgn = Raw(_encode(pgn))
     yield
@@ -38,29 +38,29 @@ def encoded(history: Generator[None, None, History]) -> Generator[None, None, En
 
 
 class Histories:
-    """The encoded histories of games whose ends are durable, which change no more; anybody may see them.
+    """A cache of encoded histories of games whose ends are durable: they never change, and everyone may see them.
 
-    A game that is on never gets in here: what it hides must not be found where another request could meet it.
+    A live game must never be in this cache: another request could read what it hides.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._kept: OrderedDict[int, EncodedHistory] = OrderedDict()
-        #: Bytes that are kept.
+        #: Size of the cached histories in bytes.
         self.size = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def find(self, game_id: int) -> EncodedHistory | None:
-        """The history of a game, if it is kept."""
+        """Return the history of a game; None if it is not in the cache."""
         found = self._kept.get(game_id)
         if found is not None:
             self._kept.move_to_end(game_id)
         return found
 
     def keep(self, game_id: int, history: EncodedHistory) -> None:
-        """Keep the history of a game whose end is durable; those not asked for the longest make room."""
+        """Add the history of a game whose end is durable; the least recently used ones are evicted."""
         self.forget(game_id)
         self._kept[game_id] = history
         self.size += history.size
@@ -68,6 +68,6 @@ class Histories:
             self.size -= self._kept.popitem(last=False)[1].size
 
     def forget(self, game_id: int) -> None:
-        """Let go of a game that is in the log no more."""
+        """Remove a game that was pruned from the log."""
         if (history := self._kept.pop(game_id, None)) is not None:
             self.size -= history.size

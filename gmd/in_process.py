@@ -1,4 +1,4 @@
-"""The way in without a session: for the program that the daemon runs in, and for the routes of HTTP."""
+"""Requests without a session: from the program that embeds the daemon, and from the routes of HTTP."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Json = dict[str, Any]
 
 
 class Refused(Exception):
-    """A request was refused, and has changed nothing.
+    """An error: a request was refused and has changed nothing.
 
-    :ivar code: why, in a word of the protocol.
+    :ivar code: the protocol's error code.
     :ivar reply: the whole reply.
     """
 
@@ -33,30 +33,30 @@ class Refused(Exception):
         self.reply = reply
 
     def __reduce__(self) -> tuple[type[Refused], tuple[Json]]:
-        return type(self), (self.reply,)  # so that it passes between processes
+        return type(self), (self.reply,)  # so that it can be pickled
 
 
 def closed(reason: str) -> Refused:
-    """What a request is told that comes too late."""
+    """Return the error for a request that comes too late."""
     return Refused(_read(encode(error_reply(ShuttingDown(reason), None, None))))
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whose request it is, where somebody else has sent it and another way in has admitted them."""
+    """The client that has sent a request over HTTP."""
 
-    #: Who they have proved to be; None for nobody.
+    #: The player that the client has authenticated as; None for none.
     authenticated: Authenticated | None
-    #: Where they are, as host:port.
+    #: The client's address, as host:port.
     peer: str
     #: When the request's last byte was read, in the loop's time.
     arrived: float
-    #: Whether it counts as the player's being there.
+    #: Whether the request marks its player as present.
     shows_presence: bool = True
 
 
 class InProcessClient:
-    """Answers requests of this process as a session does, and lets the daemon stop when they are answered."""
+    """Answers requests from this process as a session would; the daemon waits for them when it stops."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -65,22 +65,22 @@ class InProcessClient:
         self._empty = trio.Event()
 
     async def ask(self, authority: Authority, kind: str, fields: Json, sender: Sender | None = None) -> Json:
-        """The reply to one request, as a version 2 session would have sent it, once it is durable.
+        """Return the reply to one request, as a version 2 session would send it, once what it shows is durable.
 
-        Each is on its own, so that any number may be under way at once: a player that it names is that request's.
+        Requests are independent, and any number may run at once: a player named in one applies to that request only.
 
-        :param sender: who has sent it, if not this process itself; the request is theirs unless it names a player.
+        :param sender: the client that has sent the request, if not this process; its player is the request's default.
         :raises Refused: the reply is an error.
         """
         return _read(await self.ask_encoded(authority, kind, fields, sender))
 
     async def ask_encoded(self, authority: Authority, kind: str, fields: Json, sender: Sender | None = None) -> bytes:
-        """The same as JSON, for whoever wants only a part of a large reply.
+        """Return the same reply as encoded JSON, for callers that need only a part of a large one.
 
-        :param sender: who has sent it, if not this process itself; the request is theirs unless it names a player.
+        :param sender: the client that has sent the request, if not this process; its player is the request's default.
         :raises Refused: the reply is an error.
         """
-        await trio.lowlevel.checkpoint()  # before anything is done: whoever asks in a loop leaves others their turn
+        await trio.lowlevel.checkpoint()  # before anything is done, so that a caller in a loop does not block others
         if self._stopping:
             raise closed("the daemon is closed")
         with trio.CancelScope() as scope:
@@ -91,10 +91,10 @@ class InProcessClient:
                 return await self._answer(session, encode({"kind": kind, **fields}), sender)
             finally:
                 self._release(scope)
-        raise closed("the daemon has stopped, and waited no longer for this request")
+        raise closed("the daemon has stopped before this request was answered")
 
     async def stop(self, patience: float) -> None:
-        """Let every request in hand be answered, for ``patience`` seconds at most; then break them off."""
+        """Let pending requests finish, for ``patience`` seconds at most; then cancel them."""
         self._stopping = True
         self._services.arbiter.watchers.stop()
         if not self._in_hand:
@@ -120,11 +120,11 @@ class InProcessClient:
         await self._durable(reply, session)
         if reply.code is not None:
             raise Refused(_read(reply.body))
-        session.unacknowledged.received()  # by whoever asked: between here and there is nothing that breaks
+        session.unacknowledged.received()  # in this process no reply is lost on its way
         return reply.body
 
     async def _durable(self, reply: PendingReply, session: ClientSession) -> None:
-        """Return once a reply may leave."""
+        """Return once a reply may be returned to its caller."""
         settled = trio.Event()
         if not dispatch.finish(reply, session, settled.set):
             await settled.wait()

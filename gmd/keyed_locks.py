@@ -1,4 +1,4 @@
-"""Doing something once for all who want it at the same time."""
+"""Locks by key, for work that concurrent callers should do only once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import trio
 
 
 class KeyedLocks:
-    """A lock for every key that somebody holds or waits for."""
+    """A lock for every key that a task holds or waits for."""
 
     def __init__(self) -> None:
         self._locks: dict[Hashable, trio.Lock] = {}
 
     @asynccontextmanager
     async def hold(self, key: Hashable) -> AsyncIterator[None]:
-        """Be alone with a key. Whoever had to wait finds done, perhaps, what it wanted to do."""
+        """Hold the lock of a key. A task that had to wait should check whether its work has been done meanwhile."""
         lock = self._locks.setdefault(key, trio.Lock())
         try:
             async with lock:

@@ -1,4 +1,4 @@
-"""The limits that clients are told of, and those whose defaults depend on where the daemon listens."""
+"""The limits that ``hello`` shows to clients, and those whose defaults depend on where the daemon listens."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from gmd.config import Config
 from gmd.listening import will_be_local
 from gmd.quotas import QuotaLimits
 
-#: Milliseconds of processor time that an address may take for expensive requests in a minute, where strangers come in.
+#: Milliseconds of processor time that an address may use for expensive requests in a minute, if other machines can
+#: reach the daemon.
 DEFAULT_MAX_WORK = 15_000
 
 
 def limits_of(config: Config, quotas: QuotaLimits, max_work: int | None) -> Limits:
-    """Return the limits that clients are told.
+    """Return the limits that ``hello`` shows to clients.
 
-    :param quotas: those by address.
+    :param quotas: the limits by address.
     :param max_work: see :func:`max_work_of`.
     """
     return Limits(
@@ -49,9 +50,9 @@ def limits_of(config: Config, quotas: QuotaLimits, max_work: int | None) -> Limi
 
 
 def is_private(config: Config, sockets: Sequence[socket.socket], http_sockets: Sequence[socket.socket]) -> bool:
-    """Whether nobody but this machine's own users can reach the daemon, on any port: they share one address.
+    """Return whether only this machine's users can reach the daemon, on any port: they all share one address.
 
-    :param sockets: of the game port, where it listens already; ``http_sockets`` are those of HTTP.
+    :param sockets: the game port's listening sockets, if it was given any; ``http_sockets`` are those of HTTP.
     """
     if not will_be_local(config.host, sockets):
         return False
@@ -59,7 +60,7 @@ def is_private(config: Config, sockets: Sequence[socket.socket], http_sockets: S
 
 
 def max_work_of(config: Config, *, local: bool) -> int | None:
-    """The budget of an address, in milliseconds of processor time a minute; None for no limit.
+    """Return the budget of an address, in milliseconds of processor time a minute; None for no limit.
 
     :param local: see :func:`is_private`.
     """

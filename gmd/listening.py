@@ -1,4 +1,4 @@
-"""Ports that are listened on."""
+"""Listening on ports and accepting connections."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, NoReturn
 
 import trio
 
-#: Connections the kernel may hold for us between two accepts.
+#: Connections that the kernel may queue between two accepts.
 BACKLOG = 1024
-#: Connections accepted in one turn of the event loop: whoever is behind a crowd is not to wait a turn for each of it.
+#: Connections accepted in one turn of the event loop: a client behind a crowd should not wait one turn for each of it.
 AT_ONCE = 16
-#: What accepting fails with where the process or the machine has no room for a connection; and for how long to pause.
+#: Errors of accept when the process or the machine has no room for a connection; and seconds to pause after one.
 OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 PAUSE_SECONDS = 0.1
 
 
 class CannotListen(OSError):
-    """An address that cannot be listened on; ``strerror`` says why, for an unusable host name too."""
+    """An error: the daemon cannot listen on an address. ``strerror`` says why, for an unusable host name, too."""
 
 
 @asynccontextmanager
 async def listening(
     host: str, port: int, sockets: Sequence[socket.socket]
 ) -> AsyncIterator[Sequence[trio.SocketListener]]:
-    """Listeners on sockets that listen already, or where there are none, on an address; closed at the end.
+    """Open listeners on the given listening sockets or, if there are none, on an address; close them at the end.
 
-    :raises CannotListen: the address cannot be listened on.
+    :raises CannotListen: listening on the address has failed.
     """
     listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
     listeners = listeners or await _listeners(host, port)
@@ -46,7 +46,7 @@ async def _listeners(host: str, port: int) -> list[trio.SocketListener]:
         return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
     except OSError as error:
         raise CannotListen(error.errno, error.strerror or str(error)) from error
-    except UnicodeError as error:  # no host could have such a name
+    except UnicodeError as error:  # not a valid host name
         raise CannotListen(errno.EINVAL, str(error)) from error
 
 
@@ -55,14 +55,14 @@ async def accept(
 ) -> NoReturn:
     """Accept connections until cancelled.
 
-    It differs from :func:`trio.serve_listeners`, which accepts one in a turn of the event loop.
+    Unlike :func:`trio.serve_listeners`, it accepts several in one turn of the event loop.
 
-    :param begin: is given each of them.
-    :param note_short: is told when there is no room for one; it is tried again after a pause.
+    :param begin: called with each connection.
+    :param note_short: called with the error when there is no room for a connection; accept is retried after a pause.
     """
-    await trio.lowlevel.checkpoint()  # whoever is cancelled before it begins may have its listener closed already
+    await trio.lowlevel.checkpoint()  # if the task was cancelled before it began, its listener may be closed already
     ours = listener.socket
-    bare = socket.socket(ours.family, ours.type, ours.proto, fileno=ours.fileno())  # it accepts without waiting
+    bare = socket.socket(ours.family, ours.type, ours.proto, fileno=ours.fileno())  # it accepts without blocking
     try:
         while True:
             await trio.lowlevel.wait_readable(ours)
@@ -70,7 +70,7 @@ async def accept(
                 for _ in range(AT_ONCE):
                     begin(trio.SocketStream(trio.socket.from_stdlib_socket(bare.accept()[0])))
             except (BlockingIOError, ConnectionAbortedError):
-                pass  # that were all, or one has gone already
+                pass  # no more connections wait, or one has gone already
             except OSError as error:
                 if error.errno not in OUT_OF_ROOM:
                     raise
@@ -81,14 +81,14 @@ async def accept(
 
 
 def is_local(listener: trio.SocketListener) -> bool:
-    """Whether nobody but this machine's own users can reach it."""
+    """Return whether only this machine's users can reach a listener."""
     return _is_local_address(listener.socket.family, listener.socket.getsockname())
 
 
 def will_be_local(host: str, sockets: Sequence[socket.socket]) -> bool:
-    """Whether nobody but this machine's own users will reach what :func:`listening` listens on.
+    """Return whether only this machine's users will reach what :func:`listening` listens on.
 
-    A name other than localhost counts as reached from elsewhere: it is not looked up.
+    Names are not resolved: any name but localhost counts as reachable from other machines.
     """
     if sockets:
         return all(_is_local_address(each.family, each.getsockname()) for each in sockets)

@@ -1,4 +1,4 @@
-"""The games at hand."""
+"""The cache of games in memory."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: Idle games looked at before the others get a turn: some hundred microseconds.
+#: Idle games checked before other tasks get a turn: some hundred microseconds.
 GAMES_A_STEP = 500
-#: Events between two looks at a game's size.
+#: Events between two estimates of a game's size.
 EVENTS_A_LOOK = 32
-#: Bytes of games kept at hand, where nothing else is said.
+#: Default size of the cache in bytes.
 DEFAULT_BYTES = 256 << 20
 
 
-#: What most games have of views that are shared: nobody watches them.
+#: The shared views of a game without spectators, as most are.
 NONE_SHARED: Mapping[tuple[Viewer, bool], SharedView] = MappingProxyType({})
-#: At which ply a game is, whether it is over, and who has its seats.
+#: A game's ply, whether it is over, and the players in its seats.
 Turned = tuple[int, bool, tuple[int | None, int | None]]
 
 
 class LiveGame:
-    """A game being played, and what this process knows of it beside its events."""
+    """A game in memory, with the state that is not in its events."""
 
     __slots__ = (
         *("__weakref__", "commit", "counted", "game", "look_at", "opened", "sensed", "seq", "shared", "since", "size"),
@@ -48,30 +48,31 @@ class LiveGame:
 
     def __init__(self, game: Game, seq: int, opened: float) -> None:
         self.game = game
-        #: How many of its events the log has, or is being given.
+        #: The number of its events that were appended to the log, durable or not.
         self.seq = seq
-        #: The latest append that all may know of, until it is durable. No reply that shows the game leaves before it.
+        #: The commit of the latest public events; None once it is durable. Replies that show the game wait for it.
         self.commit: Commit | None = None
-        #: The append of the side to move's sense behind it, until it is durable: for whoever may know of that.
+        #: The commit of a later sense by the side to move; None once it is durable. Only viewers who may know of the
+        #: sense wait for it.
         self.sensed: Commit | None = None
-        #: When the side to move's clock began to run, in the loop's time; never, while the move before is not durable.
+        #: When the clock of the side to move started, in the loop's time; inf until the move before it is durable.
         self.since = inf
-        #: When the game was made, or its seats were first waited for, in the loop's time.
+        #: When the game was created, or when its seats were all taken, in the loop's time.
         self.opened = opened
-        #: Whether the log has it as a live game, which is counted.
+        #: Whether it is counted as a live game, as it is in the log.
         self.counted = False
-        #: At which ply, whether over, and whose the game was when the players' turns were last noted.
+        #: Its ply, whether it was over, and its players, when Turns was last updated.
         self.turned: Turned | None = None
-        #: The seats whose players have been shown the end.
+        #: The seats whose players are known to have received the result.
         self.results_delivered: tuple[chess.Color, ...] = ()
-        #: The bytes that it was last found to take, more or less; and at which number of events to look again.
+        #: Its last estimated size in bytes; and the number of events at which to estimate it again.
         self.size = 0
         self.look_at = 0
-        #: What its spectators are shown, by who they are and whether in brief; none until many are to be shown it.
+        #: Views that spectators share, by kind of viewer and whether brief; empty until the game has many spectators.
         self.shared: Mapping[tuple[Viewer, bool], SharedView] = NONE_SHARED
 
     def shared_view(self, viewer: Viewer, *, brief: bool) -> SharedView:
-        """What a viewer without a seat is shown of the game, encoded once for all of them until the game changes."""
+        """Return the view for spectators of one kind, which is encoded once until the game changes."""
         view = self.shared.get((viewer, brief))
         if view is None:
             self.shared = {**self.shared, (viewer, brief): shared_view(self.game, viewer, brief=brief)}
@@ -79,10 +80,10 @@ class LiveGame:
         return view
 
     def forget_shared_views(self, *, secret: bool) -> None:
-        """The game has changed.
+        """Drop shared views after a change of the game.
 
-        :param secret: only for those who see everything. The others' views stay: one made anew takes longer, by which
-            it would tell that something has happened.
+        :param secret: whether only viewers who see everything may know of the change. The other views are kept: making
+            a view again takes longer, and the delay would reveal that something has happened.
         """
         if secret:
             self.shared = {shown: view for shown, view in self.shared.items() if shown[0] is not Viewer.OVERSEER}
@@ -90,9 +91,9 @@ class LiveGame:
             self.shared = NONE_SHARED
 
     def commit_for(self, viewer: Viewer) -> Commit | None:
-        """What a reply that shows the game to a viewer must wait for.
+        """Return the commit that a reply showing the game to a viewer must wait for; None for none.
 
-        Whoever may not know of a sense may not wait for it either: it would tell by when it gets its reply.
+        A viewer who may not know of a sense must not wait for it: the time of the reply would reveal the sense.
         """
         if self.sensed is None or not viewer.knows_of_sense(self.game.turn):
             return self.commit
@@ -100,13 +101,14 @@ class LiveGame:
 
 
 class GameCache:
-    """Every game asked for, loaded from the log by replay when it is not here.
+    """A cache of games, which are loaded from the log by replay.
 
-    A game that nobody asks for ages, and is let go of. So that asking costs no more than a look into a dictionary,
-    all games age together: who is among the older ones when the next period ends was idle for a whole one. A period
-    ends early when the games asked for in it take half of the bytes that there are for games.
+    Idle games are evicted. So that a lookup costs no more than a dictionary access, all games age together: at the end
+    of each period, the recent games become the older ones. A game that is still among the older ones at the end of the
+    next period was idle for a whole period, and is evicted. A period ends early when the games used in it take half of
+    the cache's bytes.
 
-    :ivar bytes: how many they take, more or less.
+    :ivar bytes: the estimated size of the games in the cache.
     """
 
     def __init__(
@@ -116,8 +118,8 @@ class GameCache:
         resume: Callable[[LiveGame], None],
         max_bytes: int = DEFAULT_BYTES,
     ) -> None:
-        """:param bench: where games are replayed.
-        :param resume: called with every table loaded, before anybody else sees it.
+        """:param bench: replays games.
+        :param resume: called with every game that was loaded, before it is returned to anyone.
         :param max_bytes: how many bytes games may take, apart from those that must stay.
         """
         self._log = log
@@ -130,28 +132,28 @@ class GameCache:
         self._max_recent = max_bytes // 2
         self._recent_bytes = 0
         self.bytes = 0
-        #: The game of an id, if it was asked for lately.
+        #: Return a recently used game by its id, else None.
         self.at_hand: Callable[[int], LiveGame | None] = self._recent.get
 
     def __len__(self) -> int:
         return len(self._recent) + len(self._older)
 
     def find(self, game_id: int) -> LiveGame | None:
-        """The game of an id, if it is here."""
+        """Return a game by its id; None if it is not in the cache."""
         live = self._recent.get(game_id)
         if live is None and (live := self._older.pop(game_id, None)) is not None:
             self._keep(live)
         return live
 
     def put(self, live: LiveGame) -> None:
-        """Keep a game at hand that is not here."""
+        """Add a game that is not in the cache."""
         live.size = live.game.estimated_bytes
         live.look_at = live.seq + EVENTS_A_LOOK
         self.bytes += live.size
         self._keep(live)
 
     def weigh(self, live: LiveGame) -> None:
-        """Look how large a game has become. To be called when it has as many events as its ``look_at`` says."""
+        """Estimate a game's size again. Call this when the game has as many events as its ``look_at`` says."""
         before, live.size = live.size, live.game.estimated_bytes
         live.look_at = live.seq + EVENTS_A_LOOK
         if self._recent.get(live.game.id) is live:
@@ -162,7 +164,7 @@ class GameCache:
             self.bytes += live.size - before
 
     def drop(self, game_id: int) -> None:
-        """Forget a game; the log has it."""
+        """Remove a game from the cache; the log keeps it."""
         if (live := self._recent.pop(game_id, None)) is not None:
             self._recent_bytes -= live.size
             self.bytes -= live.size
@@ -170,13 +172,13 @@ class GameCache:
             self.bytes -= live.size
 
     async def load(self, game_id: int, peer: str = "") -> LiveGame:
-        """The game out of the log; once for all who ask for it at the same time.
+        """Load a game from the log; concurrent requests for a game load it once.
 
-        Whoever loads it has its address's place meanwhile, so that it comes to an end however many others wait.
+        The client that loads it holds its address's place meanwhile, so that loading finishes however many others wait.
 
-        :param peer: who asks, as host:port. It is charged and not refused: its own game may have to be loaded, too.
-        :raises NoSuchGame: the log has none of that id.
-        :raises LogFailed: the log cannot be read, or what it has of the game is damaged.
+        :param peer: the client, as host:port. It is charged but never refused, as it may be loading its own game.
+        :raises NoSuchGame: the log has no game of this id.
+        :raises LogFailed: the log cannot be read, or the game's events are damaged.
         """
         async with self._bench.place(peer), self._loading.hold(game_id):
             live = self.find(game_id)
@@ -193,9 +195,9 @@ class GameCache:
         return live
 
     async def _replayed(self, game_id: int, events: Sequence[AnyEvent], peer: str) -> Game:
-        """The game that its events make.
+        """Return a game, replayed from its events.
 
-        :raises LogFailed: they make none. What they are refused with is for operators: it may tell what is hidden.
+        :raises LogFailed: they cannot be applied. The reason is only in the daemon's log: it may reveal hidden moves.
         """
         try:
             return await self._bench.run(_applied(game_id, events), peer)
@@ -205,7 +207,7 @@ class GameCache:
             raise LogFailed(f"game {game_id}: {why}") from error
 
     def _keep(self, live: LiveGame) -> None:
-        """Have a game, which is counted, among the recent ones."""
+        """Add a game, whose size is already in ``bytes``, to the recent ones."""
         self._recent[live.game.id] = live
         self._recent_bytes += live.size
         self._note_crowd()
@@ -215,10 +217,10 @@ class GameCache:
             self._crowded.set()
 
     async def age(self, seconds: float, needed: Callable[[LiveGame, bool], bool]) -> None:
-        """Let go of games that nobody has asked for in one to two periods, until cancelled.
+        """Evict games that were idle for one to two periods, until cancelled.
 
-        :param seconds: a period, unless the games asked for take so many bytes that it ends early.
-        :param needed: whether to keep a table all the same; it is told whether the period has ended early.
+        :param seconds: the length of a period, which ends early when the recent games take too many bytes.
+        :param needed: returns whether to keep an idle game; its second argument is whether the period ended early.
         """
         while True:
             with trio.move_on_after(seconds):
@@ -239,7 +241,7 @@ class GameCache:
 
 
 def _applied(game_id: int, events: Sequence[AnyEvent]) -> Generator[None, None, Game]:
-    """The game that its events make, in steps of one event."""
+    """Return a game replayed from its events, in steps of one event."""
     created, *others = events
     assert isinstance(created, Created)
     game = make_game(created)

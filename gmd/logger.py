@@ -1,7 +1,8 @@
-"""Where gmd's modules get their loggers from: structlog, as the process has configured it.
+"""Loggers for gmd's modules: structlog's, as the process has configured it.
 
-``gmd serve`` configures it (:mod:`gmd.cli.logs`). structlog's default is to write every line to standard output, which
-is the host's own: where a host has configured nothing, gmd logs as any library does, to :mod:`logging`.
+``gmd serve`` configures structlog (:mod:`gmd.cli.logs`). By default structlog writes every line to standard output,
+which belongs to the program that embeds gmd. So if structlog is not configured, gmd logs to :mod:`logging`, as
+libraries do.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from structlog.typing import EventDict
 
 
 class Logger:
-    """Logs by the methods of structlog's loggers. What the process has configured is asked at every line."""
+    """A logger with the methods of structlog's loggers. It looks up structlog's configuration at every line."""
 
     def __init__(self, name: str) -> None:
         self._configured = structlog.get_logger(name)
@@ -26,7 +27,7 @@ class Logger:
         )
 
     def bind(self) -> Any:
-        """The logger that a line of this moment would go to."""
+        """Return the logger that a line written now would go to."""
         return (self._configured if structlog.is_configured() else self._library).bind()
 
     def __getattr__(self, method: str) -> Any:
@@ -34,12 +35,12 @@ class Logger:
 
 
 def get_logger(name: str) -> Logger:
-    """The logger of a module."""
+    """Return the logger of a module."""
     return Logger(name)
 
 
 def _as_message(_logger: object, _method: str, event: EventDict) -> tuple[tuple[str], dict[str, Any]]:
-    """The line in words, for :mod:`logging`."""
+    """Return a line as one text, for :mod:`logging`."""
     exc_info, words = event.pop("exc_info", None), [event.pop("event")]
     words += [f"{name}={value!r}" for name, value in event.items()]
     return (" ".join(words),), {"exc_info": exc_info}

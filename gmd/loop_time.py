@@ -1,12 +1,12 @@
-"""Time as the event loop has lived it: what passes while it is away is charged to nobody.
+"""The event loop's time, which stops during pauses of the loop: no player is charged for them.
 
-A process may be stopped, a virtual machine paused, a processor taken by others; a turn of the loop may also take long
-of its own. When the loop then goes on, requests lie in the sockets that nobody has read, and by the machine's clock
-their players' time is up. So the daemon's times are these: they are trio's (:func:`trio.current_time`), in seconds, but
-they stand still while the loop is away, from its last sign of life on, and until it has read what has come meanwhile.
+A process may be stopped, a virtual machine paused, or a processor busy with other work; a turn of the loop may also
+take long by itself. When the loop then runs again, requests wait unread in the sockets, and by the machine's clock
+their players' time is up. So the daemon uses the loop's time. It is trio's (:func:`trio.current_time`), in seconds,
+but stands still from the loop's last activity before a pause until the loop has read the input that came in the pause.
 
-An instrument of trio's looks at the loop before and after it waits for input. Without :func:`watched`, and on clocks
-that tests set by hand, these times are trio's.
+A trio instrument checks the loop before and after it waits for input. Without :func:`watched`, and on clocks that tests
+set by hand, the loop's time is trio's.
 """
 
 from __future__ import annotations
@@ -25,49 +25,51 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: Seconds beyond those it meant to sleep after which the loop has been away. A busy loop's turns take a tenth of that.
+#: A pause: the loop runs again this many seconds after the end of its intended sleep. A busy loop's turns take a tenth
+#: of that.
 AWAY_SECONDS = 0.1
-#: Longest sleep, in seconds, while a deadline is set. Somebody asleep cannot tell whether it slept or was stopped: so
-#: much at most is charged of an absence that begins in a sleep, or forgiven with it. Twenty wakings a second cost a
+#: Longest sleep while a deadline is set, in seconds. A sleeping process cannot tell sleep from a pause. So when a pause
+#: begins during a sleep, players are charged, or spared, at most this much. Waking twenty times a second costs a
 #: thousandth of a processor.
 NAP_SECONDS = 0.05
-#: A wait for input that lasts so many seconds has found none: what came in an absence has been read.
+#: A wait for input that lasts this many seconds has found none: the input that came in a pause has been read.
 QUIET_SECONDS = 0.001
-#: Seconds that deadlines are put off by: what has come by trio's time has come by the loop's, however they round.
+#: Seconds added to deadlines, so that a deadline that has come in trio's time has come in the loop's, however they
+#: round.
 ROUNDING = 1e-6
-#: Longest time, in seconds, to read what came in an absence, if that was longer: a server that is always busy must not
-#: stand still for ever.
+#: Longest time for reading the input that came in a pause, in seconds; a shorter pause gets as long as it lasted. The
+#: time of a server that is always busy must not stand still for ever.
 LONGEST_CATCH_UP = 5.0
-#: Deadlines that come later than so many seconds after an absence are not put off by it: there may be very many, and by
-#: then what came meanwhile has long been read.
+#: A pause does not postpone deadlines later than this many seconds after it: there may be very many, and by then the
+#: input that came in the pause has long been read.
 SOON_SECONDS = 1.0
-#: Absences of so many seconds are said in the log.
+#: Pauses of this many seconds are logged.
 SAID_SECONDS = 1.0
 
 
 class _Watch(trio.abc.Instrument):
-    """Watches a loop, and holds its time.
+    """A trio instrument that detects pauses of the loop and keeps its time.
 
-    :ivar users: how many daemons it is watched for.
-    :ivar scopes: what is to be put off by absences.
-    :ivar offset: seconds from the loop's time to trio's, for deadlines: until it has caught up, the most it may be.
-    :ivar still: where time stands while the loop catches up; None while it passes.
-    :ivar caught_up: set when time passes on.
+    :ivar users: how many daemons need it.
+    :ivar scopes: the scopes whose deadlines pauses postpone.
+    :ivar offset: trio's time minus the loop's, in seconds, for deadlines; while the loop catches up, an upper bound.
+    :ivar still: the loop's time while it stands still, because the loop catches up; None otherwise.
+    :ivar caught_up: set when time runs on.
     """
 
     def __init__(self) -> None:
         self.users = 0
         self.scopes: set[PatientScope] = set()
-        self._put_off: set[PatientScope] = set()  # of them, by the absence that is on
+        self._put_off: set[PatientScope] = set()  # those of scopes that the present pause has postponed
         self.offset = 0.0
         self.still: float | None = None
         self.caught_up = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
-        #: When the loop has last given a sign of life, in trio's time; and when it began to wait, by the processor's.
+        #: When the loop was last active, in trio's time; and when it began to wait, by perf_counter.
         self._alive = trio.current_time()
         self._waits_since = 0.0
-        self._latest = self._alive  # the latest time that was told: it goes back for nobody
-        self._until = 0.0  # when it must have caught up, in trio's time
+        self._latest = self._alive  # the latest time returned: the loop's time never goes back
+        self._until = 0.0  # when catching up ends at the latest, in trio's time
 
     def now(self) -> float:
         if self.still is None:
@@ -75,12 +77,12 @@ class _Watch(trio.abc.Instrument):
             if time - self._alive <= AWAY_SECONDS:
                 self._latest = max(self._latest, time - self.offset)
                 return self._latest
-            self._stand_still(time)  # this very turn takes that long
+            self._stand_still(time)  # the present turn itself takes that long
         assert self.still is not None
         return self.still
 
     def turn_began(self) -> float:
-        """When the present turn did: what is read in it was there by then, or has come since."""
+        """Return when the present turn began: input that is read in it came before that, or since."""
         return self._alive - self.offset if self.still is None else self.still
 
     def before_io_wait(self, timeout: float) -> None:
@@ -89,22 +91,25 @@ class _Watch(trio.abc.Instrument):
         self._alive, self._waits_since = time, perf_counter()
 
     def after_io_wait(self, timeout: float) -> None:
-        """Trio has noted what has come, and no deadline yet."""
+        """Check for a pause: trio has polled for input, and has not checked deadlines yet."""
         time = trio.current_time()
         was_away = self._look(time, timeout)
         if self.still is not None and not was_away:
             if self._was_quiet(timeout):
-                self._go_on(self._alive)  # all had been read when the wait began
+                self._go_on(self._alive)  # all input had been read when the wait began
             elif time >= self._until:
                 self._go_on(time)
         self._alive = time
 
     def _was_quiet(self, timeout: float) -> bool:
-        """Whether no task was left to run, and the wait has found no input at once."""
+        """Return whether no task was runnable and the wait did not find input at once."""
         return timeout > 0 and perf_counter() - self._waits_since >= QUIET_SECONDS
 
     def _look(self, time: float, meant: float) -> bool:
-        """Whether the loop was away since its last sign of life, where it meant to sleep for so many seconds."""
+        """Check for a pause since the loop was last active; return whether there was one.
+
+        :param meant: seconds that the loop intended to sleep.
+        """
         if time - self._alive <= meant + AWAY_SECONDS:
             return False
         if time - self._alive >= SAID_SECONDS:
@@ -143,7 +148,7 @@ _watch: RunVar[_Watch | None] = RunVar("gmd.loop_time", default=None)
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Watch the loop, where its clock passes by itself."""
+    """Keep the loop's time while the context is open, if the loop's clock runs by itself."""
     watch = _watch.get()
     if watch is None:
         if not _passes_by_itself(trio.lowlevel.current_clock()):
@@ -163,43 +168,43 @@ def watched() -> Iterator[None]:
 
 
 def _passes_by_itself(clock: trio.abc.Clock) -> bool:
-    """Whether a second on it is one of the machine's: those of tests, which are set by hand, would sleep for ever."""
+    """Return whether a clock runs with the machine's. With those that tests set by hand, naps would never end."""
     return clock.deadline_to_sleep_time(clock.current_time() + 1.0) <= 1.0
 
 
 def now() -> float:
-    """The loop's time, in seconds. It never goes back, and stands still while the loop catches up."""
+    """Return the loop's time, in seconds. It never goes back, and stands still while the loop catches up."""
     watch = _watch.get()
     return trio.current_time() if watch is None else watch.now()
 
 
 def arrival() -> float:
-    """When what is read now had arrived at the latest, as far as anybody is to be charged for it."""
+    """Return the arrival time of input that is read now, for charging clocks: the beginning of the present turn."""
     watch = _watch.get()
     return trio.current_time() if watch is None else watch.turn_began()
 
 
 def is_catching_up() -> bool:
-    """Whether the loop was away, and has not read yet what came meanwhile."""
+    """Return whether the loop has paused and has not yet read the input that came in the pause."""
     watch = _watch.get()
     if watch is None:
         return False
-    watch.now()  # which notices that this very turn takes long
+    watch.now()  # this detects that the present turn itself takes long
     return watch.still is not None
 
 
 async def caught_up() -> None:
-    """Return when what came while the loop was away has been read; at once where it was not."""
+    """Return when the input that came in a pause of the loop has been read; at once if there was no pause."""
     watch = _watch.get()
     while watch is not None and is_catching_up():
-        with trio.move_on_after(NAP_SECONDS):  # a loop that sleeps on does not look
+        with trio.move_on_after(NAP_SECONDS):  # while the loop sleeps, nothing checks it
             await watch.caught_up.wait()
 
 
 def nap_until(due: float) -> float:
-    """Until when to sleep where something is due: not for longer than an absence may go unnoticed.
+    """Return until when to sleep before a deadline: at most NAP_SECONDS, so that pauses are detected.
 
-    :param due: in the loop's time, as is what is returned; infinite where nothing is.
+    :param due: the deadline in the loop's time, as is the result; inf for none.
     """
     watch = _watch.get()
     if watch is None or due == inf:
@@ -209,7 +214,7 @@ def nap_until(due: float) -> float:
 
 
 class PatientScope:
-    """A :class:`trio.CancelScope` whose deadline is in the loop's time: an absence in which it would come puts it off.
+    """A :class:`trio.CancelScope` with a deadline in the loop's time: a pause in which it would come postpones it.
 
     :ivar due: the deadline in trio's time.
     """
@@ -223,7 +228,7 @@ class PatientScope:
 
     @property
     def deadline(self) -> float:
-        """When it is cancelled, in the loop's time."""
+        """The deadline in the loop's time."""
         return self._deadline
 
     @deadline.setter
@@ -232,7 +237,7 @@ class PatientScope:
         self.set_off()
 
     def set_off(self) -> None:
-        """Take up the watch's offset."""
+        """Update the deadline in trio's time by the watch's offset."""
         self.due = self._deadline + (0.0 if self._watch is None else self._watch.offset + ROUNDING)
         self._scope.deadline = self.due
 
@@ -240,16 +245,16 @@ class PatientScope:
     def cancel_called(self) -> bool:
         """Whether it was cancelled, or its deadline has come."""
         if self._watch is not None:
-            self._watch.now()  # trio looks at the clock, and this very turn may take long
+            self._watch.now()  # detects a long present turn before trio compares the deadline with its clock
         return self._scope.cancel_called
 
     @property
     def cancelled_caught(self) -> bool:
-        """Whether its block was left by that."""
+        """Whether the block was left because of the cancellation."""
         return self._scope.cancelled_caught
 
     def cancel(self) -> None:
-        """Leave the block."""
+        """Cancel the block."""
         self._scope.cancel()
 
     def __enter__(self) -> Self:
@@ -267,15 +272,15 @@ class PatientScope:
 
 
 def move_on_after(seconds: float) -> PatientScope:
-    """:func:`trio.move_on_after`, in the loop's time."""
+    """Return a scope as :func:`trio.move_on_after` does, in the loop's time."""
     return PatientScope(now() + seconds)
 
 
 @contextmanager
 def fail_after(seconds: float) -> Iterator[None]:
-    """:func:`trio.fail_after`, in the loop's time.
+    """Limit the time of a block as :func:`trio.fail_after` does, in the loop's time.
 
-    :raises trio.TooSlowError: it has passed.
+    :raises trio.TooSlowError: the time is up.
     """
     with move_on_after(seconds) as scope:
         yield

@@ -1,8 +1,8 @@
-"""The bytes that connections make the daemon hold: counted for each of them, for each address, and altogether.
+"""The bytes that connections make the daemon hold, counted for each connection, for each address, and in total.
 
-What is counted is what a client can make as large, and keep as long, as it likes: requests that have not arrived whole,
-and replies that are not taken. Beyond the limits the connection that holds most is cut off: of the address whose limit
-it is, or of the address that holds most. A client that holds little is never in question while others hold more.
+The ledger counts what a client can make large and keep for long: incomplete requests, and replies that it does not
+read. Beyond a limit, the connection that holds most is cut off: of the address that exceeds its limit or, for the total
+limit, of the address that holds most. A client that holds little is never cut off while others hold more.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .logger import get_logger
 
 logger = get_logger(__name__)
 
-#: So little counts as nothing: a request and its reply, which are gone before anybody looks. Ten thousand connections
-#: that hold less than this of either kind have 80 MB.
+#: Requests, or replies, of fewer bytes are not counted: usual ones are gone within a moment. Ten thousand connections
+#: that hold less than this of both kinds take at most 80 MB.
 UNCOUNTED = 4_096
-#: Room that is made at once, as a part of the limit: to look for the largest takes milliseconds where they are many.
+#: Part of the limit that is freed at once: with many connections, finding the largest takes milliseconds.
 ROOM = 1 / 16
-#: Seconds after which a client that was cut off may find room.
+#: Seconds until a client that was cut off should try again.
 RETRY_AFTER = 5.0
 
 
 class MemoryLimits(Struct, frozen=True):
     """How many bytes connections may hold.
 
-    :ivar total: all of them.
-    :ivar per_address: those of one address.
+    :ivar total: the limit for all connections together.
+    :ivar per_address: the limit for the connections from one address.
     """
 
     total: int
@@ -41,21 +41,21 @@ class MemoryLimits(Struct, frozen=True):
 
 
 def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
-    """How much clients may make the daemon hold: half of what it may fill, the other half being games.
+    """Return the limits: connections may hold half of ``max_memory``; the other half is for games.
 
-    :param local: whether nobody but this machine's own users can reach the daemon: all of them have one address.
+    :param local: whether only this machine's users can reach the daemon: all of them have one address.
     """
     total = config.max_memory // 2
     share = config.max_memory_per_address or (total if local else total // 8)
     return MemoryLimits(total, share)
 
 
-#: Called when a connection is cut off: it is to let go of all that it holds, now, and to end.
+#: Called when a connection is cut off: it must free all that it holds at once, and end.
 CutOff = Callable[[TooMany], None]
 
 
 class _Source:
-    """The connections from one address that hold something, in the order in which they began to."""
+    """The connections from one address that hold memory, in the order in which they began to."""
 
     __slots__ = ("accounts", "address", "held")
 
@@ -66,7 +66,7 @@ class _Source:
 
 
 class Account:
-    """What one connection holds.
+    """The memory that one connection holds.
 
     :ivar requests: bytes of requests that have not been answered.
     :ivar replies: bytes of replies that have not been sent.
@@ -85,11 +85,11 @@ class Account:
 
     @property
     def held(self) -> int:
-        """Bytes it holds."""
+        """The bytes that it holds."""
         return self.requests + self.replies
 
     def hold_requests(self, size: int) -> None:
-        """Note how many bytes of requests it holds now. It may be cut off before this returns."""
+        """Set how many bytes of requests it holds. The connection may be cut off before this returns."""
         if size < UNCOUNTED:
             size = 0
         if size != self.requests and not self.is_closed:
@@ -97,7 +97,7 @@ class Account:
             self._ledger._note(self, change)
 
     def hold_replies(self, size: int) -> None:
-        """The same, for replies."""
+        """Set how many bytes of replies it holds. The connection may be cut off before this returns."""
         if size < UNCOUNTED:
             size = 0
         if size != self.replies and not self.is_closed:
@@ -105,17 +105,17 @@ class Account:
             self._ledger._note(self, change)
 
     def close(self) -> None:
-        """Hold nothing any more, whatever it is said to; also a second time."""
+        """Set both to 0 and ignore later changes; a second call has no effect."""
         self.hold_requests(0)
         self.hold_replies(0)
         self.is_closed = True
 
 
 class MemoryLedger:
-    """The accounts of all connections, on whatever port.
+    """The accounts of all connections, on all ports.
 
-    :ivar held: bytes that all of them hold.
-    :ivar cut_off: how many connections were cut off.
+    :ivar held: the bytes that all of them hold.
+    :ivar cut_off: how many connections were cut off so far.
     """
 
     def __init__(self, limits: MemoryLimits) -> None:
@@ -125,22 +125,22 @@ class MemoryLedger:
         self.cut_off = 0
 
     def open(self, peer: str, cut_off: CutOff) -> Account:
-        """An account for a connection, which is to close it.
+        """Open an account for a connection, which must close it.
 
-        :param peer: where it comes from, as host:port. What is empty counts as an address of its own, without a limit
-            for each address.
+        :param peer: the client, as host:port. Each connection with an empty one counts as a separate address, and the
+            limit by address does not apply to it.
         """
         return Account(self, peer, cut_off)
 
     def by_address(self) -> dict[str, int]:
-        """The bytes that each address holds; together those without one, under the empty text."""
+        """Return the bytes that each address holds; the connections without an address are summed under ``""``."""
         held: dict[str, int] = {}
         for source in self._sources.values():
             held[source.address] = held.get(source.address, 0) + source.held
         return held
 
     def _note(self, account: Account, change: int) -> None:
-        """An account holds so many bytes more, or less."""
+        """Update the sums, and cut connections off beyond the limits, when an account holds more bytes, or fewer."""
         source = account._source or self._enter(account)
         self.held += change
         source.held += change
@@ -172,12 +172,12 @@ class MemoryLedger:
 
     def _relieve_all(self) -> None:
         limit = self._limits.total
-        reason = f"max_memory: clients make the server hold more than {limit} bytes, and this one most of them"
+        reason = f"max_memory: clients make the server hold more than {limit} bytes, and this one holds the most"
         self._cut(_largest_sources_first(list(self._sources.values())), self.held - _with_room(limit), reason)
 
     def _cut(self, accounts: Iterator[Account], excess: int, reason: str) -> None:
-        """Cut accounts off until together they have held the excess."""
-        error = TooMany(f"{reason}; take the replies, complete the requests, and connect again later", RETRY_AFTER)
+        """Cut accounts off until the freed bytes reach the excess."""
+        error = TooMany(f"{reason}; read the replies, complete the requests, and connect again later", RETRY_AFTER)
         connections = size = 0
         while size < excess and (account := next(accounts, None)) is not None:
             connections, size = connections + 1, size + account.held
@@ -194,12 +194,12 @@ def _with_room(limit: int) -> int:
 
 
 def _largest_first(source: _Source) -> Iterator[Account]:
-    """The accounts of an address; of those that hold as much, first the one that has for longer."""
+    """Yield the accounts of an address, largest first; of equal ones, the one that has held memory for longer first."""
     return iter(sorted(source.accounts, key=lambda account: account.held, reverse=True))
 
 
 def _largest_sources_first(sources: list[_Source]) -> Iterator[Account]:
-    """Again and again the largest account of the address that holds most, what was given out being gone."""
+    """Yield the largest account of the address that holds most, again and again, less what was yielded before."""
     heap = [(-source.held, number) for number, source in enumerate(sources)]
     heapify(heap)
     accounts = {}

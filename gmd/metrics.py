@@ -1,6 +1,6 @@
-"""What the daemon counts as it goes: whole numbers in plain objects, for a count may cost a reply next to nothing.
+"""The daemon's counters: numbers in plain objects, because counting must cost a reply next to nothing.
 
-Whoever shows them turns them into its own form when it is asked; :mod:`gmd.http.exporter` does so for Prometheus.
+They are converted only when they are shown; :mod:`gmd.http.exporter` does so for Prometheus.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 
-#: Upper bounds of the classes a latency is sorted into, in seconds: from a known move to a stopped disk.
+#: Upper bounds of the buckets of latencies, in seconds: from a repeated move to a disk that hangs.
 LATENCY_BOUNDS = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05),
     *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
 )
-#: Upper bounds of the classes of batches, in games.
+#: Upper bounds of the buckets of batch sizes, in games.
 BATCH_BOUNDS = tuple(2.0**power for power in range(13))
 
-#: The kind of what was refused before its kind was known, or had none that this server knows.
+#: The kind of a request that was refused before its kind was read, or whose kind this server does not know.
 NO_KIND = "none"
 
 
 class Histogram:
-    """Values sorted into classes.
+    """A histogram: values counted by buckets.
 
-    :ivar bounds: each class's highest value; one class more has all that is higher.
-    :ivar counts: how many values each class has.
+    :ivar bounds: the highest value of each bucket; a last bucket has all higher values.
+    :ivar counts: the number of values in each bucket.
     :ivar total: the sum of all values.
     """
 
@@ -43,18 +43,18 @@ class Histogram:
 
 
 class Metrics:
-    """One daemon's counts.
+    """The counters of one daemon.
 
-    :ivar answered: requests answered without an error, by what they are.
-    :ivar refused: refusals, by kind and code; of kind :data:`NO_KIND` where a request had none that is known.
-    :ivar latency: seconds from the arrival of a request's last byte to the sending of its reply, which includes the
-        commit it waited for; of a ``wait``, from what woke it.
-    :ivar bytes_in, bytes_out: what game sessions have received and sent.
+    :ivar answered: requests answered without an error, by type.
+    :ivar refused: refusals, by kind and code; the kind is :data:`NO_KIND` where a request has no known kind.
+    :ivar latency: seconds from the arrival of a request's last byte to the sending of its reply, including the commit
+        that it waited for; for a ``wait``, from the notification that woke it.
+    :ivar bytes_in, bytes_out: bytes that game sessions have received and sent.
     :ivar sessions: game sessions that have ended, by protocol version (0 before the first message) and reason.
     :ivar commit_games: games in each commit to the event log.
     :ivar commit_seconds: how long each commit took.
     :ivar commits_failed: commits that failed.
-    :ivar loop_lag: how late the event loop woke a task that slept, in seconds.
+    :ivar loop_lag: how late the event loop woke a sleeping task, in seconds.
     """
 
     def __init__(self) -> None:

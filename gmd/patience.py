@@ -1,4 +1,4 @@
-"""How long a peer may take over what it is sent."""
+"""Sending with a timeout and a lowest rate at which the peer must read."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from msgspec import Struct
 from gmd import loop_time
 from gmd.loop_time import PatientScope
 
-#: Bytes sent between two looks at the clock, and in one turn of the event loop: the kernel takes its time over more.
+#: Bytes sent between two checks of the clock, and in one turn of the event loop: a larger send takes the kernel long.
 PIECE = 65_536
 
 
 class Patience(Struct, frozen=True):
-    """So long for every piece; and over all pieces no slower than a rate, once so long has passed.
+    """A timeout for every piece of a message, and a lowest rate over all pieces once the timeout has passed.
 
-    :ivar seconds: so long.
-    :ivar rate: bytes a second. Whoever reads slower could make the server keep a long reply for as long as it likes.
+    :ivar seconds: the timeout.
+    :ivar rate: bytes a second. Without it a slow reader could make the server keep a long reply for any length of time.
     """
 
     seconds: float
@@ -26,7 +26,7 @@ class Patience(Struct, frozen=True):
 
 
 class Sending:
-    """Sends to one peer with patience; one message at a time, be it of several pieces."""
+    """Sends messages to one peer within its patience, one message at a time."""
 
     def __init__(self, stream: trio.abc.SendStream, patience: Patience) -> None:
         self._stream = stream
@@ -35,11 +35,11 @@ class Sending:
         self._is_over = False
 
     async def send(self, data: bytes | memoryview, note_sent: Callable[[int], None] | None = None) -> None:
-        """Send all of it.
+        """Send a message, in pieces.
 
-        :param note_sent: told the length of every piece that was sent.
+        :param note_sent: called with the length of every piece after it was sent.
         :raises trio.BrokenResourceError: the peer is gone.
-        :raises trio.TooSlowError: the peer is too slow, or the sending was cut off.
+        :raises trio.TooSlowError: the peer reads too slowly, or :meth:`cut_off` was called.
         """
         begun, sent = loop_time.now(), 0
         for start in range(0, len(data), PIECE):
@@ -56,12 +56,12 @@ class Sending:
         self._scope = None
 
     def cut_off(self) -> None:
-        """Send nothing more, neither of what is being sent nor of anything else."""
+        """Stop the present send, and make all later ones fail."""
         self._is_over = True
         if self._scope is not None:
             self._scope.cancel()
 
     def _deadline(self, begun: float, sent: int) -> float:
-        """When the peer must have taken so many bytes that are sent since a time."""
+        """Return when the peer must have read the first ``sent`` bytes of a message begun at a time."""
         seconds = self._patience.seconds
         return min(loop_time.now(), begun + sent / self._patience.rate) + seconds

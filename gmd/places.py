@@ -1,18 +1,18 @@
-"""Who may have one of a limited number of connections, and who gives one up: a policy without I/O.
+"""The policy by which connections are admitted and evicted when their number is limited; it does no I/O.
 
-A connection has a place, which has a value (:class:`Value`) and a source, the address it counts for. Each source may
-have a share of all places. Where there is none left for a newcomer, another gives up its place, in this order:
+Each connection has a place, with a value (:class:`Value`) and a source, the address that it counts for. A source may
+have a share of all places. When no place is free for a new connection, another one is evicted, in this order:
 
-1. an idle place of the source with the most places, if that still has no fewer than the newcomer's afterwards;
-2. an idle place of the newcomer's own source; if that has no place at all, one of anybody's. To be idle here, a place
-   that has been in use must have been out of use for some time, or clients that are too many would drive each other out
-   for ever;
+1. an idle place of the source with the most places, if it then still has at least as many as the newcomer's source;
+2. an idle place of the newcomer's source or, if that has no place, of any source. Here a place that has been in use
+   counts as idle only after some time, because otherwise too many clients would evict each other for ever;
 3. a place in use of the source with the most places, as in 1.
 
-Among these the least valuable goes first, and of several the one that has had its value for the longest. If there is
-none, the newcomer is refused. A newcomer at the end of its source's share has 2 alone, among the places of its source.
+Of these, the least valuable place goes first; of equal ones, the one that has had its value for the longest time. If
+there is none, the newcomer is refused. A newcomer whose source has used up its share is admitted only by 2, among the
+places of its source.
 
-The source that is empty, which is no address at all, has no share, and its places are never given up.
+An empty source, which stands for no address, has no share, and its places are never evicted.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from enum import IntEnum
 
 
 class Value(IntEnum):
-    """What a place is worth."""
+    """The value of a place: places of lower value are evicted first."""
 
-    #: Nothing whole has come: no frame, no head of a request, no agreement on TLS.
+    #: Nothing complete has arrived: no frame, no HTTP request head, no TLS handshake.
     SILENT = 0
-    #: It has been in use, and nothing is under way.
+    #: It has been in use, and no request is in progress.
     IDLE = 1
-    #: The same, and its client has said which player it is.
+    #: As IDLE, and its client has named its player.
     PLAYER = 2
-    #: A request is under way.
+    #: A request is in progress.
     BUSY = 3
-    #: It is the one connection by which a seat in a running game is played.
+    #: It is the connection over which a seat in a live game is played.
     PLAYING = 4
 
 
@@ -43,10 +43,10 @@ IN_USE = (Value.BUSY, Value.PLAYING)
 
 
 class Full(Exception):
-    """There is no place, and none is given up.
+    """An error: no place is free, and none can be evicted.
 
-    :ivar limit: how many there are.
-    :ivar by_source: whether it is the source's share that is used up.
+    :ivar limit: the number of places.
+    :ivar by_source: whether the limit is the source's share.
     """
 
     def __init__(self, limit: int, *, by_source: bool) -> None:
@@ -55,12 +55,12 @@ class Full(Exception):
         self.by_source = by_source
 
 
-#: Ends the connection that has given up its place; it is given the reason.
+#: Called with the reason when a place is evicted; it ends the connection.
 Evict = Callable[[Full], None]
 
 
 class Place:
-    """One connection's place. Its owner says what it does with it, and leaves it."""
+    """One connection's place. The connection reports its use, and leaves the place at the end."""
 
     __slots__ = ("_at_rest", "_busy", "_evict", "_home", "_places", "_seat", "since", "value")
 
@@ -72,50 +72,50 @@ class Place:
         self._at_rest = Value.SILENT
         self._seat: Hashable = None
         self.value = Value.SILENT
-        #: When it came to its value, or was last in use.
+        #: When it got its value, or was last in use.
         self.since = now
 
     @property
     def source(self) -> str:
-        """The address it counts for; empty for none."""
+        """The address that it counts for; empty for none."""
         return "" if self._home is None else self._home.name
 
     @property
     def seat(self) -> Hashable:
-        """The seat that it is the one to play; None where it plays none, or another has played it since."""
+        """The seat played over this connection; None if there is none, or if another connection has taken it over."""
         return self._seat
 
     @property
     def neighbours(self) -> int:
-        """How many places its address has; none where it counts for no address."""
+        """The number of places that its address has; 0 where it has no address."""
         return 0 if self._home is None else self._home.count
 
     def begin(self, now: float) -> None:
-        """Note that a request is under way."""
+        """Note that a request is in progress."""
         self._busy = True
         self._places._settle(self, now)
 
     def rest(self, value: Value, now: float, seat: Hashable = None) -> None:
-        """Note that none is.
+        """Note that no request is in progress.
 
-        :param value: what it is worth then, of :data:`NOT_IN_USE`.
-        :param seat: a running game and its player, where it plays one. The last to play a seat is the one that counts.
+        :param value: its value from now on, one of :data:`NOT_IN_USE`.
+        :param seat: the live game and the player it has played; None for none. The last place to play a seat has it.
         """
         self._busy, self._at_rest = False, value
         self._places._seat(self, seat, now)
         self._places._settle(self, now)
 
     def leave(self) -> None:
-        """Give the place back; one that was given up, or given back, stays so."""
+        """Leave the place; no effect if it was evicted or left before."""
         self._places._remove(self)
 
 
-#: Places in the order in which they came. (The first of a dict is slow to find once those before it have gone.)
+#: Places in order of arrival. (Finding the first key of a dict is slow after many keys before it were deleted.)
 _Rank = OrderedDict[Place, None]
 
 
 class _Source:
-    """The places of one address, by their values, those that came to them first at the front."""
+    """The places of one address, by value; of each value, the oldest first."""
 
     __slots__ = ("count", "name", "ranks")
 
@@ -126,25 +126,24 @@ class _Source:
 
 
 class Places:
-    """The places there are. Every operation takes the same time, however many are taken.
+    """All places. Every operation takes constant time, however many are taken.
 
-    :ivar evicted: how many were given up to others.
+    :ivar evicted: how many places were evicted so far.
     """
 
     def __init__(self, limit: int, share: int, idle_seconds: float) -> None:
-        """:param limit: how many there are.
+        """:param limit: the number of places.
         :param share: how many of them one source may have.
-        :param idle_seconds: how long a place that has been in use must have been out of use to be given up to one of
-            the same source.
+        :param idle_seconds: how long a place that has been in use must be out of use before rule 2 may evict it.
         """
         self._limit = limit
         self._share = min(share, limit)
         self._idle_seconds = idle_seconds
         self._taken: set[Place] = set()
         self._sources: dict[str, _Source] = {}
-        #: All places that have an address and are not in use, as each source has its own.
+        #: All places that have an address and are not in use, by value.
         self._idle: tuple[_Rank, ...] = tuple(OrderedDict() for _ in NOT_IN_USE)
-        #: The sources, by how many places they have; and the largest of these numbers.
+        #: The sources, by their number of places; and the largest of these numbers.
         self._by_count: dict[int, OrderedDict[_Source, None]] = {}
         self._most = 0
         self._seats: dict[Hashable, Place] = {}
@@ -154,10 +153,10 @@ class Places:
         return len(self._taken)
 
     def enter(self, source: str, evict: Evict, now: float) -> Place:
-        """Take a place, which may be another's that gives it up.
+        """Take a place, after the eviction of another one if need be.
 
-        :param evict: is called when this one is to be given up; it is no place any more by then.
-        :raises Full: there is none.
+        :param evict: called if this place is evicted, after it was removed.
+        :raises Full: no place is free, and none can be evicted.
         """
         home = self._sources.get(source)
         count = 0 if home is None else home.count
@@ -178,7 +177,11 @@ class Places:
         place._evict(why)
 
     def _least(self, home: _Source | None, count: int, now: float) -> Place | None:
-        """The place to be given up where all are taken, to a source that has so many."""
+        """Return the place to evict when all are taken; None for none.
+
+        :param home: the newcomer's source; None if it has no place yet.
+        :param count: the number of places that the newcomer's source has.
+        """
         largest = next(iter(self._by_count[self._most])) if self._most > count + 1 else _Source("")
         return (
             _first(largest.ranks[value] for value in NOT_IN_USE)
@@ -187,7 +190,7 @@ class Places:
         )
 
     def _idle_one(self, home: _Source | None, now: float) -> Place | None:
-        """The least valuable of a source's places that are out of use, or of all places where there is no source."""
+        """Return the least valuable idle place of a source, or of all sources if it is None; None for no such place."""
         for value in NOT_IN_USE:
             place = _first([self._idle[value] if home is None else home.ranks[value]])
             if place is not None and (value is Value.SILENT or now - place.since >= self._idle_seconds):
@@ -195,7 +198,7 @@ class Places:
         return None
 
     def _home(self, source: str) -> _Source | None:
-        """A source with one place more."""
+        """Return a source, after adding one to its number of places; None for the empty source."""
         if not source:
             return None
         home = self._sources.get(source) or self._sources.setdefault(source, _Source(source))
@@ -212,7 +215,7 @@ class Places:
             self._by_count.setdefault(count, OrderedDict())[home] = None
         else:
             del self._sources[home.name]
-        if count > self._most or self._most not in self._by_count:  # it changes by one at a time
+        if count > self._most or self._most not in self._by_count:  # counts change by one at a time
             self._most = count
         home.count = count
 
@@ -230,14 +233,14 @@ class Places:
                 self._settle(before, now)
 
     def end_seat(self, seat: Hashable, now: float) -> None:
-        """Note that a seat's game is over: nobody plays it any more."""
+        """Note that a seat's game is over."""
         place = self._seats.pop(seat, None)
         if place is not None:
             place._seat = None
             self._settle(place, now)
 
     def _settle(self, place: Place, now: float) -> None:
-        """Put a place where it belongs, behind those that came there before."""
+        """Update a place's value, and queue it behind the other places of this value."""
         if place in self._taken:
             self._take_out(place)
             place.value, place.since = _value(place), now
@@ -277,10 +280,10 @@ def _first(ranks: Iterable[_Rank]) -> Place | None:
 
 
 def share_of(setting: int | None, limit: int, *, local: bool) -> int:
-    """How many of a number of connections one address may have.
+    """Return how many of a number of connections one address may have.
 
-    :param setting: what the operator has said, if anything.
-    :param local: whether nobody but this machine's own users can reach the port: then everybody has one address.
+    :param setting: the operator's setting; None for the default.
+    :param local: whether only this machine's users can reach the port: they all share one address.
     """
     if setting is not None:
         return setting

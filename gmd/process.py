@@ -1,4 +1,4 @@
-"""What ``gmd serve`` makes of its process; a program that embeds the daemon has its own ways."""
+"""Process settings of ``gmd serve``; a program that embeds the daemon keeps its own."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import gc
 from gmd.allocator import give_memory_back
 from gmd.players.passwords import load_argon2
 
-#: Containers made, and not gone, between two collections of young ones; and how many of these collections there are
-#: between two of those that survived one, and of these between two of everything. Requests make no cycles, so
-#: collecting finds nothing; but thousands of connections come to millions of containers, and a collection stops the
-#: event loop for up to a microsecond each. These thresholds make that 2 ms, and 8 ms.
+#: Thresholds of the garbage collector, as gc.set_threshold takes them: new containers between two collections of the
+#: first generation, collections of the first between two of the second, and of the second between two of the third.
+#: Requests make no reference cycles, so a collection finds nothing. But thousands of connections have millions of
+#: containers, and each can cost a collection up to a microsecond, in which the event loop is blocked. With these
+#: thresholds, a collection takes 2 ms for the first generation and 8 ms for the second.
 GC_THRESHOLDS = (2_000, 4, 12_000)
 
 
 def prepare_process() -> None:
-    """Make this process a server's.
+    """Set this process up as a server.
 
-    It gets a garbage collector that seldom looks, and gives memory back. What is imported only when it is needed is
-    imported now: then there may be no descriptor left for it.
+    The garbage collector runs seldom, and freed memory goes back to the system. Modules with deferred imports are
+    imported now, because later there may be no descriptor left for it.
     """
     give_memory_back()
     load_argon2()

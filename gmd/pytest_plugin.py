@@ -1,8 +1,8 @@
-"""Fixtures for those who test bots and clients: pytest finds them where gmd is installed.
+"""Fixtures for tests of bots and clients; pytest finds them where gmd is installed.
 
-``gmd_daemon`` is a daemon with an empty memory, on a free port. ``gmd_config`` says how it is configured: a fixture of
-that name in a ``conftest.py``, a module or a class takes its place. Both last for one test, or for as long as the ini
-option ``gmd_scope`` says. Nothing of the daemon is imported before a test asks for it.
+``gmd_daemon`` is a daemon with no games, on a free port. ``gmd_config`` is its configuration; override it with a
+fixture of that name in a ``conftest.py``, a module or a class. Both fixtures have function scope, or the scope in the
+ini option ``gmd_scope``. The daemon's modules are imported only when a test uses a fixture.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _scope(fixture_name: str, config: pytest.Config) -> Scope:
 
 @pytest.fixture(scope=_scope)
 def gmd_config() -> Config:
-    """How the daemon of ``gmd_daemon`` is configured: in memory, on a free port, without HTTP."""
+    """Return the configuration of ``gmd_daemon``: in memory, on a free port, without HTTP."""
     from gmd.config import EMBEDDED
 
     return EMBEDDED
@@ -43,7 +43,7 @@ def gmd_config() -> Config:
 
 @pytest.fixture(scope=_scope)
 def gmd_daemon(gmd_config: Config) -> Iterator[BackgroundDaemon]:
-    """A daemon for tests (:class:`gmd.BackgroundDaemon`), closed at the end."""
+    """Yield a daemon for tests (:class:`gmd.BackgroundDaemon`), and close it at the end."""
     from gmd.background import background_daemon
 
     with background_daemon(gmd_config) as daemon:

@@ -1,7 +1,7 @@
-"""How much one address may make: games, invitations, players and keys; so many in a period, and so many at a time.
+"""Limits by address on new games, invitations, players and keys: rate limits, and limits on how many exist at a time.
 
-An address is what :func:`gmd.addresses.source_of` makes of a session's peer. An empty peer has no limits: the operator,
-and the program that the daemon runs in. What an address has made is kept in memory alone, so a restart forgets it.
+Addresses are grouped by :func:`gmd.addresses.source_of`. An empty peer has no limits: the operator, and the program
+that embeds the daemon. The counts are kept only in memory, so a restart resets them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from gmd.live_games import LiveGame
 from gmd.rate_limiter import RateLimiter
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
-#: Seconds after which a client may ask again whether it has fewer games, or invitations, at a time.
+#: Seconds after which a client with too many games, or invitations, at a time should try again.
 FULL_RETRY_AFTER = 60.0
 
 
 class QuotaLimits(Struct, frozen=True, kw_only=True):
-    """What one address may make. Each is named as the setting that gives it."""
+    """The limits of one address, each named as its setting."""
 
     max_games_per_hour: int
     max_unfinished_games: int
@@ -37,7 +37,7 @@ class QuotaLimits(Struct, frozen=True, kw_only=True):
     max_rekeys_per_hour: int
 
 
-#: Where the daemon listens on loopback alone: what no program on this machine comes near, unless it runs wild. A
+#: Defaults where the daemon listens only on loopback: no program on this machine comes near them unless it runs wild. A
 #: benchmark starts some thousand games a second.
 ON_LOOPBACK = QuotaLimits(
     max_games_per_hour=10_000_000,
@@ -47,11 +47,11 @@ ON_LOOPBACK = QuotaLimits(
     max_registrations_per_day=100_000,
     max_rekeys_per_hour=100_000,
 )
-#: Elsewhere: a class of 50 bots behind one address. A double round robin of theirs has 2,450 games, and may be played
-#: twice in an hour with as many games beside it; the 25 games that are on at a time leave room for 400 times as many
-#: that were given up without an end. Games of five seconds make 50 bots
-#: seek 1,200 times a minute. Each bot may have the 20 invitations out that ``max_invitations`` allows, may be
-#: registered six times a day, and may lose its key twelve times an hour.
+#: Defaults elsewhere, for a class of 50 bots behind one address. Their double round robin has 2,450 games; they may
+#: play it twice in an hour, and as many other games. They play 25 games at a time, which leaves room for 400 times as
+#: many abandoned games. With games of five seconds, 50 bots seek 1,200 times a minute. Each bot may send the 20
+#: invitations that ``max_invitations`` allows, may be registered six times a day, and may lose its key twelve times an
+#: hour.
 ELSEWHERE = QuotaLimits(
     max_games_per_hour=10_000,
     max_unfinished_games=10_000,
@@ -63,9 +63,9 @@ ELSEWHERE = QuotaLimits(
 
 
 def quota_limits(config: Config, *, local: bool) -> QuotaLimits:
-    """Return what the settings say, and where one says nothing, the default for where the daemon listens.
+    """Return the limits from the settings; a setting of None has the default for where the daemon listens.
 
-    :param local: whether strangers can reach no port of it (:func:`gmd.limits.is_private`).
+    :param local: whether only this machine's users can reach the daemon (:func:`gmd.limits.is_private`).
     """
     default = ON_LOOPBACK if local else ELSEWHERE
     given = {name: getattr(config, name) for name in QuotaLimits.__struct_fields__}
@@ -73,7 +73,7 @@ def quota_limits(config: Config, *, local: bool) -> QuotaLimits:
 
 
 class Holdings:
-    """Which games each address holds, up to a number."""
+    """The games that each address holds, up to a limit for each address."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -84,22 +84,22 @@ class Holdings:
         return len(self._source)
 
     def size(self, peer: str) -> int:
-        """How many an address holds."""
+        """Return the number of games that an address holds."""
         return self._sizes[source_of(peer)] if peer else 0
 
     def is_full(self, peer: str) -> bool:
-        """Whether an address holds as many as it may."""
+        """Return whether an address holds as many games as it may."""
         return self.size(peer) >= self.limit
 
     def put(self, game_id: int, peer: str) -> None:
-        """Let an address hold a game. An empty one holds none."""
+        """Add a game to those of an address; no effect for an empty peer."""
         if peer:
             self.drop(game_id)
             self._source[game_id] = source_of(peer)
             self._sizes[self._source[game_id]] += 1
 
     def drop(self, game_id: int) -> None:
-        """Let nobody hold a game."""
+        """Remove a game from those of its address, if it has one."""
         source = self._source.pop(game_id, None)
         if source is not None:
             self._sizes[source] -= 1
@@ -108,13 +108,13 @@ class Holdings:
 
 
 class Quotas:
-    """What each address has made, against what it may make. All games that clients ask for are made here.
+    """The counts of each address, and their limits. All games that clients request are created here.
 
-    :ivar limits: what an address may make.
-    :ivar games: those of its games that are not over.
-    :ivar pending: those of its games that are invitations, and have not begun.
-    :ivar registrations: the players it has registered.
-    :ivar rekeys: the keys it was given in place of others.
+    :ivar limits: the limits of one address.
+    :ivar games: the unfinished games of each address.
+    :ivar pending: the games of each address that are invitations and have not begun.
+    :ivar registrations: the rate limiter of registrations.
+    :ivar rekeys: the rate limiter of new keys in place of old ones.
     """
 
     def __init__(self, arbiter: Arbiter, limits: QuotaLimits) -> None:
@@ -130,10 +130,10 @@ class Quotas:
         arbiter.when_over(lambda game: self._drop(game.id))
 
     def take_invitation(self, peer: str) -> None:
-        """Count a request that may make a game for somebody else.
+        """Count a request that may create a game with another player.
 
-        :param peer: where it comes from, as host:port.
-        :raises TooMany: too many came from there, or too many that did wait for their answers.
+        :param peer: the client, as host:port.
+        :raises TooMany: too many came from this address lately, or too many of its invitations wait for answers.
         """
         if self.pending.is_full(peer):
             raise TooMany(
@@ -144,9 +144,9 @@ class Quotas:
         self._invited.take(peer)
 
     def check_game(self, peer: str) -> None:
-        """See to it that an address may make another game.
+        """Check that an address may create another game.
 
-        :raises TooMany: it has made too many of late, or too many of its games are not over.
+        :raises TooMany: it has created too many lately, or too many of its games are not over.
         """
         self._check_unfinished(peer)
         self._made.check(peer)
@@ -160,9 +160,9 @@ class Quotas:
             )
 
     def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str) -> LiveGame:
-        """Take in a new game, as :meth:`gmd.arbiter.Arbiter.open` does, that counts for an address.
+        """Append a new game to the log, as :meth:`gmd.arbiter.Arbiter.open` does, and count it for an address.
 
-        :param peer: who asks for it, as host:port; an empty one has no limits.
+        :param peer: the client, as host:port; an empty one has no limits.
         :raises TooMany: as :meth:`check_game` does.
         """
         self._check_unfinished(peer)

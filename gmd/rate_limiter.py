@@ -1,4 +1,4 @@
-"""How often an address may try, or how much it may use: a token bucket for each."""
+"""Rate limits by address: a token bucket for each."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gm_protocol.errors import TooMany
 
 from .addresses import source_of
 
-#: Addresses remembered, some two megabytes. Beyond that the one that has not tried for the longest is forgotten.
+#: Addresses kept, some two megabytes. Beyond that, the one whose last attempt is the oldest is forgotten.
 MAX_ADDRESSES = 10_000
 
 
 class RateLimiter:
-    """So many in a period, all at once or one after the other. Times are trio's."""
+    """A rate limit: so many attempts in a period, at once or spread out. Times are trio's."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class RateLimiter:
         whose: str = "address",
         key: Callable[[str], str] = source_of,
     ) -> None:
-        """:param what: the name of the limit, for the refusal.
+        """:param what: the name of the limit, for the error.
         :param limit: attempts that an address may make in a period; at least one.
         :param seconds: the period.
-        :param unit: what is counted, for the refusal; attempts need no name.
-        :param whose: what has the limit, for the refusal.
-        :param key: what stands for a peer (host:port) here: its address, unless another is given.
+        :param unit: the unit counted, for the error; empty for attempts.
+        :param whose: what the limit applies to, for the error.
+        :param key: returns the key under which a peer (host:port) is counted; by default, its address.
         """
         self._what = what
         self._limit = limit
@@ -42,26 +42,26 @@ class RateLimiter:
         self._unit = f" {unit}" if unit else ""
         self._whose = whose
         self._key = key
-        #: For each address: what it has used up, and when that was so. It gets less as time passes.
+        #: For each address: the amount used, and the time of that value. The amount falls as time passes.
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._used)
 
     def take(self, peer: str) -> None:
-        """Use up one attempt.
+        """Use one attempt.
 
-        :param peer: whose, as host:port; what is empty has no limit.
-        :raises TooMany: there is none left.
+        :param peer: the client, as host:port; an empty one has no limit.
+        :raises TooMany: no attempt is left.
         """
         if peer:
             self.check(peer)
             self.charge(peer, 1)
 
     def charge(self, peer: str, amount: float) -> None:
-        """Use up so much, even where less is left: what was done cannot be refused any more.
+        """Use an amount, even if less is left, for work that is already done.
 
-        :param peer: whose, as host:port; what is empty has no limit.
+        :param peer: the client, as host:port; an empty one has no limit.
         """
         if not peer:
             return
@@ -72,15 +72,15 @@ class RateLimiter:
             self._used.popitem(last=False)
 
     def check(self, peer: str) -> None:
-        """See to it that there is an attempt left, and leave it there.
+        """Check that an attempt is left, without using it.
 
-        :raises TooMany: there is none.
+        :raises TooMany: no attempt is left.
         """
         if peer and (used := self._now(self._key(peer))) + 1 > self._limit:
             raise TooMany(*self._refusal(used))
 
     def give_back(self, peer: str) -> None:
-        """An attempt that was used up does not count after all."""
+        """Return an attempt that should not count after all."""
         if peer and (source := self._key(peer)) in self._used:
             self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
 

@@ -13,16 +13,16 @@ from gmd.logger import get_logger
 logger = get_logger(__name__)
 
 SECONDS_A_DAY = 86_400.0
-#: Seconds between two looks for games that have become old enough: next to days that is soon.
+#: Seconds between two prunings: short compared with days.
 PERIOD_SECONDS = 3_600.0
-#: Rest after each step, in seconds: longer than the step takes, so that games being played have most of the log's time.
+#: Seconds of rest after each step: longer than a step takes, so that live games get most of the log's time.
 REST_SECONDS = 0.05
 
 
 async def prune_finished(arbiter: Arbiter, keep_days: float) -> None:
-    """Remove the games that ended so many days ago or before, now and from time to time, until cancelled."""
+    """Remove the games that ended at least ``keep_days`` ago, now and every hour, until cancelled."""
     while True:
-        with suppress(GmError):  # the log has said why; in an hour it may do better
+        with suppress(GmError):  # the log has reported it; the next attempt is in an hour
             await _prune_all(arbiter, keep_days * SECONDS_A_DAY)
         await trio.sleep(PERIOD_SECONDS)
 

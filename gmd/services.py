@@ -1,4 +1,4 @@
-"""What every way in needs of the daemon."""
+"""The services of a daemon that requests use."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from gmd.spectators import Spectators
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of one daemon that requests have to do with, whatever way they come in."""
+    """The services of one daemon that requests use, over TCP, HTTP or in-process."""
 
     arbiter: Arbiter
-    #: Who the registered players are, and who is taken for one.
+    #: Checks keys and passwords; has the registered players.
     authenticator: Authenticator
-    #: Where they invite each other.
+    #: Invitations between registered players.
     lobby: Lobby
-    #: Where they are given ranked games, and ratings for them.
+    #: Pairs players for ranked games, and rates them.
     ranked: RankedPlay
     limits: Limits
-    #: Where requests are counted.
+    #: Counts requests.
     metrics: Metrics
-    #: Who may watch live games in full.
+    #: Decides who may watch live games in full.
     spectators: Spectators
-    #: Where connections account for the memory that they take.
+    #: Counts the memory that connections hold.
     memory: MemoryLedger
-    #: How long a client may take over what it is sent.
+    #: The timeout and the lowest rate for clients that read replies.
     patience: Patience
     #: Whether open ids are refused.
     registered_only: bool = False
-    #: Whose connections are read next while the event loop is loaded.
+    #: Decides whose connections are read next while the event loop is loaded.
     scheduler: FairScheduler = field(default_factory=FairScheduler)
-    #: Of finished games: made once for all who ask.
+    #: Caches the histories of finished games.
     histories: Histories = field(default_factory=Histories)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Who may watch live games in full: ``--spectate``."""
+"""The rules for watching live games in full: ``--spectate``."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from gm_protocol.errors import Unauthorized
 
 
 class Spectators:
-    """What somebody without a player may see of games that hide something, while they are on."""
+    """Decides what requests without a player see of live games that hide something."""
 
     def __init__(self, *, live: bool = False, key: str | None = None, trusted: bool = False) -> None:
-        """:param live: whether anybody may see them in full at all.
-        :param key: what such a spectator must show; where there is none, nothing will do.
-        :param trusted: whether everybody who can reach this server may, without a key.
+        """:param live: whether spectators may see live games in full at all.
+        :param key: the key that such a spectator must send; without one, no key is accepted.
+        :param trusted: whether everyone who can reach this server may see them, without a key.
         """
         self._live = live
         self._key = (key or "").encode()
-        #: Whether somebody who shows no key sees everything.
+        #: Whether requests without a key see everything.
         self.unasked = live and trusted
 
     def __str__(self) -> str:
-        """Who they are, for the operator to read."""
+        """Return a description of the allowed spectators, for the operator."""
         if not self._live:
             return "nobody"
         if self.unasked:
@@ -29,12 +29,12 @@ class Spectators:
         return "everybody who shows the spectator_key" if self._key else "nobody: there is no spectator_key"
 
     def may_oversee(self, key: str | None) -> bool:
-        """Whether somebody who shows this key, or none, sees everything.
+        """Return whether a spectator with this key, or with none, sees everything.
 
-        :raises Unauthorized: it is not the key.
+        :raises Unauthorized: the key is wrong.
         """
         if key is None:
             return self.unasked
         if not self._key or not hmac.compare_digest(key.encode(), self._key):
-            raise Unauthorized("spectator_key: it is not this server's, or this server has none")
+            raise Unauthorized("spectator_key: the key is wrong, or this server has none; ask the operator for it")
         return self._live

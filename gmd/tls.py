@@ -1,9 +1,9 @@
-"""TLS: the server's certificate, and the stream that it makes of a connection.
+"""TLS: the server's certificate, and streams under TLS.
 
-The protocol under TLS is the protocol. Two things differ from TLS as it is commonly met. A connection may end without
-TLS having been told: frames say where they end, so that nobody gains by cutting one off, and clients that just close
-are many. And TLS is ended before the connection is, so that the farewell can wait on the bare connection for the
-client to have read its last reply.
+Under TLS the protocol is the same. Two things differ from the common use of TLS. A connection may end without TLS's
+close_notify: many clients just close, and as frames have lengths, an attacker gains nothing by cutting a connection
+off. And TLS is ended before the connection, so that the lingering close can wait on the bare connection until the
+client has read its last reply.
 """
 
 from __future__ import annotations
@@ -16,57 +16,58 @@ import trio
 
 from gmd.config import ConfigError
 
-#: The first byte of every TLS connection: a record of the handshake. As a frame's, it would be a frame of 350 MB.
+#: The first byte of every TLS connection: the type of a handshake record. As the first byte of a frame's length, it
+#: would mean a frame of 350 MB.
 HANDSHAKE_RECORD = 0x16
-#: Longest first message of a client's, in bytes: OpenSSL reserves what it claims, and those of today have up to 2,000.
+#: Longest ClientHello in bytes: OpenSSL allocates the length that the client claims, and today's have up to 2,000.
 MAX_HELLO = 8_192
-#: Bytes asked of the bare connection at once: two records of TLS and what is around them.
+#: Bytes read from the bare connection at once: two TLS records with their overhead.
 MAX_RECORDS = 65_536
-#: Bytes of memory that a handshake may take, more or less.
+#: Estimated bytes of memory that a handshake takes.
 HANDSHAKE_BYTES = 65_536
 
 
-#: Reads some bytes, at most so many.
+#: Reads some bytes, at most the given number.
 Receive = Callable[[int], Awaitable[bytes | bytearray]]
 
 
 class NotTls(Exception):
-    """The peer does not speak TLS."""
+    """An error: the peer does not speak TLS."""
 
 
 class HandshakeFailed(Exception):
-    """The peer speaks TLS, or left, and there is no agreement."""
+    """An error: the TLS handshake failed, or the peer left during it."""
 
 
 class _TransportEnded(Exception):
-    """The transport has ended, in TLS's own terms or not."""
+    """An error: the transport has ended, with TLS's close_notify or without."""
 
 
 class Certificate:
     """The server's certificate with its private key, in two PEM files that may be replaced by newer ones.
 
-    :ivar context: for connections that come in now.
+    :ivar context: the SSL context for new connections.
     """
 
     def __init__(self, cert: str, key: str, setting: str = "tls") -> None:
-        """:param setting: what the settings' names begin with: ``tls`` for ``tls_cert`` and ``tls_key``.
+        """:param setting: the prefix of the settings' names: ``tls`` for ``tls_cert`` and ``tls_key``.
         :raises ConfigError: the files cannot be used; the message names the setting and the file.
         """
         self._cert, self._key, self._setting = cert, key, setting
         self.context = _context(cert, key, setting)
 
     def reload(self) -> None:
-        """Read both files again, for connections still to come.
+        """Read both files again, for new connections.
 
-        :raises ConfigError: they cannot be used; the certificate read before stays.
+        :raises ConfigError: they cannot be used; the previous certificate stays in use.
         """
         self.context = _context(self._cert, self._key, self._setting)
 
 
 def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> Certificate | None:
-    """The certificate that the settings ``tls_cert`` and ``tls_key`` name; None where neither does.
+    """Load the certificate that the settings ``tls_cert`` and ``tls_key`` name; None if neither is given.
 
-    :param setting: what their names begin with.
+    :param setting: the prefix of the settings' names.
     :raises ConfigError: one is given without the other, or they cannot be used.
     """
     if not cert and not key:
@@ -78,18 +79,18 @@ def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> C
 
 
 def _context(cert: str, key: str, setting: str) -> ssl.SSLContext:
-    """A server's context with the library's defaults of the day: TLS 1.2 or newer, and no weak ciphers."""
+    """Return a server's context with the library's defaults: TLS 1.2 or newer, and no weak ciphers."""
     for suffix, file in (("cert", cert), ("key", key)):
         _check_readable(f"{setting}_{suffix}", file)
     _check_certificate(cert, setting)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.options |= ssl.OP_NO_RENEGOTIATION  # which lets a client of TLS 1.2 make a server work for nothing
+    context.options |= ssl.OP_NO_RENEGOTIATION  # with TLS 1.2, a client could use it to waste processor time
     try:
         context.load_cert_chain(cert, key, password=partial(_refuse_passphrase, key, setting))
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise ConfigError(f"{setting}_key: {key} is not the key of the certificate in {cert}") from error
-        if error.reason is not None and error.reason.startswith("EE_"):  # the certificate's own: too weak, for one
+        if error.reason is not None and error.reason.startswith("EE_"):  # about the certificate: too weak, for one
             raise ConfigError(f"{setting}_cert: the certificate in {cert} cannot be used: {error.reason}") from error
         raise ConfigError(f"{setting}_key: {key} holds no private key in PEM") from error
     return context
@@ -99,13 +100,13 @@ def _check_readable(setting: str, file: str) -> None:
     try:
         with open(file, "rb") as opened:
             opened.read(1)
-    except (OSError, ValueError) as error:  # ValueError: no file could have such a name
+    except (OSError, ValueError) as error:  # ValueError: not a valid file name
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"{setting}: {file} cannot be read: {reason}") from error
 
 
 def _check_certificate(cert: str, setting: str) -> None:
-    """Loading certificate and key together would not tell which of them is wrong."""
+    """Check the certificate alone: an error in loading it with its key would not say which of them is wrong."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
     except ssl.SSLError as error:
@@ -113,27 +114,27 @@ def _check_certificate(cert: str, setting: str) -> None:
 
 
 def _refuse_passphrase(key: str, setting: str) -> str:
-    """In place of OpenSSL's question on the terminal, where a daemon has nobody to answer."""
+    """Raise an error instead of OpenSSL's prompt on the terminal, which a daemon cannot answer."""
     raise ConfigError(f"{setting}_key: {key} is encrypted; a daemon needs a key without a passphrase")
 
 
 class TlsStream(trio.abc.Stream):
-    """One connection under TLS, server's end.
+    """The server's end of a connection under TLS.
 
     :ivar transport: the bare connection.
     """
 
     def __init__(self, transport: trio.abc.Stream, context: ssl.SSLContext, receive: Receive | None = None) -> None:
-        """:param receive: reads the bare connection, in place of its own method."""
+        """:param receive: reads from the bare connection, in place of its own method."""
         self.transport = transport
         bare = _Transport(transport, receive or transport.receive_some)
         self._tls = trio.SSLStream(bare, context, server_side=True)
 
     async def do_handshake(self) -> None:
-        """Agree with the peer on keys; nothing can be sent or received before. Cancelled, it leaves a useless stream.
+        """Do the TLS handshake; nothing can be sent or received before it. After a cancellation the stream is useless.
 
-        :raises NotTls: what came is no TLS. Nothing has been sent.
-        :raises HandshakeFailed: there is no agreement.
+        :raises NotTls: the peer's first bytes are not TLS. Nothing has been sent.
+        :raises HandshakeFailed: the handshake failed.
         """
         try:
             await self._tls.do_handshake()
@@ -150,28 +151,28 @@ class TlsStream(trio.abc.Stream):
         await self._tls.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Empty where the peer has ended its side, be it that of TLS or that of the connection."""
+        """Return some bytes; empty where the peer has ended its side, of TLS or of the connection."""
         try:
             return await self._tls.receive_some(max_bytes)
         except _TransportEnded:
             return b""
 
     async def end(self) -> None:
-        """Tell the peer that nothing follows, and end TLS; the transport stays open.
+        """Send close_notify and end TLS; the transport stays open.
 
-        The peer is not told where it has sent what nobody has read: OpenSSL then fails. It sees the transport end.
+        With input unread, OpenSSL fails and sends no close_notify: the peer then sees only the end of the transport.
         """
         await self._tls.aclose()
 
     async def aclose(self) -> None:
-        """Close the connection as it is."""
+        """Close the connection at once, without ending TLS."""
         await self.transport.aclose()
 
 
 class _Transport(trio.abc.Stream):
-    """What TLS reads and writes: a connection that outlives it.
+    """The transport of TLS: a connection that outlives it.
 
-    Its end is an exception, and not an empty read, for that would break the TLS on it: replies could not be sent.
+    Its end raises an exception. An empty read would break the TLS stream, so that no reply could be sent any more.
     """
 
     def __init__(self, stream: trio.abc.Stream, receive: Receive) -> None:
@@ -193,7 +194,7 @@ class _Transport(trio.abc.Stream):
             self._looked = True
             if data[0] != HANDSHAKE_RECORD:
                 raise NotTls
-            if int.from_bytes(data[6:9]) > MAX_HELLO:  # behind the record's header and the message's type
+            if int.from_bytes(data[6:9]) > MAX_HELLO:  # after the record's header and the message's type
                 raise trio.BrokenResourceError("the client's hello is too long") from OSError("its hello is too long")
         return data
 

@@ -1,7 +1,7 @@
-"""Whose turn it is, over all games: what ``wait`` with ``any`` asks.
+"""A cache of the games in which each player must act, for ``wait`` with ``any``.
 
-The log knows. What it says of a player is kept, and kept current, while that player goes on asking: the players of most
-games never do, and cost nothing.
+The log answers this for a player's first such request. The answer is then cached and kept up to date while the player
+goes on asking. The players of most games never ask, and cost nothing.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from gmd.games.game import Game
 from gmd.keyed_locks import KeyedLocks
 from gmd.live_games import LiveGame
 
-#: Players whose turns are kept, and games that are kept for one of them; beyond that the log is asked again.
+#: Players in the cache, and games cached for one of them; beyond that the log is queried again.
 MAX_PLAYERS = 10_000
 MAX_GAMES = 20_000
 
 
 class _Known:
-    """One player's games that are due, oldest first."""
+    """The games due to one player, the longest due first."""
 
     __slots__ = ("due", "touched")
 
     def __init__(self) -> None:
         self.due: dict[int, None] = {}
-        #: The games that changed while the log was being asked: what it says of them is old. None once it has said.
+        #: The games that changed during the log's query: its answer is out of date for them. None after the answer.
         self.touched: set[int] | None = set()
 
     def note(self, game_id: int, *, due: bool) -> None:
@@ -48,7 +48,10 @@ class _Known:
 
 
 class Turns:
-    """For every player, the live games where it is to act and the ended ones it does not know of, oldest first."""
+    """For every player, the games due to it, the longest due first.
+
+    A game is due to a player who must act in it, or who may not have received its result yet.
+    """
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
@@ -56,12 +59,12 @@ class Turns:
         self._asking = KeyedLocks()
 
     def update(self, game: Game) -> None:
-        """A game has changed, durably: it is another side's turn, or over."""
+        """Update the players of a game whose side to move or result has changed, once that is durable."""
         if not self._players:
             return
         if game.begun:
             mover, rested = game.players[game.turn], game.players[not game.turn]
-            # First the one that rests: where one player holds both seats, the other seat's turn is a new one.
+            # First the side not to move: if one player has both seats, the game becomes due to it again.
             self._note(rested, game.id, due=game.over)
             self._note(mover, game.id, due=True)
         else:
@@ -69,20 +72,23 @@ class Turns:
                 self._note(player, game.id, due=game.waits_unbegun(player))
 
     def knows(self, player: int, live: LiveGame) -> None:
-        """The player has been shown the end of a game, and is known to have seen it."""
+        """Note that a player is known to have received the result of a game in the cache of games."""
         seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
         live.results_delivered = (*live.results_delivered, *seats)
         self.know(player, live.game.id, seats)
 
     def know(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
-        """The player is known to have seen the end of a game, in these seats of its."""
+        """Note that a player is known to have received the result of a game, for these of its seats."""
         if seats:
             self._note(player, game_id, due=False)
             for seat in seats:
                 self._log.result_delivered(game_id, seat)
 
     def forget(self, game_id: int, players: Iterable[int | None]) -> None:
-        """A game of these players is no more."""
+        """Forget a game that was pruned from the log.
+
+        :param players: the players of its seats.
+        """
         for player in players:
             self._note(player, game_id, due=False)
 
@@ -94,11 +100,11 @@ class Turns:
         *,
         invitation_first: bool = False,
     ) -> int | None:
-        """Return what to tell a player of next: a game to act in or an end, the longest due first, or an invitation.
+        """Return the game to show to a player next: the one that is due the longest, or an invitation; None for none.
 
-        :param without: games that it is not to be told of.
-        :param invitations: those that wait for its answer, in the order in which it is to be told of them.
-        :param invitation_first: whether an invitation comes before a game where both are due.
+        :param without: games to leave out.
+        :param invitations: the games whose invitations wait for its answer, in the order in which to show them.
+        :param invitation_first: whether an invitation comes before another game if both are due.
         """
         known = self._players.get(player)
         if known is None or known.touched is not None:
@@ -112,14 +118,14 @@ class Turns:
         return game if invitation is None else invitation
 
     async def _ask(self, player: int) -> _Known:
-        """Learn from the log what waits for a player."""
+        """Query the log for the games due to a player."""
         async with self._asking.hold(player):
             known = self._players.get(player)
             if known is not None and known.touched is None:
                 return known
             known = self._players[player] = _Known()
             known.learn(await self._log.due(player))
-            self._players[player] = known  # it may have been forgotten meanwhile
+            self._players[player] = known  # it may have been evicted meanwhile
         if len(self._players) > MAX_PLAYERS:
             self._players.popitem(last=False)
         return known
@@ -132,26 +138,26 @@ class Turns:
 
 
 class UnacknowledgedResults:
-    """The ends of games that one session has shown to players, for as long as its client may not have them.
+    """The results of games that one session has sent to players and that its client has not acknowledged yet.
 
-    A reply that was sent may be lost with its connection, so that an end is known to its player only when the client
-    has shown that it has the reply. Meanwhile this session tells it no second time; but another one does.
+    A reply may be lost with its connection. So a result counts as received only when the client has shown that it has
+    the reply. Until then this session does not show the result again, but another session does.
     """
 
     def __init__(self, turns: Turns, batch: Callable[[], int]) -> None:
-        """:param lot: the number of the lot of replies that the one being made will leave with; they leave in order."""
+        """:param batch: returns the number of the batch of replies that the present reply goes with, sent in order."""
         self._turns = turns
         self._batch = batch
-        #: Whether the session's last ``wait`` with ``any`` told of a game: an invitation comes before the next game.
+        #: Whether the session's last ``wait`` with ``any`` returned a game: an invitation comes before the next game.
         self.told_game = False
-        #: By player and game: the game, which this does not keep in memory; the player's seats; and the lot.
+        #: By player and game: the game (a weak reference), the player's seats, and the batch.
         self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._shown)
 
     def show(self, player: int, live: LiveGame) -> None:
-        """The reply being made shows a player the end of a game, if what it shows becomes durable."""
+        """Note that the present reply shows a player the result of a game; forget it if the commit fails."""
         shown = player, live.game.id
         seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
         if shown in self._shown or not seats:
@@ -161,11 +167,11 @@ class UnacknowledgedResults:
             live.commit.then(lambda error: None if error is None else self._take_back(shown))
 
     def to(self, player: int) -> set[int]:
-        """The games whose ends it has shown to a player."""
+        """Return the games whose results it has shown to a player, and which are not acknowledged."""
         return {game_id for shown_to, game_id in self._shown if shown_to == player}
 
     def received(self, batches: float = inf) -> None:
-        """The client has the replies of the first so many lots."""
+        """Note that the client has the first ``batches`` batches of replies."""
         for (player, game_id), (game, seats, batch) in list(self._shown.items()):
             if batch < batches:
                 del self._shown[player, game_id]
@@ -175,5 +181,5 @@ class UnacknowledgedResults:
                     self._turns.know(player, game_id, seats)
 
     def _take_back(self, shown: tuple[int, int]) -> None:
-        """It did not become durable: the reply has become an error."""
+        """Forget a result whose commit failed: the reply has become an error."""
         self._shown.pop(shown, None)

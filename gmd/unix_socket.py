@@ -1,4 +1,4 @@
-"""The operator's socket, by its path: what the daemon that makes it and the commands that use it share."""
+"""The path of the operator's socket, for the daemon that creates it and the commands that connect to it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 #: The file in the data directory.
 SOCKET_NAME = "operator.sock"
-#: Bytes of a path that an address has room for: 108 on Linux, 104 on others, with a NUL at its end.
+#: Longest path of a socket's address in bytes: 108 on Linux, 104 on other systems, less a NUL at the end.
 MAX_PATH = 103
 
 
 @contextmanager
 def short_path(path: Path) -> Iterator[str]:
-    """The path as it fits into a socket's address: a long one by way of a descriptor of its directory.
+    """Yield a path that fits into a socket's address: a long one goes through a descriptor of its directory.
 
-    :raises OSError: it is long, and this system has no /proc/self/fd; or its directory cannot be opened.
+    :raises OSError: the path is long, and this system has no /proc/self/fd; or its directory cannot be opened.
     """
     if len(os.fsencode(path)) <= MAX_PATH:
         yield str(path)

@@ -1,3 +1,3 @@
-"""Which gmd this is. It stands apart from ``gmd``, whose names are those of programs that embed the daemon."""
+"""The version of gmd. It is not defined in ``gmd``, whose names are for programs that embed the daemon."""
 
 VERSION = "0.1.0"

@@ -1,4 +1,4 @@
-"""Who waits for what: the bells behind ``wait``."""
+"""Subscriptions to games and players, for ``wait``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 import trio
 
-#: Waiters woken in one turn of the event loop, when more than so many wait for the same: each costs some tenths of a
-#: millisecond, in which nobody else is served.
+#: Most subscribers of a crowd that are notified in one turn of the event loop: each costs some tenths of a millisecond,
+#: in which no other client is served.
 PORTION = 16
 
 
 class Subscription:
-    """Rung when something a waiter looks at may have changed; it looks again, and may wait again.
+    """A subscription, which is notified of possible changes; the subscriber checks, and may wait again.
 
-    :ivar interrupted: the waiter is to answer now, whatever it sees.
+    :ivar interrupted: whether the subscriber must answer now, whatever the state.
     """
 
     def __init__(self) -> None:
@@ -24,26 +24,26 @@ class Subscription:
         self._event = trio.Event()
 
     def notify(self) -> None:
-        """Wake the waiter."""
+        """Wake the subscriber."""
         self._event.set()
 
     def interrupt(self) -> None:
-        """Wake the waiter for good."""
+        """Wake the subscriber and make all later waits return at once."""
         self.interrupted = True
         self._event.set()
 
     async def wait(self) -> None:
-        """Return at the first ring since the last return."""
+        """Return at the first notification since the last return."""
         await self._event.wait()
         if not self.interrupted:
             self._event = trio.Event()
 
 
 class _Crowd:
-    """All who wait for the same, those first whose bells have not been rung for longest.
+    """The subscriptions to one game or player, the least recently notified first.
 
-    :ivar called: how many of the first are still to be woken.
-    :ivar queued: whether it has a place among the crowds to be woken.
+    :ivar called: how many subscriptions, from the first on, are still to be notified.
+    :ivar queued: whether it is in the queue of crowds to notify.
     """
 
     __slots__ = ("called", "queued", "subscriptions")
@@ -54,13 +54,13 @@ class _Crowd:
         self.queued = False
 
     def call(self) -> None:
-        """All who wait now are to be woken."""
+        """Mark all present subscriptions to be notified."""
         self.called = len(self.subscriptions)
 
     def wake(self, most: int) -> int:
-        """Wake the next of those called, at most so many; how many were woken.
+        """Notify the next marked subscriptions, ``most`` of them at most; return their number.
 
-        Whoever is woken goes to the end, for it may wait on: a bell that is rung in vain keeps nobody else waiting.
+        Each goes to the end, as its subscriber may wait again: one that is notified in vain must not delay the others.
         """
         count = self.called = min(self.called, len(self.subscriptions))
         count = min(count, most)
@@ -72,16 +72,16 @@ class _Crowd:
         return count
 
 
-#: Crowds by what they wait for: the id of a game or of a player.
+#: Crowds by the id of a game or of a player.
 _Crowds = dict[int, _Crowd]
 
 
 class Watchers:
-    """All bells, by the games and the players they are for.
+    """All subscriptions, by the games and the players that they are for.
 
-    A player's is rung at once. Where very many wait for the same, and for spectators, :meth:`run` rings the others in
-    portions, a turn of the event loop for each, so that everybody else is served in between. Crowds that are to be
-    woken at the same time take turns: a large one does not keep a small one waiting.
+    The first subscriptions of players are notified at once. :meth:`run` notifies the others, where very many wait for
+    the same, and all spectators, in portions: one in each turn of the event loop, so that other clients are served in
+    between. Crowds that are to be notified at the same time take turns, so a large one does not delay a small one.
     """
 
     def __init__(self) -> None:
@@ -94,33 +94,33 @@ class Watchers:
 
     @contextmanager
     def watching_games(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
-        """A player's bell, that every durable change of these games rings."""
-        with self._hung(self._by_game, game_ids) as subscription:
+        """Subscribe a player to every durable change of these games."""
+        with self._subscribed(self._by_game, game_ids) as subscription:
             yield subscription
 
     @contextmanager
     def watching_player(self, player: int) -> Iterator[Subscription]:
-        """A bell that every durable change of any game of the player's rings."""
-        with self._hung(self._by_player, [player]) as subscription:
+        """Subscribe to every durable change of any game of a player."""
+        with self._subscribed(self._by_player, [player]) as subscription:
             yield subscription
 
     @contextmanager
     def spectating(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
-        """A bell that every durable change of these games rings, once the players' have been rung."""
-        with self._hung(self._spectators, game_ids) as subscription:
+        """Subscribe a spectator to every durable change of these games; players are notified first."""
+        with self._subscribed(self._spectators, game_ids) as subscription:
             yield subscription
 
     def watched(self, game_id: int) -> bool:
-        """Whether somebody waits for this very game."""
+        """Return whether a game has subscribers of its own."""
         return game_id in self._by_game or game_id in self._spectators
 
     def has_crowd(self, game_id: int) -> bool:
-        """Whether more than one spectator waits for this very game."""
+        """Return whether more than one spectator waits for a game."""
         crowd = self._spectators.get(game_id)
         return crowd is not None and len(crowd.subscriptions) > 1
 
     def notify(self, game_id: int, players: Iterable[int | None]) -> None:
-        """A game of these players has changed, durably."""
+        """Notify the subscribers of a game and of its players, once a change of the game is durable."""
         if self._by_game and (crowd := self._by_game.get(game_id)) is not None:
             self._wake_first(crowd)
         if self._by_player:
@@ -132,7 +132,7 @@ class Watchers:
             self._queue(crowd)
 
     async def run(self) -> None:
-        """Wake those who were called, a portion a turn of the event loop, until cancelled."""
+        """Notify the queued crowds, a portion in each turn of the event loop, until cancelled."""
         while True:
             if not self._called:
                 self._call = trio.Event()
@@ -141,7 +141,7 @@ class Watchers:
             await trio.lowlevel.checkpoint()
 
     def stop(self) -> None:
-        """Interrupt every waiter, now and from now on."""
+        """Interrupt every subscriber, present and future."""
         self._stopped = True
         for crowds in (self._by_game, self._by_player, self._spectators):
             for crowd in crowds.values():
@@ -149,7 +149,7 @@ class Watchers:
                     subscription.interrupt()
 
     def _wake_first(self, crowd: _Crowd) -> None:
-        """Wake the first of a crowd now, and the others when their turn comes."""
+        """Notify the first portion of a crowd now, and queue the others."""
         crowd.call()
         crowd.wake(PORTION)
         if crowd.called:
@@ -171,7 +171,7 @@ class Watchers:
                 self._queue(crowd)
 
     @contextmanager
-    def _hung(self, crowds: _Crowds, keys: Iterable[int]) -> Iterator[Subscription]:
+    def _subscribed(self, crowds: _Crowds, keys: Iterable[int]) -> Iterator[Subscription]:
         subscription = Subscription()
         if self._stopped:
             subscription.interrupt()

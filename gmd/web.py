@@ -1,4 +1,4 @@
-"""The ports that speak HTTP: the one for everybody, and the one that says how the daemon is. Either may be off."""
+"""The HTTP ports: the public one, and the one for health and metrics. Either may be off."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class HttpAddressError(Exception):
-    """An address of HTTP's cannot be listened on. The message says what to do, for whoever starts the daemon."""
+    """An error: the daemon cannot listen on an address of HTTP. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """What is served over HTTP.
+    """The HTTP services.
 
-    :ivar http: everything; None where that is off.
-    :ivar health: ``/healthz`` and ``/metrics`` on a port of their own; None where there is none.
+    :ivar http: the public service; None where HTTP is off.
+    :ivar health: ``/healthz`` and ``/metrics`` on a separate port; None where there is none.
     """
 
     http: HttpService | None
@@ -42,12 +42,12 @@ class Web:
         return [service for service in (self.http, self.health) if service is not None]
 
     def start(self, nursery: trio.Nursery) -> None:
-        """Serve in a nursery until that is cancelled."""
+        """Serve in a nursery until it is cancelled."""
         for service in self._services:
             nursery.start_soon(service.run, nursery)
 
     async def stop(self, patience: float) -> None:
-        """Finish the requests in hand, for ``patience`` seconds at most."""
+        """Finish pending requests, for ``patience`` seconds at most."""
         async with trio.open_nursery() as nursery:
             for service in self._services:
                 nursery.start_soon(service.stop, patience)
@@ -63,11 +63,11 @@ async def opened_web(
     operators: SessionServer | None,
     local: InProcessClient,
 ) -> AsyncIterator[Web]:
-    """The ports that the configuration has, listened on.
+    """Open the HTTP ports of the configuration; they are closed at the end.
 
-    :param sockets: listen already, in place of HTTP's host and port.
-    :raises ConfigError: the proxies to be trusted cannot be read.
-    :raises HttpAddressError: an address cannot be listened on.
+    :param sockets: listening sockets, in place of HTTP's host and port.
+    :raises ConfigError: ``trusted_proxies`` cannot be read.
+    :raises HttpAddressError: the daemon cannot listen on an address.
     """
     if not config.http and config.health_port is None:
         yield Web(None, None)

@@ -158,9 +158,9 @@ def expected(kind: str, target: int, fields: Json) -> bytes:
     if kind == "nowhere":
         code, words = "no_such_game", "game_id: there is no game 9"
     elif kind in ("revoke", "players", "pair"):
-        words = f"kind: {kind} is the operator's, who has a socket of their own"
+        words = f"kind: {kind} is for the operator only, over the operator's socket"
     elif kind == "rekey by name":
-        code, words = "bad_request", "name: that is the operator's way to name a player; send player and key"
+        code, words = "bad_request", "name: only the operator rekeys by name; send player and key"
     stateful = ("move", "sense", "end_game", "nowhere", "new_game", "game_from_pgn")
     state = '"state":null,' if kind.split()[0] in stateful else ""
     game_id = '"game_id":null,' if kind in ("new_game", "game_from_pgn") else ""

@@ -112,7 +112,7 @@ def test_address_over_its_share_loses_its_largest_connection_and_others_lose_not
     assert [holder.why for holder in (small, *others)] == [None, None, None]
     assert str(large.why) == (
         "max_memory_per_address: this address makes the server hold more than 400000 bytes; "
-        "take the replies, complete the requests, and connect again later"
+        "read the replies, complete the requests, and connect again later"
     )
     assert large.why is not None
     assert large.why.retry_after == 5.0

@@ -292,8 +292,8 @@ def test_help_names_every_setting_with_its_default_and_variable() -> None:
     run = subprocess.run([*SERVE, "--help"], env=environment(), capture_output=True, text=True, check=True)
     text = " ".join(run.stdout.split())
     assert "--port INTEGER TCP port to listen on; 0 takes a free one. [default: 7100; or GMD_PORT]" in text
-    assert "--http / --no-http Whether to serve HTTP too: reconchess's API, metrics, health. [default: http; or" in text
-    assert "--log-format [console|json] How the log on standard error is written" in text
+    assert "--http / --no-http Serve HTTP, too: reconchess's API, metrics, health. [default: http; or" in text
+    assert "--log-format [console|json] Format of the log on standard error" in text
     assert "--max-message INTEGER Largest request, in bytes. [default: 1048576; or GMD_MAX_MESSAGE]" in text
 
 

@@ -51,8 +51,8 @@ export type SenseResult = [string, Piece | null][];
 
 /**
  * A time control, in seconds: initial with increment, or first_move with per_move. margin is by how much a player may
- * overstep its time and not lose; lag how much of the time until a request arrives a client may say was not the
- * player's.
+ * exceed its time without losing. lag is how much of the time until a request arrives the client may claim as not the
+ * player's, for each request.
  */
 export interface Clock {
   /** Time for the game, above 0. */
@@ -69,7 +69,7 @@ export interface Clock {
   lag?: number;
 }
 
-/** Every limit that can refuse or end something. */
+/** All limits of the server that can refuse a request or end a session. */
 export interface Limits {
   /** Longest request, in bytes. */
   max_message: number;
@@ -123,9 +123,9 @@ export interface Limits {
 }
 
 /**
- * A game as one viewer may see it. The first ten fields are version 1's. board, access_map and pgn are left out of
- * the replies to brief requests; pockets is there in crazyhouse alone, the three fields behind it in rbc alone, and
- * visible in dark_chess alone.
+ * A game as one viewer may see it. The first ten fields are those of version 1. board, access_map and pgn are left
+ * out of the replies to brief requests. Only crazyhouse has pockets, only rbc the three fields after it, and only
+ * dark_chess visible.
  */
 export interface GameState {
   /** Rank 1 is first, in it file a; null: an empty square. */
@@ -183,7 +183,7 @@ export interface GameState {
   [field: string]: unknown;
 }
 
-/** Seconds each side has left, null where hidden; the side to move's count down in this very moment. */
+/** The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value. */
 export interface ClockState {
   /** White's seconds left; null: hidden. */
   white: number | null;
@@ -192,7 +192,7 @@ export interface ClockState {
   [field: string]: unknown;
 }
 
-/** Crazyhouse: the pieces each side holds in hand, most valuable first (White's in capitals). */
+/** The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals). */
 export interface Pockets {
   /** As "QNP". */
   white: string;
@@ -201,7 +201,7 @@ export interface Pockets {
   [field: string]: unknown;
 }
 
-/** A seat's latest sense: at which ply, around which square (null: none), and what it showed. */
+/** A seat's latest sense: its ply, its square (null: none), and its result. */
 export interface LastSense {
   /** The ply_index it was made at. */
   ply: number;
@@ -212,7 +212,7 @@ export interface LastSense {
   [field: string]: unknown;
 }
 
-/** A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured. */
+/** A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured. */
 export interface LastResult {
   /** The ply_index it was made at. */
   ply: number;
@@ -225,7 +225,7 @@ export interface LastResult {
   [field: string]: unknown;
 }
 
-/** The options of a game as the server resolved them; those its variant does not have are left out. */
+/** The options of a game as the server resolved them, without those that its variant does not have. */
 export interface Options {
   /** The variant. */
   variant: Variant;
@@ -248,7 +248,7 @@ export interface Options {
   [field: string]: unknown;
 }
 
-/** What the players of a game are called; null for one without a name: an open player, or a seat nobody has. */
+/** The names of a game's players; null for an open id or an empty seat. */
 export interface PlayerNames {
   /** White's name. */
   white: string | null;
@@ -258,8 +258,8 @@ export interface PlayerNames {
 }
 
 /**
- * A game as a listing shows it. Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last went
- * on: began, or was moved in, or ended.
+ * A game in a list of games. Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last began, got
+ * a move, or ended.
  */
 export interface GameRow {
   /** The game. */
@@ -288,8 +288,8 @@ export interface GameRow {
 }
 
 /**
- * A registered player as the operator is shown it. revoked: it has no key. here: it may be expected to answer. room:
- * how many more games it takes.
+ * A registered player, as shown to the operator. revoked: it has no key. here: it has a session, or sent a request
+ * lately. room: how many more games it takes.
  */
 export interface PlayerRow {
   /** The player. */
@@ -310,9 +310,9 @@ export interface PlayerRow {
 }
 
 /**
- * A game that waits for an answer, as one of the two is shown it. opponent is the other one, or null where that seat
- * is open; name its name, where it is registered; color what the player that asks is to play. lapses is how many
- * seconds it was given to begin in, or null.
+ * An invitation that waits for an answer, as shown to one of the two players. opponent is the other player, or null
+ * if that seat is open; name is its name if it is registered; color is the colour of the player that asks. lapses is
+ * how many seconds it was given to begin, or null.
  */
 export interface InvitationRow {
   /** The game. */
@@ -334,7 +334,7 @@ export interface InvitationRow {
   [field: string]: unknown;
 }
 
-/** A version of a player's bot. deviation is the standard deviation of its rating; anchor: that is given. */
+/** A version of a player's bot. deviation is the standard deviation of its rating; anchor: its rating is fixed. */
 export interface LeaderboardRow {
   /** 1: the highest rating. */
   place: number;
@@ -401,7 +401,7 @@ export interface GameFields extends Fields {
   max_turns?: number | null;
 }
 
-/** Begins a version 2 session, or names another player for the rest of it: an id, or a registered name. */
+/** A request to begin a version 2 session, or to name another player for the rest of it, by id or name. */
 export interface HelloFields extends Fields {
   /** The highest version the client speaks. */
   protocol?: Id;
@@ -415,11 +415,11 @@ export interface HelloFields extends Fields {
   spectator_key?: string | null;
 }
 
-/** Is anybody there? */
+/** A request that only checks that the server answers. */
 export interface PingFields extends Fields {
 }
 
-/** Starts a game. With pgn it is GameFromPgn. A seat that is null is open to whoever joins first. */
+/** A request for a new game; with pgn as GameFromPgn. A null seat goes to the first who joins. */
 export interface NewGameFields extends GameFields {
   /** White; null: an open seat. */
   player_white: Id | null;
@@ -429,7 +429,7 @@ export interface NewGameFields extends GameFields {
   pgn?: string | null;
 }
 
-/** Starts a game at the end of a PGN's main line. */
+/** A request for a new game from the end of a PGN's main line. */
 export interface GameFromPgnFields extends GameFields {
   /** White; null: an open seat. */
   player_white: Id | null;
@@ -439,7 +439,7 @@ export interface GameFromPgnFields extends GameFields {
   pgn: string;
 }
 
-/** A move in SAN or UCI; null, in rbc, to pass. */
+/** A request to move, in SAN or UCI; in rbc, null passes. */
 export interface MoveFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -455,7 +455,7 @@ export interface MoveFields extends Fields {
   offer_draw?: boolean;
 }
 
-/** A look at the window of three by three squares around square (named, or a1 = 0 to h8 = 63); null for none. */
+/** A request to sense the three by three squares around square (a name, or a1 = 0 to h8 = 63); null for none. */
 export interface SenseFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -469,7 +469,7 @@ export interface SenseFields extends Fields {
   thought?: number | null;
 }
 
-/** A resignation, a draw claimed, or a draw agreed to. */
+/** A request to resign, to claim a draw, or to agree to a draw. */
 export interface EndGameFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -483,7 +483,7 @@ export interface EndGameFields extends Fields {
   thought?: number | null;
 }
 
-/** The state as player may see it. */
+/** A request for a game's state, as player may see it. */
 export interface StateFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -493,7 +493,7 @@ export interface StateFields extends Fields {
   actions?: boolean;
 }
 
-/** Blocks until the player is to act in one of the games, or that game is over. */
+/** A request that blocks until the player must act in one of the games, or one is over. */
 export interface WaitFields extends Fields {
   /** Wait for this game. */
   game_id?: Id | null;
@@ -513,7 +513,7 @@ export interface WaitFields extends Fields {
   actions?: boolean;
 }
 
-/** What the player may do now. */
+/** A request for the moves, and in rbc the senses, that the player may make now. */
 export interface ActionsFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -521,7 +521,7 @@ export interface ActionsFields extends Fields {
   seat?: Color | null;
 }
 
-/** A page of games, newest first. */
+/** A request for a page of games, newest first. */
 export interface GamesFields extends Fields {
   /** Only games of this status. */
   status?: GameStatus | null;
@@ -533,13 +533,13 @@ export interface GamesFields extends Fields {
   before?: Id | null;
 }
 
-/** The whole game as PGN and as UCI moves. */
+/** A request for the whole game as PGN and as UCI moves. */
 export interface HistoryFields extends Fields {
   /** The game. */
   game_id: Id;
 }
 
-/** Makes a registered player. The same name and token again show the same player. */
+/** A request to register a player. Repeated with the same name and token, it shows the same player. */
 export interface RegisterFields extends Fields {
   /** The name wanted. */
   name: string;
@@ -549,7 +549,7 @@ export interface RegisterFields extends Fields {
   token?: string | null;
 }
 
-/** Gives the player another key; the operator may give its name in place of the id. */
+/** A request for a new key for the player; the operator may send its name instead of the id. */
 export interface RekeyFields extends Fields {
   /** Operator: instead of player. */
   name?: string | null;
@@ -557,7 +557,7 @@ export interface RekeyFields extends Fields {
   token?: string | null;
 }
 
-/** Takes a seat that the player was invited to, or an open one. */
+/** A request to take a seat: an open one, or one that the player was invited to. */
 export interface JoinFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -565,13 +565,13 @@ export interface JoinFields extends Fields {
   seat?: Color | null;
 }
 
-/** The operator's: takes a player's key and password away, and ends its sessions. */
+/** The operator's request to revoke a player's key and password, and to end its sessions. */
 export interface RevokeFields extends Fields {
   /** Instead of player. */
   name?: string | null;
 }
 
-/** The operator's: a page of registered players, newest first; with here of those who are here. */
+/** The operator's request for a page of registered players, newest first; with here, only those who are here. */
 export interface PlayersFields extends Fields {
   /** Whether to list only players who are present. */
   here?: boolean;
@@ -581,7 +581,7 @@ export interface PlayersFields extends Fields {
   before?: Id | null;
 }
 
-/** Invites a registered player who is here, by name or id, to a game. Without color that is drawn. */
+/** A request to invite a registered player who is here, by name or id, to a game. */
 export interface ChallengeFields extends GameFields {
   /** A name or an id. */
   opponent: Id | string;
@@ -589,15 +589,15 @@ export interface ChallengeFields extends GameFields {
   color?: Color | null;
 }
 
-/** Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so. */
+/** A request for a game with any player who seeks the same game. If there is none, the player waits for one. */
 export interface SeekFields extends GameFields {
   /** The color wanted; else any. */
   color?: Color | null;
 }
 
 /**
- * A page of the invitations that wait for an answer: the player's own, and those to the player. The last two are what
- * the page before said of the same name; without them both lists begin anew.
+ * A request for a page of the invitations that wait for an answer: those sent by the player, and those to it.
+ * received_after and sent_after are the values from the previous page; without them, both lists start again.
  */
 export interface InvitationsFields extends Fields {
   /** The most rows. */
@@ -608,19 +608,22 @@ export interface InvitationsFields extends Fields {
   sent_after?: string | null;
 }
 
-/** Takes the seat that is kept for the player. */
+/** A request to take the seat that is kept for the player. */
 export interface AcceptFields extends Fields {
   /** The game. */
   game_id: Id;
 }
 
-/** Calls off a game that has not begun; without game_id, the player seeks no longer. */
+/** A request to call off a game that has not begun; without game_id, to stop seeking. */
 export interface DeclineFields extends Fields {
   /** The game; left out: stop seeking. */
   game_id?: Id | null;
 }
 
-/** Shows what a registered player has set, having set what is given. version is the one it has, or the next. */
+/**
+ * A request to change the given settings of a registered player, and to show all of them. version is the present
+ * version of the player's bot, or the next one.
+ */
 export interface SettingsFields extends Fields {
   /** How many games the player takes at a time. */
   max_games?: number | null;
@@ -630,7 +633,7 @@ export interface SettingsFields extends Fields {
   version?: number | null;
 }
 
-/** The operator's: makes a game between two registered players who are here, and invites both. */
+/** The operator's request to create a game between two registered players who are here, and to invite both. */
 export interface PairFields extends GameFields {
   /** A name or an id. */
   white: Id | string;
@@ -640,7 +643,7 @@ export interface PairFields extends GameFields {
   ranked?: boolean;
 }
 
-/** A page of the leaderboard, the strongest first: so many rows behind the place after. */
+/** A request for a page of the leaderboard, the strongest first: limit rows after the place after. */
 export interface LeaderboardFields extends Fields {
   /** The most rows. */
   limit?: number;
@@ -657,7 +660,7 @@ export interface Reply {
   [field: string]: unknown;
 }
 
-/** What this server is and can. */
+/** The server's version, kinds of requests and limits, and the session's player. */
 export interface HelloReply extends Reply {
   /** The session's version. */
   protocol: number;
@@ -671,7 +674,7 @@ export interface HelloReply extends Reply {
   limits: Limits;
 }
 
-/** The game made, or the one made before under the same token. */
+/** The new game, or the one created before with the same token. */
 export interface NewGameReply extends Reply {
   /** The game. */
   game_id: number;
@@ -681,7 +684,7 @@ export interface NewGameReply extends Reply {
   options: Options;
 }
 
-/** UCI moves, and in rbc squares to sense, on the seat's turn; null off it. */
+/** The UCI moves and, in rbc, the squares to sense; null if it is not the seat's turn. */
 export interface ActionsReply extends Reply {
   /** Squares to sense. */
   sense_actions: string[] | null;
@@ -689,7 +692,7 @@ export interface ActionsReply extends Reply {
   move_actions: string[] | null;
 }
 
-/** A page of rows, and what to send as before for the next one; null at the end. */
+/** A page of games, and the before to send for the next page; null at the end. */
 export interface GamesReply extends Reply {
   /** The page. */
   games: GameRow[];
@@ -697,7 +700,7 @@ export interface GamesReply extends Reply {
   before: number | null;
 }
 
-/** Full PGN with headers, and the moves in UCI. history is, in rbc, the game as reconchess saves it. */
+/** The full PGN with headers, and the moves in UCI. In rbc, history is the game as reconchess saves it. */
 export interface HistoryReply extends Reply {
   /** The game, with headers. */
   pgn: string;
@@ -707,7 +710,7 @@ export interface HistoryReply extends Reply {
   history?: Record<string, unknown> | null;
 }
 
-/** The seat taken, or held already, and the game. names is left out where no player is registered. */
+/** The seat that the player has taken, or had already, and the game. names is left out if no player is registered. */
 export interface JoinReply extends Reply {
   /** The player's seat. */
   seat: Color;
@@ -719,7 +722,7 @@ export interface JoinReply extends Reply {
   names?: PlayerNames;
 }
 
-/** A player and its key; null where a repeated request finds the key used: then somebody has it. */
+/** A player and its key; the key is null in the reply to a repeated request if it was used already. */
 export interface KeyReply extends Reply {
   /** The player. */
   player: number;
@@ -729,7 +732,7 @@ export interface KeyReply extends Reply {
   key: string | null;
 }
 
-/** The player who has no key any more. */
+/** The player whose key was revoked. */
 export interface PlayerReply extends Reply {
   /** The player. */
   player: number;
@@ -737,7 +740,7 @@ export interface PlayerReply extends Reply {
   name: string;
 }
 
-/** A page of players, and what to send as before for the next one; null at the end. */
+/** A page of players, and the before to send for the next page; null at the end. */
 export interface PlayersReply extends Reply {
   /** The page. */
   players: PlayerRow[];
@@ -745,7 +748,7 @@ export interface PlayersReply extends Reply {
   before: number | null;
 }
 
-/** The game in which the player has its seat; all null while a seek waits. */
+/** The game in which the player has a seat; all fields are null while a seek waits. */
 export interface SeatReply extends Reply {
   /** The game. */
   game_id: number | null;
@@ -758,8 +761,8 @@ export interface SeatReply extends Reply {
 }
 
 /**
- * A page of what waits for the player's answer and of what for another's; and whether it seeks an opponent. The last
- * two are what to ask for the next page with; each is left out where nothing follows.
+ * A page of the invitations to the player and of those that it has sent; and whether it seeks an opponent.
+ * received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
  */
 export interface InvitationsReply extends Reply {
   /** Those to the player. */
@@ -774,7 +777,7 @@ export interface InvitationsReply extends Reply {
   sent_after?: string;
 }
 
-/** What a registered player has set. */
+/** The settings of a registered player. */
 export interface SettingsReply extends Reply {
   /** The player. */
   player: number;
@@ -788,7 +791,10 @@ export interface SettingsReply extends Reply {
   version: number;
 }
 
-/** The game that two players were invited to: who has accepted by now, and who has called_off the game. */
+/**
+ * The game that two players were invited to; accepted has the sides that have accepted, called_off the side that has
+ * called it off, or null.
+ */
 export interface PairReply extends Reply {
   /** The game. */
   game_id: number;
@@ -802,7 +808,10 @@ export interface PairReply extends Reply {
   options: Options;
 }
 
-/** A page, what to send as after for the next one, null at the end; and how many games the ratings are of. */
+/**
+ * A page of the leaderboard; the after to send for the next page, null at the end; and the number of games that the
+ * ratings are computed from.
+ */
 export interface LeaderboardReply extends Reply {
   /** The page. */
   leaderboard: LeaderboardRow[];
@@ -812,7 +821,7 @@ export interface LeaderboardReply extends Reply {
   games: number;
 }
 
-/** What the sense showed: none of the squares where nothing was sensed. */
+/** The result of a sense; empty if nothing was sensed. */
 export interface SenseReply extends Reply {
   /** The squares sensed, and what stands there. */
   sense_result: SenseResult;

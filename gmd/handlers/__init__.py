@@ -1,1 +1,1 @@
-"""One module for each kind of request, with its handler; :mod:`gmd.handlers.table` has them all."""
+"""The handlers of requests, one module for each kind; :mod:`gmd.handlers.table` lists them."""

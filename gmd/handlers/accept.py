@@ -9,7 +9,7 @@ from gmd.requests.seated import join_answer
 
 
 async def accept(request: Accept, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Take it; or show the game again to whoever has."""
+    """Take the seat; a player who has taken it before is shown the game again."""
     lobby, player = context.services.lobby, context.actor
     live = await lobby.accept(request.game_id, player, context.arrived, context.session.peer)
     return join_answer(request, live, None, context)

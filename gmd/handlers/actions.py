@@ -1,4 +1,4 @@
-"""``actions``: what a player may do now."""
+"""``actions``: the moves and senses that a player may make now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gmd.requests.context import PendingReply, RequestContext
 
 
 async def actions(request: GetActions, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Its moves on its turn, and in rbc its senses; null off it."""
+    """Show a seat's moves and, in rbc, its senses; null if it is not its turn."""
     viewer = views.VIEWER_IN[live.game.seat_of(context.player, side_of(request.seat))]
     senses, moves = views.actions(live.game, viewer)
     reply = ActionsReply(id=echo_id(request), sense_actions=senses, move_actions=moves)

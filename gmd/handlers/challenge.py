@@ -11,7 +11,7 @@ from gmd.requests.tokens import made_before, token_use
 
 
 async def challenge(request: Challenge, context: RequestContext) -> PendingReply:
-    """Make the game, with the player in its seat; or show the one that the same request made before."""
+    """Create the game, with the player in its seat; or show the one that the same request created before."""
     player = context.actor
     authorise(context)
     token = token_use(request, player)

@@ -1,4 +1,4 @@
-"""``decline``: a game that has not begun is not to begin; or a player seeks no longer."""
+"""``decline``: a player calls off a game that has not begun, or stops seeking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gmd.requests.show import state_answer
 
 
 async def decline(request: Decline, context: RequestContext) -> PendingReply:
-    """Call it off; or show the game again to whoever has."""
+    """Call the game off, or show it again to a player who has; without a game, take the player out of the queue."""
     player = context.actor
     if request.game_id is not None:
         return await _call_off_found(request, context)

@@ -1,4 +1,4 @@
-"""``end_game``: resignations, draws claimed and draws agreed."""
+"""``end_game``: resignations, draw claims and draw agreements."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ logger = get_logger(__name__)
 
 
 def names_seat(request: EndGame, context: RequestContext) -> object:
-    """Return who asks for the end: a player, or the seat that the operator names in place of its player.
+    """Check that the request names a player or, from the operator, a seat instead; return it.
 
-    :raises BadRequest: the request names nobody.
+    :raises BadRequest: it names neither.
     """
     if context.player is not None or not context.session.is_operator:
         return context.actor
     if _asked(request)[1] is None and request.seat is None:
-        raise BadRequest(f"seat: {request.termination!r} needs the one the operator acts for, or its player")
+        raise BadRequest(f"seat: missing; {request.termination!r} needs a seat or a player to act for")
     return request.seat
 
 
 async def end_game(request: EndGame, live: LiveGame, context: RequestContext) -> PendingReply:
-    """End it, or show again how it ended."""
+    """End the game, or show again how it ended."""
     cause, side = _asked(request)
     seat, viewer = _asked_by(request, side, live.game, context)
     decision = act(live, End(seat, cause, request.ply, request.thought), viewer, context)
@@ -43,7 +43,7 @@ async def end_game(request: EndGame, live: LiveGame, context: RequestContext) ->
 
 
 def _asked(request: EndGame) -> tuple[Voluntary, chess.Color | None]:
-    """Return the cause that a player asks for, and the side that the word names; None for a draw agreed."""
+    """Return the requested cause, and the side that the termination names; None for a draw agreement."""
     ending = read_ending(request.termination)
     assert ending is not None
     match ending.cause:
@@ -60,17 +60,17 @@ def _asked(request: EndGame) -> tuple[Voluntary, chess.Color | None]:
 def _asked_by(
     request: EndGame, side: chess.Color | None, game: Game, context: RequestContext
 ) -> tuple[chess.Color, Viewer]:
-    """Return the seat that asks, and who is shown what comes of it."""
+    """Return the seat that the request is for, and the viewer of the reply."""
     if context.player is not None:
         seat = _seat(game, context.player, side, request)
         return seat, VIEWER_IN[seat]
     named = side_of(request.seat) if side is None else side
-    assert named is not None  # names_seat has looked
+    assert named is not None  # names_seat has checked this
     return named, Viewer.OVERSEER
 
 
 def _note(request: EndGame, live: LiveGame) -> None:
-    """Log once that the operator has ended a game, when that cannot be lost any more."""
+    """Log that the operator has ended a game, once that is durable."""
 
     def settled(error: GmError | None) -> None:
         if error is None:
@@ -83,7 +83,7 @@ def _note(request: EndGame, live: LiveGame) -> None:
 
 
 def _seat(game: Game, player: int, side: chess.Color | None, request: EndGame) -> chess.Color:
-    """Return the seat of the side that the termination names; for a draw agreed, the player's own."""
+    """Return the seat of the side that the termination names; for a draw agreement, the player's own seat."""
     named = side_of(request.seat)
     if side is None:
         return game.seat_of(player, named, request.ply)

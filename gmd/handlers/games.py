@@ -9,7 +9,7 @@ from gmd.requests.context import PendingReply, RequestContext
 
 
 async def games(request: ListGames, context: RequestContext) -> PendingReply:
-    """All of them, or those of a player, of a status, of a variant."""
+    """List all games, or those of a player, a status or a variant."""
     query = GameQuery(context.player, request.status, request.variant, request.before, request.limit + 1)
     rows = await context.services.arbiter.log.rows(query)
     more = len(rows) > request.limit

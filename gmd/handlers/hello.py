@@ -1,4 +1,4 @@
-"""``hello``: begins a version 2 session and says what this server is."""
+"""``hello``: begins a version 2 session and describes the server."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.permission import authorise
 from gmd.version import VERSION
 
-#: The highest version of the protocol this server speaks.
+#: The highest version of the protocol that this server speaks.
 PROTOCOL_VERSION = 2
 
 
 async def hello(request: Hello, context: RequestContext) -> PendingReply:
-    """Set the session's player, and whether it may watch live games in full; a refused hello leaves it without."""
+    """Set the session's player, and whether it may watch live games in full; a refused hello clears both."""
     session = context.session
     session.forget()
     oversees = _may_oversee(request.spectator_key, context) or session.is_operator
@@ -36,7 +36,7 @@ async def hello(request: Hello, context: RequestContext) -> PendingReply:
 
 
 async def _player(request: Hello, context: RequestContext) -> int | None:
-    """Return who the session is to be, where it has proved that; it keeps the proof."""
+    """Authenticate the session's player and return it; None for none. The session keeps the proof."""
     player = None if request.player is UNSET else request.player
     account = None
     if request.name is not None or request.password is not None:
@@ -52,8 +52,9 @@ async def _player(request: Hello, context: RequestContext) -> int | None:
 
 
 def _may_oversee(key: str | None, context: RequestContext) -> bool:
-    """Return whether the session may watch live games in full. Its key may be a poor one, and is guessed at no faster
-    than a password.
+    """Return whether the session may watch live games in full.
+
+    The spectator key may be weak, so guesses are rate-limited as those of passwords are.
     """
     spectators, failures, peer = (
         context.services.spectators,
@@ -69,18 +70,18 @@ def _may_oversee(key: str | None, context: RequestContext) -> bool:
 
 
 async def _named(request: Hello, player: int | None, context: RequestContext) -> Account:
-    """Return the player of a name, for whoever has its key or password.
+    """Return the player of a name, if the request has its key or password.
 
     :raises BadRequest: fields contradict each other.
-    :raises Unauthorized: they have neither.
+    :raises Unauthorized: the key or the password is wrong or missing.
     """
     authenticator, session, key = context.services.authenticator, context.session, request.key or None
     if request.name is None:
-        raise BadRequest("password: it goes with name")
+        raise BadRequest("password: it needs a name; send both")
     if player is not None:
-        raise BadRequest(f"name: {request.name!r} goes without player; give one of them")
+        raise BadRequest(f"name: {request.name!r} and player are both given; send one of them")
     if key is not None and request.password is not None:
-        raise BadRequest("password: it goes without key; give one of them")
+        raise BadRequest("password: key is given, too; send one of them")
     if session.is_operator:
         return find_account(None, request.name, context)
     if request.password is not None:

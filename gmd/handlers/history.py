@@ -12,7 +12,7 @@ from gmd.requests.context import PendingReply, RequestContext
 
 
 async def history(request: GetHistory, live: LiveGame, context: RequestContext) -> PendingReply:
-    """As PGN and as UCI moves, and in rbc as reconchess has it."""
+    """Show the game as PGN and as UCI moves and, in rbc, in reconchess's format."""
     views.check_history(live.game)
     commit, found = live.commit, _kept(live, context)
     if found is None:
@@ -23,12 +23,12 @@ async def history(request: GetHistory, live: LiveGame, context: RequestContext) 
 
 
 def _kept(live: LiveGame, context: RequestContext) -> EncodedHistory | None:
-    """The history of a finished game, if it is kept."""
+    """Return the cached history of a finished game; None if there is none."""
     return context.services.histories.find(live.game.id) if live.game.over else None
 
 
 async def _made(live: LiveGame, context: RequestContext) -> EncodedHistory:
-    """The history of a game as it is now; it is kept where it can never become another."""
+    """Encode the history of a game as it is now, and cache it if it is final."""
     final = live.game.over and live.commit is None
     steps = views.history(live.game, _names_in(live.game, context).get)
     made = await context.services.arbiter.bench.run(encoded(steps), context.session.peer)
@@ -38,6 +38,6 @@ async def _made(live: LiveGame, context: RequestContext) -> EncodedHistory:
 
 
 def _names_in(game: Game, context: RequestContext) -> dict[int, str]:
-    """What the game's registered players are called, by their ids."""
+    """Return the names of the game's registered players, by their ids."""
     accounts = [context.services.authenticator.registry.get(player) for player in game.named if player is not None]
     return {account.player: account.name for account in accounts if account is not None}

@@ -1,4 +1,4 @@
-"""``invitations``: what waits for an answer, of the player's or of another's."""
+"""``invitations``: the invitations that a player has received or sent, and that wait for answers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gmd.lobby.invitation import Invitation
 from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.permission import authorise
 
-#: A round, and a game's id.
+#: A place in the fair order: the round, and the game's id.
 _PLACE = re.compile(r"[0-9]{1,16}\.[0-9]{1,16}")
 
 
 async def invitations(request: ListInvitations, context: RequestContext) -> PendingReply:
-    """A page of each, in an order in which nobody's come all before another's; each page has the oldest first."""
+    """List a page of each in the fair order, in which no player's come all before another's; oldest first in a page."""
     player = context.actor
     authorise(context)
     book = context.services.lobby.book
@@ -40,14 +40,14 @@ async def invitations(request: ListInvitations, context: RequestContext) -> Pend
 
 
 def _place(field: str, text: str | None) -> Place | None:
-    """The place that a client sends back.
+    """Parse the place that a client sends back.
 
-    :raises BadRequest: it is none.
+    :raises BadRequest: it is malformed.
     """
     if text is None:
         return None
     if _PLACE.fullmatch(text) is None:
-        raise BadRequest(f"{field}: {quote(text)} is not where a page ended; send what that page said")
+        raise BadRequest(f"{field}: {quote(text)} is not the end of a page; send the value that the page gave")
     return Place(*map(int, text.split(".")))
 
 

@@ -11,7 +11,7 @@ from gmd.requests.seated import join_answer
 
 
 async def join(request: Join, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Take it; or show the game again to whoever has it."""
+    """Take the seat; a player who has it already is shown the game again."""
     seat = side_of(request.seat)
     decision = context.services.arbiter.join(live, commands.Join(context.actor, seat), context.arrived)
     if decision.refusal is not None:

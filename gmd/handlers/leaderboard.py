@@ -1,4 +1,4 @@
-"""``leaderboard``: how strong everybody is who has played ranked games."""
+"""``leaderboard``: the ratings of all who have played ranked games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gmd.requests.context import PendingReply, RequestContext
 
 
 async def leaderboard(request: GetLeaderboard, context: RequestContext) -> PendingReply:
-    """A page of it, as it was last computed; for anybody, whoever asks."""
+    """List a page of the leaderboard, as last computed; it is public."""
     ladder = context.services.ranked.ratings.ladder
     page = ladder.entries[request.after : request.after + request.limit]
     end = request.after + len(page)

@@ -16,7 +16,7 @@ from gmd.requests.show import move_answer, state_answer
 
 
 async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Play it, or show again what came of it."""
+    """Play the move, or show its outcome again if the request is repeated."""
     game = live.game
     seat = game.seat_of(context.player, side_of(request.seat), request.ply)
     text = _pass_in(game) if request.move is None else request.move
@@ -28,10 +28,10 @@ async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> Pe
 
 
 def _pass_in(game: Game) -> str:
-    """The text of a pass.
+    """Return the text of a pass.
 
-    :raises BadRequest: nobody passes in this game.
+    :raises BadRequest: the variant has no passes.
     """
     if game.moves_are_requests:
         return PASS
-    raise BadRequest(f"move: null passes, which {game.options.variant} has no use for; send SAN (Nf3) or UCI (g1f3)")
+    raise BadRequest(f"move: null is a pass, which {game.options.variant} does not have; send SAN (Nf3) or UCI (g1f3)")

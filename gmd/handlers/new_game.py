@@ -1,4 +1,4 @@
-"""``new_game`` and ``game_from_pgn``: a game begins, from its start or from the end of a PGN."""
+"""``new_game`` and ``game_from_pgn``: a new game, from a start position or from the end of a PGN."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from gmd.utc import write_now
 
 
 async def new_game(request: NewGame, context: RequestContext) -> PendingReply:
-    """Start a game; or show the one that the same request started before."""
+    """Create a game; or show the one that the same request created before."""
     player, is_operator = context.player, context.session.is_operator
     authorise(context)
     if player is None and context.services.registered_only and not is_operator:
-        raise Unauthorized("player: missing; on this server a registered player makes a new game")
+        raise Unauthorized("player: missing; on this server only registered players create games")
     token = token_use(request, player)
     if token is not None and (live := await made_before(token, request.token, context)) is not None:
         return _answer(request, live, context)
     _check_named(request, context)
     lobby, peer = context.services.lobby, source_peer(context)
     if request.pgn is not None:
-        lobby.quotas.check_game(peer)  # before the work that a PGN makes
+        lobby.quotas.check_game(peer)  # before the work of reading the PGN
     game, events = await _build(request, context)
     limited = not is_operator
     if game.created.invited and limited:
         lobby.quotas.take_invitation(peer)
         await lobby.make_way(game, peer)
-    if request.pgn is not None or game.created.invited:  # others had their turns meanwhile
-        authorise(context)  # its key may have been taken away
+    if request.pgn is not None or game.created.invited:  # other tasks may have run since
+        authorise(context)  # its key may have been revoked
         if token is not None and (live := await made_before(token, request.token, context)) is not None:
             return _answer(request, live, context)
     return _answer(request, lobby.open(game, events, token, peer, limited=limited), context)
@@ -65,9 +65,9 @@ def _answer(request: NewGame, live: LiveGame, context: RequestContext) -> Pendin
 
 
 def _check_named(request: NewGame, context: RequestContext) -> None:
-    """See to it that whoever the seats are for can come.
+    """Check that the players that the request names can play.
 
-    :raises NotAvailable: somebody cannot.
+    :raises NotAvailable: one is not registered or was revoked, or is an open id where those are refused.
     """
     for field in ("player_white", "player_black"):
         player = getattr(request, field)
@@ -78,21 +78,21 @@ def _check_named(request: NewGame, context: RequestContext) -> None:
             if account is None or account.key is None:
                 raise NotAvailable(f"{field}: {player} is in the range of registered players, and nobody has that id")
         elif context.services.registered_only:
-            raise NotAvailable(f"{field}: {player} is an open id, and this server takes registered players alone")
+            raise NotAvailable(f"{field}: {player} is an open id, and this server takes only registered players")
 
 
 def _invited(request: NewGame, player: int | None) -> list[Color]:
-    """The seats that are kept for registered players who have not asked for this game themselves."""
+    """Return the seats that are kept for registered players other than the one who requests the game."""
     named = ((chess.WHITE, request.player_white), (chess.BLACK, request.player_black))
     others = [(seat, other) for seat, other in named if other is not None and other != player]
     return [COLOR_NAMES[seat] for seat, other in others if is_registered(other)]
 
 
 async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[AnyEvent]]:
-    """The game, its events applied, and these events. Nobody else knows of it yet.
+    """Build the game and its first events, which are applied; it is not in the log yet.
 
-    :raises BadPgn: its PGN is too long, or cannot be loaded.
-    :raises TooMany: it comes with a PGN, and where it comes from has used up its budget.
+    :raises BadPgn: the PGN is too long, or cannot be loaded.
+    :raises TooMany: the request has a PGN, and its address has used up its budget.
     """
     if request.pgn is None:
         return _begun(request, PgnText({}, [], None), context)
@@ -108,7 +108,7 @@ async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[
 
 
 def _begun(request: NewGame, pgn: PgnText, context: RequestContext) -> tuple[Game, list[AnyEvent]]:
-    """The game at its start, and the event that made it."""
+    """Return the game at its start, and the event that creates it."""
     player, services = context.player, context.services
     drawn = secrets.randbelow(960) if VARIANTS[request.variant or "standard"].draws_start else 0
     invited = _invited(request, player)

@@ -1,4 +1,4 @@
-"""``pair``: the operator has two registered players play each other."""
+"""``pair``: the operator makes two registered players play each other."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gmd.requests.tokens import made_before, token_use
 
 
 async def pair(request: Pair, context: RequestContext) -> PendingReply:
-    """Make the game, to which both are invited; or show the one that the same request made before.
+    """Create the game, to which both are invited; or show the one that the same request created before.
 
-    That one is shown whoever is here by now: so the same request says what has become of it.
+    A repeated request shows its game even if the players have left, so that the operator can follow it.
     """
     operator_only(context)
     context = context.acting_as(None)
@@ -31,9 +31,9 @@ async def pair(request: Pair, context: RequestContext) -> PendingReply:
         return _answer(request, live, context)
     white, black = _free("white", request.white, context), _free("black", request.black, context)
     if white == black:
-        raise BadRequest(f"black: {quote(request.black)} is who plays White, too")
+        raise BadRequest(f"black: {quote(request.black)} plays White already; name another player")
     if request.ranked and request.variant != "rbc":
-        raise BadRequest(f"ranked: there are ratings of rbc alone, and variant is {quote(request.variant)}")
+        raise BadRequest(f"ranked: only games of rbc are rated, and variant is {quote(request.variant)}")
     for field, account in (("white", white), ("black", black)):
         await context.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
@@ -41,9 +41,9 @@ async def pair(request: Pair, context: RequestContext) -> PendingReply:
 
 
 def _free(field: str, player: int | str, context: RequestContext) -> Account:
-    """A player who is here and has room for a game, or would have if somebody's invitation made way.
+    """Return a player who is present and has room for a game, or would have after an invitation is displaced.
 
-    :raises NotAvailable: it is not, or has none, or does not exist.
+    :raises NotAvailable: the player does not exist, is not present, or has no room.
     """
     registry, lobby = context.services.authenticator.registry, context.services.lobby
     account = registry.named(player) if isinstance(player, str) else registry.get(player)
@@ -52,7 +52,7 @@ def _free(field: str, player: int | str, context: RequestContext) -> Account:
     if not lobby.presence.is_here(account.player):
         raise NotAvailable(f"{field}: {quote(player)} is not here")
     if not lobby.could_have_room(account.player):
-        raise NotAvailable(f"{field}: {quote(player)} has as many games in hand as it takes at a time")
+        raise NotAvailable(f"{field}: {quote(player)} has as many games as its max_games allows; try again later")
     return account
 
 

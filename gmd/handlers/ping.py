@@ -1,4 +1,4 @@
-"""``ping``: is anybody there?"""
+"""``ping``: a check that the server answers."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from gmd.requests.context import PendingReply, RequestContext
 
 
 async def ping(request: Ping, context: RequestContext) -> PendingReply:
-    """Yes."""
+    """Answer with an empty reply."""
     return context.reply(Pong(id=echo_id(request)))

@@ -13,7 +13,7 @@ from gmd.requests.permission import operator_only
 
 
 async def players(request: ListPlayers, context: RequestContext) -> PendingReply:
-    """For the operator's eyes: others would learn whom to try keys for."""
+    """List registered players, for the operator only: others would learn for which players to guess keys."""
     operator_only(context)
     found = list(islice(_asked_for(request, context), request.limit + 1))
     rows = [_row(account, context) for account in found[: request.limit]]
@@ -22,7 +22,7 @@ async def players(request: ListPlayers, context: RequestContext) -> PendingReply
 
 
 def _asked_for(request: ListPlayers, context: RequestContext) -> Iterator[Account]:
-    """Newest first: ids are given in order."""
+    """Return the matching players, newest first: ids are given in ascending order."""
     if not request.here:
         return context.services.authenticator.registry.newest_first(request.before)
     here = reversed(context.services.lobby.presence.here())

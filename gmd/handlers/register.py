@@ -1,4 +1,4 @@
-"""``register``: somebody becomes a player of their own."""
+"""``register``: a new player, with a key of its own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.seated import source_peer
 from gmd.requests.tokens import check_token
 
-#: Characters of a password: those of a phrase, and no more than anybody types.
+#: Lengths of a password in characters: up to a long phrase, and no more than people type.
 MIN_PASSWORD, MAX_PASSWORD = 8, 256
 
 
 async def register(request: Register, context: RequestContext) -> PendingReply:
-    """Make a player and show its key, once; or again, to whoever repeats the request because the reply was lost."""
+    """Create a player and show its key once; a client that repeats the request after a lost reply sees it again."""
     check_token(request.token)
     _check_password(request.password)
     registry, peer = context.services.authenticator.registry, source_peer(context)
@@ -29,13 +29,13 @@ async def register(request: Register, context: RequestContext) -> PendingReply:
     context.services.authenticator.registrations.take(peer)
     by_day.take(peer)
     try:
-        registry.check_room()  # before the work that a password makes
+        registry.check_room()  # before the work of hashing the password
         password = await _hashed(request, peer, context)
         account, key = await registry.register(request.name, password, request.token)
-    except BaseException:  # a cancelled request, too, has made no player: a registration under way is not cancelled
+    except BaseException:  # even a cancelled request: a registration in progress is never cancelled
         _give_back(peer, context)
         raise
-    if account.password != password:  # another request of the same name and token was there first
+    if account.password != password:  # another request with the same name and token was first
         _give_back(peer, context)
         return await _answer_again(request, account, peer, context)
     context.services.authenticator.guesses.know(account.name, peer)
@@ -43,15 +43,15 @@ async def register(request: Register, context: RequestContext) -> PendingReply:
 
 
 def _give_back(peer: str, context: RequestContext) -> None:
-    """Do not count a registration that has made no player."""
+    """Take back the count of a registration that has created no player."""
     context.services.authenticator.registrations.give_back(peer)
     context.services.lobby.quotas.registrations.give_back(peer)
 
 
 async def _hashed(request: Register, peer: str, context: RequestContext) -> str | None:
-    """What is kept of the request's password.
+    """Return the hash of the request's password; None without one.
 
-    :raises TooMany: too many wait for such work already.
+    :raises TooMany: too many passwords wait to be hashed or checked.
     """
     if request.password is None:
         return None
@@ -60,10 +60,10 @@ async def _hashed(request: Register, peer: str, context: RequestContext) -> str 
 
 
 async def _answer_again(request: Register, made: Account, peer: str, context: RequestContext) -> PendingReply:
-    """The reply to a registration that was made before, with the key as long as nobody has used it.
+    """Return the reply to a repeated registration, with the key if it has not been used yet.
 
-    :raises BadRequest: the password is another.
-    :raises TooMany: this has been tried too often.
+    :raises BadRequest: the password is not the same.
+    :raises TooMany: too many failed attempts came from this address.
     """
     registry = context.services.authenticator.registry
     await _check_same_password(made, request.password, peer, context)
@@ -72,10 +72,12 @@ async def _answer_again(request: Register, made: Account, peer: str, context: Re
 
 
 def _find(request: Register, peer: str, context: RequestContext) -> Account | None:
-    """The player that was registered by the same request before. Until its key is used, its token is worth that.
+    """Return the player that the same request registered before; None for none.
 
-    :raises NotAvailable: the name is another's.
-    :raises TooMany: that was so too often, with tokens that may have been guesses.
+    Until the player's key is used, its token is as good as the key, so wrong tokens are rate-limited.
+
+    :raises NotAvailable: the name belongs to another player.
+    :raises TooMany: too many requests from this address had a wrong token.
     """
     try:
         return context.services.authenticator.registry.registered_under(request.name, request.token)
@@ -91,10 +93,10 @@ def _check_password(password: str | None) -> None:
 
 
 async def _check_same_password(account: Account, password: str | None, peer: str, context: RequestContext) -> None:
-    """See to it that a repeated registration is the same in all.
+    """Check that a repeated registration has the same password.
 
-    :raises BadRequest: it is not.
-    :raises TooMany: this has been tried too often.
+    :raises BadRequest: it has another one.
+    :raises TooMany: too many failed attempts came from this address.
     """
     if password is None and account.password is None:
         return

@@ -1,4 +1,4 @@
-"""``rekey``: another key in place of the one a player has."""
+"""``rekey``: a new key that replaces a player's key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = get_logger(__name__)
 
 
 async def rekey(request: Rekey, context: RequestContext) -> PendingReply:
-    """Show the new key, once; or again, to whoever repeats the request because the reply was lost."""
+    """Show the new key once; a client that repeats the request, because the reply was lost, sees it again."""
     check_token(request.token)
     session = context.session
     player = _as_operator(request, context) if session.is_operator else _as_player(request, context)
@@ -36,7 +36,7 @@ def _as_operator(request: Rekey, context: RequestContext) -> int:
 
 def _as_player(request: Rekey, context: RequestContext) -> int:
     if request.name is not None:
-        raise BadRequest("name: that is the operator's way to name a player; send player and key")
+        raise BadRequest("name: only the operator rekeys by name; send player and key")
     player = context.actor
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no key; register makes a player that has one")
@@ -46,7 +46,7 @@ def _as_player(request: Rekey, context: RequestContext) -> int:
 
 
 def _permit(player: int, request: Rekey, context: RequestContext) -> None:
-    """Let the request change the player's key: when it comes, and again when its turn has come.
+    """Check that the request may change the player's key, when it arrives and again just before the change.
 
     :raises Unauthorized: the player has been revoked since, or has another key.
     """

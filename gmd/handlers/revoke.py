@@ -1,4 +1,4 @@
-"""``revoke``: the operator takes a player's key away."""
+"""``revoke``: the operator revokes a player's key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = get_logger(__name__)
 
 
 async def revoke(request: Revoke, context: RequestContext) -> PendingReply:
-    """End the player's sessions, too. Its games stay as they are, and their clocks run."""
+    """Revoke the key and end the player's sessions. Its games go on, and their clocks run."""
     operator_only(context)
     account = find_account(None if request.name else context.player, request.name, context)
     account = await context.services.authenticator.registry.revoke(account.player)

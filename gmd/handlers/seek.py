@@ -1,4 +1,4 @@
-"""``seek``: a registered player would play anybody."""
+"""``seek``: a registered player looks for any opponent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gmd.requests.tokens import made_before, token_use
 
 
 async def seek(request: Seek, context: RequestContext) -> PendingReply:
-    """Make a game with whoever waits for one like it, or wait."""
+    """Create a game with a player who seeks the same, or put the player in the queue."""
     player = context.actor
     authorise(context)
     token = token_use(request, player)
@@ -31,7 +31,7 @@ async def seek(request: Seek, context: RequestContext) -> PendingReply:
 
 
 def _is_here(player: int, context: RequestContext) -> Callable[[], bool]:
-    """Whether the session is still that player's; where the player has none, whether it has asked something lately."""
+    """Return a check whether the player is present: by this session if it is the player's, else by recent requests."""
     visit, presence = context.session.visit, context.services.lobby.presence
     if visit is None or visit.player != player:
         return lambda: presence.is_here(player)

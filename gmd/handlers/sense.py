@@ -1,4 +1,4 @@
-"""``sense``: a seat's look at a part of the board."""
+"""``sense``: a seat's sense of a part of the board."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gmd.requests.show import sense_answer
 
 
 async def sense(request: MakeSense, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Sense, or show again what was seen."""
+    """Sense, or show the result again if the request is repeated."""
     seat = live.game.seat_of(context.player, side_of(request.seat), request.ply)
     viewer = VIEWER_IN[seat]
     decision = act(live, Sense(seat, request.square, request.ply, request.thought), viewer, context)

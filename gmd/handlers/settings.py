@@ -1,4 +1,4 @@
-"""``settings``: what a registered player has set."""
+"""``settings``: the settings of a registered player."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gmd.requests.permission import authorise
 
 
 async def settings(request: Settings, context: RequestContext) -> PendingReply:
-    """Set what is given, and show all. What cannot be is refused before anything is set."""
+    """Change the given settings and show all. An invalid request is refused before anything is changed."""
     player = context.actor
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
@@ -26,7 +26,7 @@ async def settings(request: Settings, context: RequestContext) -> PendingReply:
     if request.max_games is not None:
         account = await registry.set_max_games(player, request.max_games, permit)
         context.services.lobby.seeking.look_again(player)
-    if request.ranked is not None:  # the last one, for games may follow
+    if request.ranked is not None:  # last, because games may follow
         account = await registry.set_ranked(player, ranked=request.ranked, permit=permit)
     reply = SettingsReply(
         id=echo_id(request),

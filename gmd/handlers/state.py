@@ -12,7 +12,7 @@ from gmd.requests.show import state_answer
 
 
 async def state(request: GetState, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Show it to whoever asks, as far as it may see it."""
+    """Show the game, as far as the requester may see it."""
     viewer = NOBODY
     if request.actions or not live.game.open:
         viewer = viewer_of(live.game, side_of(request.seat), context)

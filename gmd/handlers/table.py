@@ -48,7 +48,7 @@ from .settings import settings
 from .state import state
 from .wait import wait
 
-#: By the request's type, whose tag is the kind.
+#: Handlers by the request's type, whose tag is the kind.
 HANDLERS: dict[type[Request], Handler] = {
     Hello: hello,
     Ping: ping,

@@ -1,4 +1,4 @@
-"""``wait``: blocks until there is something to do."""
+"""``wait``: blocks until there is something to show."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gmd.requests.permission import authorise
 from gmd.requests.show import state_answer
 from gmd.watchers import Subscription
 
-#: Looks whether there is something to answer, and gives that answer, as of when its context arrived.
+#: Returns the answer, as of its context's time of arrival; None while there is nothing to show.
 Look = Callable[[RequestContext], Awaitable[PendingReply | None]]
 
 
 async def wait(request: Wait, context: RequestContext) -> PendingReply:
-    """Answer at once if something is due, else as soon as it is, at the timeout at the latest."""
+    """Answer at once if there is something to show, else as soon as there is, or at the timeout."""
     _check(request, context)
     look, watching = await _what_for(request, context)
     answer = await look(context)
@@ -36,19 +36,19 @@ async def wait(request: Wait, context: RequestContext) -> PendingReply:
     live = None
     if answer is None and request.game_id is not None:
         live = await context.services.arbiter.live_game(request.game_id, context.session.peer)
-    authorise(context)  # its key may have been taken away meanwhile
+    authorise(context)  # its key may have been revoked meanwhile
     if answer is None:
         return _nothing(request, context) if live is None else _show(request, live, context)
     return answer
 
 
 def _nothing(request: Wait, context: RequestContext) -> PendingReply:
-    """Return the reply to a wait for several games that ends with none to show."""
+    """Return the reply to a wait for several games that ends without one to show."""
     return context.reply(StateReply(id=echo_id(request), state=None))
 
 
 async def _what_for(request: Wait, context: RequestContext) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Return what looks for an answer, and what to watch until there is one."""
+    """Return the function that looks for an answer, and the subscription to wait on."""
     if request.any:
         return _any_game(request, context)
     game_ids = request.game_ids if request.game_id is None else [request.game_id]
@@ -60,9 +60,9 @@ async def _what_for(request: Wait, context: RequestContext) -> tuple[Look, Abstr
 async def _patiently(
     look: Look, watching: AbstractContextManager[Subscription], request: Wait, context: RequestContext
 ) -> tuple[PendingReply | None, RequestContext]:
-    """Look whenever the bell rings, until there is an answer, time is up, or the client or the server interrupts.
+    """Look at each notification until there is an answer, time is up, or the client or the server interrupts.
 
-    The answer comes with its context, which is as if the request had arrived when the wait ended.
+    Return the answer, and the request's context as if it had arrived when the wait ended.
     """
     longest = context.services.limits.max_wait_seconds
     seconds = longest if request.timeout is None else min(request.timeout, longest)
@@ -70,20 +70,20 @@ async def _patiently(
     if seconds > 0:
         with watching as subscription:
             with trio.move_on_after(seconds):
-                answer = await look(context)  # again, for a game may have been loaded since something was looked at
+                answer = await look(context)  # again: a game may have changed before the subscription
                 async with context.session.attending(subscription):
                     while answer is None and not subscription.interrupted:
                         await subscription.wait()
                         answer = await look(context.at(loop_time.now()))
             timed_out = answer is None and not subscription.interrupted
-            if timed_out and loop_time.is_catching_up():  # what it waits for may lie in a socket
+            if timed_out and loop_time.is_catching_up():  # the awaited request may be unread in a socket
                 await loop_time.caught_up()
                 answer = await look(context.at(loop_time.now()))
     return answer, context.at(loop_time.now())
 
 
 def _check(request: Wait, context: RequestContext) -> None:
-    """Refuse combinations of fields that mean nothing."""
+    """Refuse combinations of fields that make no sense."""
     player, most = context.player, context.services.limits.max_wait_games
     given = [request.game_id is not None, request.game_ids is not None, request.any]
     if given.count(True) != 1:
@@ -97,9 +97,9 @@ def _check(request: Wait, context: RequestContext) -> None:
     if player is None and (request.any or (request.game_id is not None and request.ply is None)):
         raise BadRequest("player: wait needs one, or, to follow a game without a seat, game_id and ply")
     if player is not None and request.ply is not None:
-        raise BadRequest(f"ply: {request.ply} is for those who follow a game; a player waits for its turn")
+        raise BadRequest(f"ply: {request.ply} is for spectators; a player's wait ends at its turn")
     if request.game_ids is not None and request.ply is not None:
-        raise BadRequest(f"ply: {request.ply} is of one game, and goes with game_id")
+        raise BadRequest(f"ply: {request.ply} applies to one game; send it with game_id")
 
 
 def _show(request: Wait, live: LiveGame, context: RequestContext, *, shared: bool = False) -> PendingReply:
@@ -113,9 +113,9 @@ def _show(request: Wait, live: LiveGame, context: RequestContext, *, shared: boo
 async def _as_player(
     request: Wait, game_ids: Sequence[int], context: RequestContext
 ) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Due is the first game where the player is to act, or that is over."""
+    """Look for the first game in which the player must act, or which is over."""
     arbiter, player, peer = context.services.arbiter, context.actor, context.session.peer
-    for game_id in game_ids:  # all of them first: a refused request starts no clock
+    for game_id in game_ids:  # check all before find() notes contact: a refused request must start no clock
         live = await arbiter.live_game(game_id, peer)
         authorise(context)
         _seats(request, live.game, player)
@@ -133,10 +133,10 @@ async def _as_player(
 
 
 def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
-    """The seats in a game that a request waits for: one; both, where it has "game_ids" and names no seat.
+    """Return the seats that a request waits for in a game: one, or the player's two if it has game_ids and no seat.
 
-    :raises NotAPlayer: the player holds no seat, or not the one it names.
-    :raises BadRequest: it holds both, and must name one.
+    :raises NotAPlayer: the player holds no seat, or not the one that it names.
+    :raises BadRequest: it holds both and must name one.
     """
     both = game.seats(player) if request.game_id is None and request.seat is None else []
     return both or [game.seat_of(player, side_of(request.seat))]
@@ -145,7 +145,7 @@ def _seats(request: Wait, game: Game, player: int) -> Sequence[chess.Color]:
 async def _as_spectator(
     request: Wait, game_ids: Sequence[int], context: RequestContext
 ) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Due is the first game that has moved on past a ply, or is over."""
+    """Look for the first game that has moved on past the given ply, or is over."""
     arbiter = context.services.arbiter
     watchers = arbiter.watchers
     for game_id in game_ids:
@@ -162,9 +162,9 @@ async def _as_spectator(
 
 
 def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractContextManager[Subscription]]:
-    """Look for a game that the player has not excepted and whose end it has not been shown.
+    """Look for a game that is not in ``except`` and whose result this session has not shown to the player.
 
-    Games and invitations take turns, so that neither an inviter nor a game can hide the others.
+    Games and invitations take turns, so that neither inviters nor games can hide the others.
     """
     authorise(context)
     player, excepted, services = context.actor, frozenset(request.except_), context.services
@@ -179,7 +179,7 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
                 return None
             try:
                 answer = _show(request, await find(game_id, now), now)
-            except NoSuchGame:  # it was pruned while it was being looked for
+            except NoSuchGame:  # it was pruned meanwhile
                 turns.forget(game_id, [player])
             else:
                 unacknowledged.told_game = game_id not in invitations

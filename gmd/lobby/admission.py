@@ -1,4 +1,4 @@
-"""Whether somebody may invite somebody: one limit for every way to do it."""
+"""The limits of invitations, the same for every request that makes one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .invitation import ANYBODY
 
 
 class LobbyLimits(Struct, frozen=True, kw_only=True):
-    """What bounds invitations.
+    """The limits of invitations.
 
-    :ivar seconds: how long one waits for its answer.
-    :ivar kept_seconds: how long one does that ``new_game`` has made, for a player who need not be here.
-    :ivar out: how many of an inviter's may wait for answers at a time.
-    :ivar received: how many may wait for one player's answer at a time.
-    :ivar max_plies: after how many plies the games that are made are drawn.
+    :ivar seconds: how long an invitation waits for its answer.
+    :ivar kept_seconds: how long one made by ``new_game`` waits, whose player need not be present.
+    :ivar out: how many invitations of one inviter may wait for answers at a time.
+    :ivar received: how many invitations may wait for one player's answer at a time.
+    :ivar max_plies: after how many plies the games are drawn.
     """
 
     seconds: float
@@ -35,7 +35,7 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
 
 
 class Admission:
-    """Admits invitations as far as the limits go, and beyond that for those who have sent less than others."""
+    """Admits invitations within the limits; beyond them, one displaces another of an inviter who sent more."""
 
     def __init__(self, arbiter: Arbiter, registry: Registry, book: Book, limits: LobbyLimits) -> None:
         self._arbiter = arbiter
@@ -44,22 +44,22 @@ class Admission:
         self._limits = limits
 
     def room(self, player: int) -> int:
-        """How many games a player would take beside those it has in hand."""
+        """Return how many more games a player takes."""
         account = self._registry.get(player)
         return 0 if account is None else max(0, account.max_games - self._book.in_hand(player))
 
     def could_have_room(self, player: int, asker: Asker) -> bool:
-        """Whether a player has room for an asker's game, or would have if somebody else's invitation made way."""
+        """Return whether a player has room for an asker's game, or would have after displacing another invitation."""
         return self.room(player) > 0 or self._book.inbox(player).to_displace(asker, counts=True) is not None
 
     def could_invite(self, player: int, asker: Asker) -> bool:
-        """Whether the same holds of the number of invitations that may wait for the player's answer."""
+        """Return whether an asker may invite a player, if need be by displacing another invitation to the player."""
         return not self._is_full(player, asker) or self._book.inbox(player).to_displace(asker, counts=False) is not None
 
     def check(self, asker: Asker, invited: Iterable[int]) -> None:
-        """See to it that an invitation keeps to the limits. Nothing may come between this and its being made.
+        """Check that an invitation is within the limits. The caller must make it before the next checkpoint.
 
-        :raises TooMany: as many as may wait for answers do so: of the inviter's, or those to one of the invited.
+        :raises TooMany: too many invitations wait for answers: of the inviter, or to one of the invited players.
         """
         inviter = asker.inviter
         if inviter not in (None, ANYBODY) and self._book.out(inviter) >= self._limits.out:
@@ -74,9 +74,11 @@ class Admission:
                 raise TooMany(message, self._limits.seconds)
 
     async def make_way(self, asker: Asker, invited: Iterable[int]) -> None:
-        """Have an invitation find its place, if need be in place of one by somebody who has sent more than the asker.
+        """Make way for an invitation, if need be by displacing one of an inviter who has sent more than the asker.
 
-        :raises TooMany: as :meth:`check` does, which is still to be asked.
+        Call :meth:`check` afterwards.
+
+        :raises TooMany: too many invitations of the inviter wait for answers.
         """
         self.check(asker, ())
         for player in invited:
@@ -84,18 +86,18 @@ class Admission:
                 await self._displace(player, asker, counts=False)
 
     async def make_room(self, field: str, name: str, player: int, asker: Asker) -> None:
-        """Have a player take one more game, in the same manner.
+        """Make room for one more game of a player, if need be by displacing an invitation in the same way.
 
-        :param field: the request's, which names the player; ``name`` is how it does that.
-        :raises NotAvailable: it has as many in hand as it takes.
+        :param field: the request's field that names the player; ``name`` is its value, quoted.
+        :raises NotAvailable: the player has as many games as it takes.
         """
         if not self.room(player):
             await self._displace(player, asker, counts=True)
         if not self.room(player):
-            raise NotAvailable(f"{field}: {name} has as many games in hand as it takes at a time")
+            raise NotAvailable(f"{field}: {name} has as many games as its max_games allows; try again later")
 
     def _is_full(self, player: int, asker: Asker) -> bool:
-        """Whether as many invitations as may wait for a player's answer do so; the server's own may always come."""
+        """Return whether an asker's invitation to a player would exceed the limit; the server's own never do."""
         return asker.inviter is not None and len(self._book.inbox(player)) >= self._limits.received
 
     async def _displace(self, player: int, asker: Asker, *, counts: bool) -> None:
@@ -104,9 +106,9 @@ class Admission:
             await self.expire(game_id)
 
     async def expire(self, game_id: int) -> None:
-        """Call a game off that has not begun, as if its time had passed; return when that is durable.
+        """Call off a game that has not begun, as if its time were up; return when that is durable.
 
-        :raises GmError: it could not be written.
+        :raises GmError: the log failed.
         """
         live = await self._arbiter.live_game(game_id)
         self._arbiter.act(live, CallOff(None), loop_time.now())

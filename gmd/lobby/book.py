@@ -1,7 +1,7 @@
-"""The index of invitations, and of who has how many games in hand: what the log says, kept in memory.
+"""An in-memory index of the log's invitations, and of the number of games that each player has in hand.
 
-It follows what has become durable (:meth:`Book.note`). What is on its way there counts already (:meth:`Book.expect`),
-so that nobody gets past a limit by asking twice at a time.
+It is updated when changes become durable (:meth:`Book.note`). Games that are not durable yet count already
+(:meth:`Book.expect`), so that concurrent requests cannot exceed a limit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .invitation import Invitation, counts_in_hand, invitation_of, inviter_of
 
 
 class _Sets:
-    """A set of games for each of some players, and none for those who have none."""
+    """A set of games for each player; players with empty sets take no memory."""
 
     def __init__(self) -> None:
         self._games: dict[int, set[int]] = {}
@@ -26,7 +26,7 @@ class _Sets:
         return len(self._games.get(player, ()))
 
     def put(self, player: int, game_id: int, *, there: bool) -> None:
-        """Have a game in a player's set, or not."""
+        """Add a game to a player's set, or remove it."""
         if there:
             self._games.setdefault(player, set()).add(game_id)
         elif (games := self._games.get(player)) is not None:
@@ -36,32 +36,32 @@ class _Sets:
 
 
 class _Outbox:
-    """The durable invitations of games in which a player has its seat."""
+    """The durable invitations that a player has sent: it has its seat in their games."""
 
     def __init__(self) -> None:
-        #: Their owners are the opponents.
+        #: The owners are the opponents.
         self.shown = FairOrder()
         self.invitations: dict[int, Invitation] = {}
 
 
 class Book:
-    """For every registered player: the invitations that are not done with, and how many games it has in hand."""
+    """For every registered player: its open invitations, and how many games it has in hand."""
 
     def __init__(self) -> None:
         self._inboxes: dict[int, Inbox] = {}
         self._outboxes: dict[int, _Outbox] = {}
-        #: Those accepted by a player who is not known to be ready.
+        #: The invitations that a player has accepted and that it may not know of, as it is not ready.
         self._accepted: dict[int, dict[int, Invitation]] = {}
         self._in_hand = _Sets()
-        #: By inviter, who need have no seat in them.
+        #: Pending games by inviter, who may have no seat in them.
         self._out = _Sets()
-        #: For each game, the invited who are ready: nobody need be told of it again.
+        #: For each game, the invited players who are ready: they need not be shown the invitation again.
         self._ready: dict[int, set[int]] = {}
 
-    # --- What happens -------------------------------------------------------------------------------------------
+    # --- Updates ------------------------------------------------------------------------------------------------
 
     def note(self, game: Game) -> None:
-        """A game was made, joined or ended, durably."""
+        """Update the index when a game was created, joined or ended, once that is durable."""
         players = _registered(game.named)
         if players:
             self._count(game, players, "")
@@ -69,19 +69,19 @@ class Book:
                 self._index(invitation_of(game), players)
 
     def playing(self, game_id: int, players: Iterable[int | None]) -> None:
-        """A live game of the log's, at the start."""
+        """Count a live game from the log, at the daemon's start."""
         for player in _registered(players):
             self._in_hand.put(player, game_id, there=True)
 
     def expect(self, game: Game, source: str = "") -> None:
-        """A game is on its way to the log: it counts, and is not shown.
+        """Count a new game that is not durable yet; it is not shown.
 
-        :param source: what stands for the address of whoever asks for it.
+        :param source: the inviter's address, as :func:`gmd.addresses.source_of` returns it.
         """
         self._count(game, _registered(game.named), source)
 
     def lost(self, game: Game) -> None:
-        """It did not get there."""
+        """Remove an expected game whose commit has failed."""
         for player in _registered(game.named):
             self._in_hand.put(player, game.id, there=False)
             self._drop_received(player, game.id)
@@ -89,7 +89,7 @@ class Book:
             self._out.put(inviter, game.id, there=False)
 
     def ready(self, game: Game, player: int) -> None:
-        """An invited player knows of the game, and has begun to act in it, or is done with it."""
+        """Note that an invited player knows of a game: it has begun to act in it, or has finished with it."""
         if not game.over and invitation_of(game).accepted_by(player):
             self._ready.setdefault(game.id, set()).add(player)
             if game.begun:
@@ -122,13 +122,13 @@ class Book:
                 outbox.shown.put(invitation.game_id, invitation.opponent_of(player, seated=True))
             else:
                 self._drop_sent(player, invitation.game_id)
-            if self._is_to_be_told(invitation, player):
+            if self._is_to_be_shown(invitation, player):
                 self._accepted.setdefault(player, {})[invitation.game_id] = invitation
             else:
                 self._drop_accepted(player, invitation.game_id)
 
-    def _is_to_be_told(self, invitation: Invitation, player: int) -> bool:
-        """Whether an invited player may not know yet that it has accepted: the reply may have been lost."""
+    def _is_to_be_shown(self, invitation: Invitation, player: int) -> bool:
+        """Return whether a player who has accepted may not know it, because the reply may have been lost."""
         is_on = invitation.status in ("pending", "accepted")
         return is_on and invitation.accepted_by(player) and player not in self._ready.get(invitation.game_id, ())
 
@@ -150,52 +150,54 @@ class Book:
         if mine is not None and mine.pop(game_id, None) is not None and not mine:
             del self._accepted[player]
 
-    # --- What is asked ------------------------------------------------------------------------------------------
+    # --- Queries ------------------------------------------------------------------------------------------------
 
     def waiting(self, player: int) -> Collection[int]:
-        """The games of the invitations that wait for a player's answer, in a fair order."""
+        """Return the games of the invitations that wait for a player's answer, in the fair order."""
         inbox = self._inboxes.get(player)
         return () if inbox is None else inbox.shown
 
     def received(self, player: int) -> list[Invitation]:
-        """The invitations that wait for a player's answer, oldest first."""
+        """Return the invitations that wait for a player's answer, oldest first."""
         inbox = self.inbox(player)
         return [inbox[game_id] for game_id in sorted(inbox.shown)]
 
     def sent(self, player: int) -> list[Invitation]:
-        """The invitations of games in which the player has its seat, and that wait for another's answer."""
+        """Return the invitations in whose games a player has its seat, and that wait for an answer, oldest first."""
         outbox = self._outboxes.get(player)
         return [] if outbox is None else [outbox.invitations[game_id] for game_id in sorted(outbox.shown)]
 
     def received_page(self, player: int, size: int, after: Place | None) -> tuple[list[Invitation], Place | None]:
-        """Return some of them in a fair order, oldest first among themselves; and where to go on, None at the end."""
+        """Return a page of those received, chosen in the fair order and sorted oldest first; and where the next page
+        begins, None at the end.
+        """
         inbox = self.inbox(player)
         found, last = inbox.shown.page(size, after)
         return [inbox[game_id] for game_id in sorted(found)], last
 
     def sent_page(self, player: int, size: int, after: Place | None) -> tuple[list[Invitation], Place | None]:
-        """Return the same of those sent."""
+        """Return a page of those sent, in the same way."""
         outbox = self._outboxes.get(player) or _Outbox()
         found, last = outbox.shown.page(size, after)
         return [outbox.invitations[game_id] for game_id in sorted(found)], last
 
     def accepted(self, player: int) -> list[Invitation]:
-        """The invitations that a player has accepted and may not know of: it has not been said to be ready."""
+        """Return the invitations that a player has accepted and may not know of: it is not ready."""
         return list(self._accepted.get(player, {}).values())
 
     def pending(self, player: int) -> list[int]:
-        """The games of all that a player has sent or received, and that wait for an answer."""
+        """Return the games of all pending invitations that a player has sent or received."""
         outbox = self._outboxes.get(player) or _Outbox()
         return sorted({*self.inbox(player).shown, *outbox.shown})
 
     def inbox(self, player: int) -> Inbox:
-        """What waits for a player's answer."""
+        """Return the invitations that wait for a player's answer."""
         return self._inboxes.get(player) or Inbox()
 
     def beyond(self, limit: int) -> list[int]:
-        """The games of all clients' invitations that are more than a limit to one player: the last in the fair order.
+        """Return the games of clients' invitations that exceed a limit for one player: the last in the fair order.
 
-        There are none but out of a log of before the limit.
+        There are such invitations only in a log written before the limit existed, or with a higher limit.
         """
         deep = [inbox for inbox in self._inboxes.values() if len(inbox) > limit]
         return [
@@ -203,11 +205,11 @@ class Book:
         ]
 
     def in_hand(self, player: int) -> int:
-        """How many games a player has: those that are on, and those that it invites or is invited to by the lobby."""
+        """Return how many games a player has in hand: live ones, and pending ones of the lobby's."""
         return self._in_hand.size(player)
 
     def out(self, inviter: int) -> int:
-        """How many invitations that an inviter has made wait for an answer, in whatever way they were made."""
+        """Return how many invitations of an inviter wait for answers, by whichever request they were made."""
         return self._out.size(inviter)
 
 

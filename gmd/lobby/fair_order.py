@@ -1,4 +1,4 @@
-"""An order in which nobody's things come all before another's."""
+"""A fair order of games, in which no owner's games all come before another's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where a game stands: in a round, and in that by its id."""
+    """A game's place in the order: its round, and within the round its id."""
 
     round: int
     game_id: int
 
 
 class _Rounds:
-    """The rounds in which one owner has a game: the lowest free one is the next to be taken."""
+    """The rounds in which one owner has a game; the lowest free round is taken next."""
 
     __slots__ = ("free", "next")
 
@@ -41,10 +41,9 @@ class _Rounds:
 class FairOrder:
     """Games in rounds, each of which has at most one game of each owner.
 
-    A game takes the first round in which its owner has none and stays there, so that a place is good for as long as the
-    game is in the order, and for the question what comes after it for ever. Whoever has no game in the order comes
-    behind at most one game of each other owner. Every change costs the logarithm of the number of games, and the moving
-    of so many words in a list.
+    A game takes the first round in which its owner has none, and stays there. So its place is valid as long as it is in
+    the order; as the start of a page, the place is valid for ever. A new owner's first game comes after at most one
+    game of each other owner. A change takes logarithmic time in the number of games, and moves part of a list.
     """
 
     def __init__(self) -> None:
@@ -59,18 +58,18 @@ class FairOrder:
         return game_id in self._of
 
     def __iter__(self) -> Iterator[int]:
-        """All games, in the order."""
+        """Yield all games, in the order."""
         return (place.game_id for place in self._places)
 
     def put(self, game_id: int, owner: Hashable) -> None:
-        """Put a game of an owner's in; one that is there stays where it is."""
+        """Add an owner's game; one that is in the order already keeps its place."""
         if game_id not in self._of:
             place = Place(self._rounds.setdefault(owner, _Rounds()).take(), game_id)
             self._of[game_id] = place, owner
             insort(self._places, place)
 
     def drop(self, game_id: int) -> None:
-        """Take a game out, if it is there."""
+        """Remove a game, if it is in the order."""
         if (found := self._of.pop(game_id, None)) is None:
             return
         place, owner = found
@@ -81,7 +80,7 @@ class FairOrder:
             del self._rounds[owner]
 
     def page(self, size: int, after: Place | None = None) -> tuple[list[int], Place | None]:
-        """Return the first games behind a place, at most so many; and the last one's place, None if no more follow."""
+        """Return at most ``size`` games after a place; and the last one's place, None if no more follow."""
         start = 0 if after is None else bisect_right(self._places, after)
         end = min(start + size, len(self._places))
         found = [place.game_id for place in self._places[start:end]]

@@ -1,4 +1,4 @@
-"""What waits for one player's answer: who has sent how much of it, and whose is to go where there is too much."""
+"""The invitations that wait for one player's answer, and the choice of the one to displace when they are too many."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .invitation import Invitation
 
 
 class Asker(NamedTuple):
-    """Who has made an invitation.
+    """The inviter of an invitation, and its address.
 
-    :ivar inviter: as :func:`~gmd.lobby.invitation.inviter_of` has it; None for the server and its operator.
-    :ivar source: what stands for its address; empty where that is not known, as of all that came before a restart.
+    :ivar inviter: as :func:`~gmd.lobby.invitation.inviter_of` returns it; None for the server and its operator.
+    :ivar source: its address, as :func:`gmd.addresses.source_of` returns it; empty if unknown, as after a restart.
     """
 
     inviter: int | None
@@ -23,12 +23,12 @@ class Asker(NamedTuple):
 
     @classmethod
     def at(cls, peer: str, inviter: int | None) -> Asker:
-        """An inviter whose request comes from a peer, which is host:port, or empty."""
+        """Return the asker for an inviter and its peer, which is host:port or empty."""
         return cls(inviter, source_of(peer) if peer else "")
 
     @property
     def home(self) -> object:
-        """What is the same for all who share an address; where none is known, everybody has one of their own."""
+        """The address, which inviters may share; if it is unknown, the inviter."""
         return self.source or self.inviter
 
 
@@ -38,7 +38,7 @@ class _Asked(NamedTuple):
 
 
 class Inbox:
-    """The invitations that wait for one player's answer: those on their way to the log, and the durable ones.
+    """The invitations that wait for one player's answer, durable or not.
 
     :ivar shown: the durable ones, in a fair order; their owners are their inviters.
     """
@@ -53,17 +53,17 @@ class Inbox:
         return len(self._asked)
 
     def __contains__(self, game_id: int) -> bool:
-        """Whether an invitation waits, be it durable or not."""
+        """Return whether an invitation waits, durable or not."""
         return game_id in self._asked
 
     def count(self, inviter: int | None) -> int:
-        """How many an inviter has sent."""
+        """Return how many invitations an inviter has sent."""
         return self._by_inviter[inviter]
 
     def expect(self, game_id: int, asker: Asker, *, counts: bool) -> None:
-        """An invitation is made, and may not be durable yet. Said again with its source, it has that from then on.
+        """Add an invitation that may not be durable yet; a second call with a source sets the source.
 
-        :param counts: whether it takes up one of the games that the player takes at a time.
+        :param counts: whether it counts towards the player's limit of games.
         """
         if game_id not in self._asked:
             self._by_inviter[asker.inviter] += 1
@@ -72,13 +72,13 @@ class Inbox:
         self._asked[game_id] = _Asked(asker, counts)
 
     def show(self, invitation: Invitation) -> None:
-        """An invitation that was expected is durable."""
+        """Show an expected invitation, now that it is durable."""
         game_id = invitation.game_id
         self._invitations[game_id] = invitation
         self.shown.put(game_id, self._asked[game_id].asker.inviter)
 
     def drop(self, game_id: int) -> None:
-        """An invitation waits no longer, if it did."""
+        """Remove an invitation, if it waits."""
         if (asked := self._asked.pop(game_id, None)) is None:
             return
         inviter = asked.asker.inviter
@@ -89,16 +89,16 @@ class Inbox:
         self.shown.drop(game_id)
 
     def __getitem__(self, game_id: int) -> Invitation:
-        """A durable one."""
+        """Return a durable invitation."""
         return self._invitations[game_id]
 
     def to_displace(self, asker: Asker, *, counts: bool) -> int | None:
-        """Return the invitation that is to make way for one of an asker's; None where the asker has sent as much.
+        """Return the invitation to displace for one of an asker; None if the asker has sent as many as the others.
 
-        That is the newest of the inviter who has sent most, of those at the address from which most came (the longest
-        queue drops its tail). The server's own make way for nobody.
+        It is the newest of the inviter who has sent most, at the address from which most came (the longest queue drops
+        its tail). The server's own invitations are never displaced.
 
-        :param counts: whether only those count, and are to go, that take up one of the player's games.
+        :param counts: whether to consider only invitations that count towards the player's limit of games.
         """
         asked = {game_id: each.asker for game_id, each in self._asked.items() if each.counts or not counts}
         homes = Counter(each.home for each in asked.values())

@@ -1,4 +1,4 @@
-"""An invitation, as its game has it."""
+"""Invitations, as views of their games."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gm_protocol.messages import GameOptions
 from gmd.games.game import Game
 from gmd.players.account import is_registered
 
-#: Where an invitation stands. Pending: somebody has not answered. Accepted: everybody has, and the game is on.
-#: Finished: it is over, or was resigned before it began.
+#: The status of an invitation. Pending: an answer is missing. Accepted: all have accepted, and the game is live.
+#: Finished: the game is over, or was resigned before it began.
 Status = Literal["pending", "accepted", "finished", "declined", "withdrawn", "expired"]
 
-#: Where it stands once it is called off; all other games that are over are finished.
+#: The status of an invitation that was called off; those of all other ended games are finished.
 CALLED_OFF_STATUS: Mapping[Cause, Status] = {
     Cause.DECLINED: "declined",
     Cause.WITHDRAWN: "withdrawn",
@@ -25,20 +25,20 @@ CALLED_OFF_STATUS: Mapping[Cause, Status] = {
 }
 
 
-#: The inviter of all invitations that no registered player has asked for: an open id is anybody's.
+#: The inviter of all invitations that open ids have made: anybody may use an open id.
 ANYBODY = 0
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
-    """A game some of whose seats were kept for registered players.
+    """A game with seats that were kept for registered players.
 
-    :ivar game_id: the game's id, and so the invitation's.
-    :ivar white: who is to play White; None where that seat is open to anybody. So ``black``.
-    :ivar invited: the seats that were kept when the game was made.
-    :ivar taken: the seats that somebody has.
-    :ivar created: when it was made, in UTC.
-    :ivar lapses: the seconds it was given to begin in; None where nothing was said of that.
-    :ivar inviter: as :func:`inviter_of` has it.
+    :ivar game_id: the id of the game and the invitation.
+    :ivar white: the player of White's seat, or for whom it is kept; None if it is open to anybody. So is ``black``.
+    :ivar invited: the seats that were kept when the game was created.
+    :ivar taken: the seats that are taken.
+    :ivar created: the time of creation, in UTC.
+    :ivar lapses: the seconds after which it expires if it has not begun; None where none were set.
+    :ivar inviter: as :func:`inviter_of` returns it.
     """
 
     game_id: int
@@ -54,35 +54,38 @@ class Invitation(Struct, frozen=True, kw_only=True):
     inviter: int | None = None
 
     def player_of(self, color: chess.Color) -> int | None:
-        """Who has a seat, or whom it is kept for."""
+        """Return the player who has a seat, or for whom it is kept."""
         return self.white if color else self.black
 
     def colors_of(self, player: int) -> list[chess.Color]:
-        """The seats that a player has or is invited to."""
+        """Return the seats that a player has or is invited to."""
         return [color for color in chess.COLORS if self.player_of(color) == player]
 
     def awaits(self, player: int) -> bool:
-        """Whether the player is invited and has not answered."""
+        """Return whether a player is invited and has not answered."""
         return self.status == "pending" and any(
             color in self.invited and color not in self.taken for color in self.colors_of(player)
         )
 
     def seats(self, player: int) -> bool:
-        """Whether the player has a seat already."""
+        """Return whether a player has a seat already."""
         return any(color in self.taken for color in self.colors_of(player))
 
     def opponent_of(self, player: int, *, seated: bool) -> int | None:
-        """The other one, to a player in a seat that is taken, or in one that is not; None where anybody may come."""
+        """Return a player's opponent; None if anybody may take the other seat.
+
+        :param seated: whether the player's seat is taken already.
+        """
         mine = [color for color in self.colors_of(player) if (color in self.taken) is seated]
         return self.player_of(not mine[0])
 
     def accepted_by(self, player: int) -> bool:
-        """Whether the player was invited and has taken its seat."""
+        """Return whether a player was invited and has taken its seat."""
         return any(color in self.invited and color in self.taken for color in self.colors_of(player))
 
 
 def invitation_of(game: Game) -> Invitation:
-    """The invitation that a game is, or was."""
+    """Return a game as an invitation."""
     seating, created = game.seating, game.created
     return Invitation(
         game_id=game.id,
@@ -100,7 +103,7 @@ def invitation_of(game: Game) -> Invitation:
 
 
 def inviter_of(game: Game) -> int | None:
-    """Who has made an invitation: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
+    """Return the inviter of a game: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
     created = game.created
     inviter = created.asked_by
     if inviter is None and chess.WHITE not in created.invited_sides:
@@ -111,15 +114,15 @@ def inviter_of(game: Game) -> int | None:
 
 
 def counts_in_hand(game: Game) -> bool:
-    """Whether a game that has not begun takes up one of those that its players take at a time.
+    """Return whether a game that has not begun counts towards its players' limits of games.
 
-    One made by ``new_game`` does not: anybody may make that, and whoever does not answer would be shut out.
+    One made by ``new_game`` does not: anybody may make those, and they would lock out players who do not answer.
     """
     return game.created.lapses is not None and game.created.asked_by is None
 
 
 def status_of(game: Game) -> Status:
-    """Where the invitation stands that a game is."""
+    """Return the status of a game's invitation."""
     if (ending := game.now.ending) is not None:
         return CALLED_OFF_STATUS.get(ending.cause, "finished")
     return "accepted" if game.begun else "pending"

@@ -1,4 +1,4 @@
-"""Invites, pairs, and answers for those who are invited."""
+"""The lobby's operations: inviting, pairing, accepting and declining."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from .offer import terms as make_terms
 from .seeking import Seeking, check_inviter, seated
 from .standing import games_of
 
-#: Pending invitations that reconchess's client is told of at a time: it takes four games, and asks again.
+#: Pending invitations shown to reconchess's client at a time: it takes four games, and asks again.
 LISTED = 100
 
 
 class Lobby:
-    """Where registered players find each other; the package's own text shows how it is used.
+    """The lobby of registered players; the package's docstring shows its use.
 
-    :ivar book: which invitations there are, and who has how many games in hand.
-    :ivar presence: who is here.
-    :ivar limits: what bounds them.
-    :ivar quotas: what bounds what one address makes.
-    :ivar seeking: those who would play anybody.
+    :ivar book: the index of invitations and of games in hand.
+    :ivar presence: the present players.
+    :ivar limits: the limits of invitations.
+    :ivar quotas: the limits by address.
+    :ivar seeking: the queue of players who seek any opponent.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Lobby:
         limits: LobbyLimits,
         random: Random | None = None,
     ) -> None:
-        """:param random: chooses colours, where nobody does, and the start positions of Chess960."""
+        """:param random: draws colours where no player chooses one, and the start positions of Chess960."""
         self.book = Book()
         self.presence = presence
         self.quotas = quotas
@@ -66,7 +66,7 @@ class Lobby:
         self.limits = limits
         self._admission = Admission(arbiter, registry, self.book, limits)
         self._chores = Chores()
-        #: Those of older logs that no time was said of, at the start.
+        #: Invitations found at the start without a time to expire, from older logs.
         self._ageless: list[int] = []
         self._random = random or SystemRandom()
         self.seeking = Seeking(self._admission, self.offer, self._chores, self._random)
@@ -77,7 +77,7 @@ class Lobby:
     # --- Running ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Read from the log who is invited and who plays. An invitation has all its time again.
+        """Read the invitations and the live games from the log. The time of each invitation starts again.
 
         :raises GmError: the log cannot be read.
         """
@@ -91,7 +91,7 @@ class Lobby:
                 self._ageless.append(game.id)
 
     async def run(self) -> None:
-        """Call off the invitations of those who are revoked, and pair those who have room again, until cancelled."""
+        """Call off the invitations of revoked players, and pair players who have room again, until cancelled."""
         beyond = self.book.beyond(self.limits.received)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_ageless)
@@ -108,7 +108,7 @@ class Lobby:
         if game.over:
             for player in players:
                 self.seeking.look_again(player)
-        elif not game.begun:  # whoever it names may have been revoked while it was on its way, or as the daemon ended
+        elif not game.begun:  # a player may have been revoked before the game was durable, or just before a restart
             for player in filter(self._is_revoked, players):
                 self._chores.add(partial(self._call_off, game.id, player))
 
@@ -129,21 +129,21 @@ class Lobby:
     # --- Inviting -----------------------------------------------------------------------------------------------
 
     def room(self, player: int) -> int:
-        """How many games a player would take beside those it has in hand."""
+        """Return how many more games a player takes."""
         return self._admission.room(player)
 
     async def make_room(self, field: str, name: str, player: int) -> None:
-        """Have a player take a game of the server's; see :meth:`~gmd.lobby.admission.Admission.make_room`."""
+        """Make room for a game of the server; see :meth:`~gmd.lobby.admission.Admission.make_room`."""
         await self._admission.make_room(field, name, player, Asker(None))
 
     def could_have_room(self, player: int) -> bool:
-        """Whether a player has room for a game of the server's, or would have if others' invitations made way."""
+        """Return whether a player has room for a game of the server, or would have after displacing an invitation."""
         return self._admission.could_have_room(player, Asker(None))
 
     async def make_way(self, game: Game, peer: str) -> None:
-        """Have a game that :meth:`open` is to make find its place among the invitations of those whom it invites.
+        """Make way for a game that :meth:`open` will open, among the invitations of the players that it invites.
 
-        :raises TooMany: it has none.
+        :raises TooMany: too many invitations of its inviter wait for answers.
         """
         await self._admission.make_way(_asker(game, peer), _invited_to(game))
 
@@ -158,23 +158,23 @@ class Lobby:
         token: TokenUse | None = None,
         peer: str = "",
     ) -> LiveGame:
-        """Make a game in which a player has its seat, and another one who is here is invited to the other.
+        """Create a game in which a player has its seat, and invite another player, who is present, to the other seat.
 
         :param opponent: an id or a name.
-        :param terms: what is played, as :func:`~gmd.lobby.offer.terms` has it.
-        :param color: what the inviter plays; None to have it drawn.
-        :param peer: where the request comes from, as host:port; an empty one has no limits by address.
+        :param terms: the game's options, as :func:`~gmd.lobby.offer.terms` returns them.
+        :param color: the inviter's colour; None to draw it.
+        :param peer: the client, as host:port; an empty one has no limits by address.
         :raises BadRequest: these two cannot play each other, or not on these terms.
-        :raises NotAvailable: the opponent is not here, which is all that is said of one who does not exist; or it has
-            as many games as it takes.
-        :raises TooMany: as many invitations as may wait for answers do so: of the inviter's, or to the opponent; or
-            too many games have come from that address.
-        :raises LogFailed: it could not be written; there is no such game.
+        :raises NotAvailable: the opponent is not present or does not exist, which the error does not distinguish; or it
+            has as many games as it takes.
+        :raises TooMany: too many invitations wait for answers, of the inviter or to the opponent; or too many games
+            were created from this address.
+        :raises LogFailed: the log failed; the game was not created.
         """
         check_inviter(inviter)
         account = self._here(opponent)
         if account.player == inviter:
-            raise BadRequest(f"opponent: {quote(opponent)} is who asks; new_game gives one player both seats")
+            raise BadRequest(f"opponent: {quote(opponent)} is the player itself; use new_game for both seats")
         asker = Asker.at(peer, inviter)
         await self._admission.make_way(asker, [account.player])
         await self._admission.make_room("opponent", quote(opponent), account.player, asker)
@@ -182,12 +182,12 @@ class Lobby:
         return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer)
 
     async def offer(self, offer: Offer, peer: str = "") -> LiveGame:
-        """Make a game of an offer, whatever its players have in hand: see :meth:`room`.
+        """Create the game of an offer; it does not check whether the players have :meth:`room`.
 
-        :param peer: where the request comes from that it is made for, as host:port.
-        :raises BadRequest: it cannot be played on these terms.
-        :raises TooMany: too many games have come from that address.
-        :raises LogFailed: it could not be written; there is no such game.
+        :param peer: the client, as host:port.
+        :raises BadRequest: the game cannot be played on these terms.
+        :raises TooMany: too many games were created from this address.
+        :raises LogFailed: the log failed; the game was not created.
         """
         versions = self._version(offer.white), self._version(offer.black)
         game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
@@ -196,10 +196,10 @@ class Lobby:
     def open(
         self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str, *, limited: bool = True
     ) -> LiveGame:
-        """Take in a new game, as :meth:`gmd.quotas.Quotas.open` does; as an invitation it counts from now.
+        """Open a new game, as :meth:`gmd.quotas.Quotas.open` does; an invitation counts from now on.
 
-        :param limited: whether the limits of invitations hold for it.
-        :raises TooMany: it would be beyond one of them, or beyond a limit by address.
+        :param limited: whether the limits of invitations apply.
+        :raises TooMany: the game would exceed one of them, or a limit by address.
         """
         if not game.created.invited:
             return self.quotas.open(game, events, token, peer)
@@ -226,11 +226,12 @@ class Lobby:
     # --- Answering ----------------------------------------------------------------------------------------------
 
     async def listed(self, player: int, peer: str = "") -> list[Invitation]:
-        """The invitations that reconchess's client is to be told of: to blind chess, pending, or accepted and with
-        nothing heard from the player in the game since, for the reply may have been lost. Of the pending ones it is
-        told of a page in the fair order, oldest first.
+        """Return the invitations to blind chess to show to reconchess's client, oldest first.
 
-        :param peer: who asks, as host:port, and pays for games that must be loaded; so with the next ones.
+        These are one page of the pending ones, in the fair order; and accepted ones without contact from the player in
+        the game since, because the reply may have been lost.
+
+        :param peer: the client, as host:port, which is charged for loading games; so in the methods below.
         """
         found = []
         for invitation in self.book.accepted(player):
@@ -246,9 +247,9 @@ class Lobby:
         return sorted(found, key=lambda invitation: invitation.game_id)
 
     async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """Take the seat that is kept for a player. Who has done so is shown the game again, be it over.
+        """Give a player the seat that is kept for it. After a repeated call, return the game even if it is over.
 
-        Nothing has been heard from the player in the game by that: see :meth:`ready`.
+        This is no first contact of the player in the game: see :meth:`ready`.
 
         :raises NoSuchGame: there is no such game.
         :raises NotAvailable: the player is not invited to it.
@@ -264,14 +265,14 @@ class Lobby:
         return await _durably(live)
 
     def ready(self, live: LiveGame, player: int, at: float) -> None:
-        """A player has been heard from in a game, and is not to be told of its invitation again."""
+        """Note a player's first contact in a game, and do not show it the invitation again."""
         self._arbiter.note_contact(live, player, at)
         self.book.ready(live.game, player)
 
     async def finish(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """A player is done with an invitation that it accepted.
+        """Note that a player has finished with an invitation that it accepted.
 
-        Where the game is on, and nothing has been heard from the player, it is as if something had: its clock runs.
+        If the game is live, this counts as the player's first contact, and its clock runs.
 
         :raises NoSuchGame: there is no such game.
         :raises NotAvailable: the player is not invited to it, or has not accepted.
@@ -284,12 +285,12 @@ class Lobby:
         return await _durably(live)
 
     async def decline(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """Call a game off that has not begun: one that the player is invited to, or has its seat in.
+        """Call off a game that has not begun and that the player is invited to, or has a seat in.
 
         :raises NoSuchGame: there is no such game.
-        :raises NotAPlayer: the player has nothing to do with it.
-        :raises NotAvailable: it has begun.
-        :raises GameIsOver: it has ended otherwise.
+        :raises NotAPlayer: the player is neither invited to it nor seated in it.
+        :raises NotAvailable: the game has begun.
+        :raises GameIsOver: the game has ended in another way.
         """
         live = await self._arbiter.live_game(game_id, peer)
         decision = self._arbiter.act(live, CallOff(player), at)
@@ -317,14 +318,14 @@ def _asker(game: Game, peer: str) -> Asker:
 
 
 def _invited_to(game: Game) -> list[int]:
-    """The players whom a new game waits for."""
+    """Return the players that a new game waits for."""
     return [player for player in set(game.named) if player is not None and game.waits_unbegun(player)]
 
 
 async def _durably(live: LiveGame) -> LiveGame:
-    """A game, once nothing that has happened in it so far can be lost.
+    """Return a game once its events so far are durable.
 
-    :raises GmError: it could not be written, and did not happen.
+    :raises GmError: the log failed, and the latest events are undone.
     """
     if live.commit is not None:
         await live.commit.wait()

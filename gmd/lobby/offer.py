@@ -1,4 +1,4 @@
-"""What a game between two registered players is to be, before it is made."""
+"""Offers: games between two registered players, before they are created."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from gmd.utc import write_now
 
 
 def terms(**fields: object) -> NewGame:
-    """What is to be played, in the fields of ``new_game``; without any, what reconchess's server plays: blind chess, 15
-    minutes and 5 seconds a move. Who plays it is said elsewhere.
+    """Return a game's options as a ``new_game`` without players.
+
+    The default is the game of reconchess's server: blind chess, 15 minutes and 5 seconds a move.
     """
     return NewGame(player_white=None, player_black=None, **({"variant": "rbc"} | fields))  # type: ignore[arg-type]
 
@@ -25,10 +26,10 @@ def terms(**fields: object) -> NewGame:
 class Offer(Struct, frozen=True):
     """A game for two players.
 
-    :ivar by: which of them asks for it, and so has its seat at once; None where the server does, and both are invited.
-    :ivar terms: what is played, by the fields of ``new_game`` other than the players.
-    :ivar ranked: whether it counts for their ratings.
-    :ivar token: what the request can be known by when it comes again.
+    :ivar by: the player who makes the offer, and so has its seat at once; None for the server, which invites both.
+    :ivar terms: the game's options, in the fields of ``new_game`` other than the players.
+    :ivar ranked: whether it counts for the players' ratings.
+    :ivar token: identifies a repeated request; None for none.
     """
 
     white: int
@@ -40,7 +41,7 @@ class Offer(Struct, frozen=True):
 
     @property
     def invited(self) -> list[chess.Color]:
-        """The seats that are to be kept for their players."""
+        """The seats that will be kept for their players."""
         seats = ((chess.WHITE, self.white), (chess.BLACK, self.black))
         return [seat for seat, player in seats if player != self.by]
 
@@ -48,12 +49,12 @@ class Offer(Struct, frozen=True):
 def make(
     offer: Offer, drawn: int, lapses: float, versions: tuple[int, int], max_plies: int
 ) -> tuple[Game, list[AnyEvent]]:
-    """The game, its events applied, and these events. Nobody else knows of it yet.
+    """Build the game and its first events, which are applied; it is not in the log yet.
 
-    :param drawn: the Chess960 start number, where the terms name none.
-    :param lapses: the seconds in which the invited have to answer.
-    :param versions: of White's and Black's bots, as they are now.
-    :param max_plies: after how many plies it is drawn.
+    :param drawn: the Chess960 start number, if the terms name none.
+    :param lapses: the seconds after which it expires if it has not begun.
+    :param versions: the present versions of White's and Black's bots.
+    :param max_plies: after how many plies the game is drawn.
     :raises gm_protocol.errors.GmError: the terms contradict each other, or cannot be played.
     """
     created = Created(

@@ -1,4 +1,4 @@
-"""The queue of those who would play anybody: one place a player, in the order in which they came."""
+"""The queue of players who seek any opponent: one place for each, in order of arrival."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gmd.games.setup import resolve
 
 
 class Seek(NamedTuple):
-    """A player who would play anybody on these terms.
+    """A player who seeks any opponent on these terms.
 
-    :ivar color: what it wants to play; None for either.
-    :ivar what: what is the same for all who can play each other.
-    :ivar is_here: whether it is still there to be told.
+    :ivar color: the colour it wants; None for either.
+    :ivar what: the resolved options, encoded: equal for seeks that fit each other.
+    :ivar is_here: returns whether the player is still present.
     """
 
     player: int
@@ -27,21 +27,21 @@ class Seek(NamedTuple):
     is_here: Callable[[], bool]
 
     def fits(self, other: Seek) -> bool:
-        """Whether the two could play each other."""
+        """Return whether the two could play each other."""
         same_color = self.color is not None and self.color == other.color
         return self.what == other.what and self.player != other.player and not same_color
 
 
 def what_is_played(terms: NewGame) -> bytes:
-    """What is the same for terms that come to the same game: as resolved, with defaults filled in.
+    """Return the options of a game, resolved with defaults and encoded: equal for terms of the same game.
 
-    :raises gm_protocol.errors.GmError: they contradict each other, or cannot be played.
+    :raises gm_protocol.errors.GmError: the terms contradict each other, or cannot be played.
     """
     return msgspec.json.encode((resolve(terms, {}, 0, strict=True), terms.position, terms.seed, terms.fen))
 
 
 class Queue:
-    """Who seeks an opponent. Whoever is not there any more is let go of when its turn comes."""
+    """The queue of seeks. A player who is not present any more is removed when its turn comes."""
 
     def __init__(self) -> None:
         self._seeks: dict[int, Seek] = {}
@@ -51,13 +51,13 @@ class Queue:
         return len(self._seeks)
 
     def add(self, seek: Seek) -> None:
-        """Let a player stand at the end, and nowhere else."""
+        """Put a player at the end of the queue; an earlier seek of it is removed."""
         self.drop(seek.player)
         self._seeks[seek.player] = seek
         self._alike.setdefault(seek.what, {})[seek.player] = seek
 
     def drop(self, player: int) -> None:
-        """Let a player go, if it is there."""
+        """Remove a player, if it is in the queue."""
         seek = self._seeks.pop(player, None)
         if seek is not None:
             del self._alike[seek.what][player]
@@ -65,7 +65,7 @@ class Queue:
                 del self._alike[seek.what]
 
     def find(self, player: int) -> Seek | None:
-        """What a player seeks."""
+        """Return a player's seek; None if it is not in the queue, or not present any more."""
         seek = self._seeks.get(player)
         if seek is not None and not seek.is_here():
             self.drop(player)
@@ -73,7 +73,7 @@ class Queue:
         return seek
 
     def first_for(self, seek: Seek, has_room: Callable[[int], bool]) -> Seek | None:
-        """The first of those who could play a seeker and have room for a game."""
+        """Return the first seek that fits another one and whose player has room for a game; None for none."""
         for player in list(self._alike.get(seek.what, ())):
             other = self.find(player)
             if other is not None and other.fits(seek) and has_room(player):

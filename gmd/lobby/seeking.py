@@ -1,4 +1,4 @@
-"""Finds opponents for those who would play anybody."""
+"""Pairing of players who seek any opponent."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .inbox import Asker
 from .offer import Offer
 from .queue import Queue, Seek, what_is_played
 
-#: Whoever asks for a game for nobody in particular, as the server does for two who both seek one.
+#: The asker of a game that the server makes for two players who both seek one.
 _SERVER = Asker(None)
 
 
 class Seeking:
-    """The queue of those who seek, and the games that are made of them."""
+    """The queue of players who seek an opponent, and their pairing."""
 
     def __init__(
         self,
@@ -34,8 +34,8 @@ class Seeking:
         chores: Chores,
         random: Random,
     ) -> None:
-        """:param offer: makes a game, asked for at a peer.
-        :param random: chooses colours, where nobody does.
+        """:param offer: creates the game of an offer, requested by a peer.
+        :param random: draws colours where no player chooses one.
         """
         self._admission = admission
         self._offer = offer
@@ -44,16 +44,16 @@ class Seeking:
         self._queue = Queue()
 
     def seeks(self, player: int) -> bool:
-        """Whether a player stands in the queue."""
+        """Return whether a player is in the queue."""
         return self._queue.find(player) is not None
 
     def look_again(self, player: int) -> None:
-        """Find somebody for a player who stands in the queue and may have room again."""
+        """Look for an opponent, later, for a player in the queue who may have room again."""
         if self.seeks(player):
             self._chores.add(partial(self._pair_anew, player))
 
     def leave(self, player: int) -> None:
-        """Let a player stand in the queue no more."""
+        """Remove a player from the queue."""
         self._queue.drop(player)
 
     async def seek(
@@ -65,22 +65,23 @@ class Seeking:
         token: TokenUse | None = None,
         peer: str = "",
     ) -> LiveGame | None:
-        """A game with the first in the queue who fits, who is invited to it; where there is none, stand in the queue.
+        """Create a game with the first fitting player in the queue, and invite it; if none fits, join the queue.
 
-        :param color: what the player wants to play; None for either.
-        :param is_here: whether the player is still there to be told.
-        :param peer: where the request comes from, as host:port; an empty one has no limits by address.
+        :param color: the colour that the player wants; None for either.
+        :param is_here: returns whether the player is still present.
+        :param peer: the client, as host:port; an empty one has no limits by address.
+        :returns: the game; None if the player is in the queue.
         :raises BadRequest: this player cannot seek, or not on these terms.
-        :raises NotAvailable: the player has as many games in hand as it takes.
-        :raises TooMany: as many of its invitations as may wait for answers do so.
-        :raises LogFailed: the game could not be written; the other one stands at the end of the queue again.
+        :raises NotAvailable: the player has as many games as it takes.
+        :raises TooMany: too many of its invitations wait for answers.
+        :raises LogFailed: the log failed; the other player is at the end of the queue again.
         """
         check_inviter(player)
         asker = Asker.at(peer, player)
         self._admission.check(asker, ())
         seek = Seek(player, color, terms, what_is_played(terms), is_here)
         if not self._admission.could_have_room(player, _SERVER):
-            raise NotAvailable(f"player: {player} has as many games in hand as it takes at a time")
+            raise NotAvailable(f"player: {player} has as many games as its max_games allows; try again later")
         other = self._queue.first_for(seek, partial(self._may_meet, asker))
         if other is None:
             self._queue.add(seek)
@@ -90,7 +91,7 @@ class Seeking:
     async def _pair(
         self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
     ) -> LiveGame:
-        """A game of the two, who stand in the queue no more, unless it fails."""
+        """Create a game of two seeks, and remove them from the queue unless it fails."""
         color = seek.color if other.color is None else not other.color
         white, black = seated(seek.player, other.player, color, self._random)
         was = self._queue.find(seek.player)
@@ -107,7 +108,7 @@ class Seeking:
             raise
 
     async def _pair_anew(self, player: int) -> None:
-        """A player in the queue has room again: somebody may be there for it."""
+        """Pair a player in the queue who has room again, if an opponent in the queue fits."""
         seek = self._queue.find(player)
         if seek is not None and self._may_meet(_SERVER, player):
             other = self._queue.first_for(seek, partial(self._may_meet, _SERVER))
@@ -119,12 +120,15 @@ class Seeking:
 
 
 def check_inviter(player: int) -> None:
-    """:raises BadRequest: it is no registered player, and those alone invite each other."""
+    """Check that an inviter is a registered player.
+
+    :raises BadRequest: it is not.
+    """
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id; invitations are between registered players")
 
 
 def seated(one: int, other: int, color: chess.Color | None, random: Random) -> tuple[int, int]:
-    """Who plays White and who Black, where the one wants a colour, or either."""
+    """Return the players of White and of Black; ``color`` is that of the first player, None to draw it."""
     is_white = random.random() < 0.5 if color is None else color
     return (one, other) if is_white else (other, one)

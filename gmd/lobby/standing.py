@@ -1,4 +1,4 @@
-"""The games that somebody is invited to, as the log has them at the start."""
+"""Replaying the log's unanswered invitations at the daemon's start."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
-#: Games after which the others get a turn: some milliseconds.
+#: Games replayed before other tasks get a turn: some milliseconds.
 GAMES_A_STEP = 32
 
 
 async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[Game]:
-    """These games, each made of its events. One that cannot be is left out: whoever asks for it is told."""
+    """Yield games, replayed from their events. One that cannot be replayed is left out; a request for it fails."""
     for number, (game_id, events) in enumerate(unanswered, 1):
         created, *others = events
         try:

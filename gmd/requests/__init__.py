@@ -1,1 +1,1 @@
-"""What the handlers of requests share."""
+"""Code that the request handlers share."""

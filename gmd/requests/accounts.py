@@ -1,4 +1,4 @@
-"""What the kinds about registered players share."""
+"""Finding the registered player that a request names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .context import RequestContext
 
 
 def find_account(player: int | None, name: str | None, context: RequestContext) -> Account:
-    """The player that the operator names, by id or by name.
+    """Return the account of the player that a request names, by id or by name.
 
     :raises BadRequest: neither is given, or both.
-    :raises NotAvailable: there is none.
+    :raises NotAvailable: no such player is registered.
     """
     registry = context.services.authenticator.registry
     if name is not None and player is not None:
-        raise BadRequest(f"name: {name!r} goes without player; give one of them")
+        raise BadRequest(f"name: {name!r} and player are both given; send one of them")
     account = registry.named(name) if name is not None else None if player is None else registry.get(player)
     if account is not None:
         return account

@@ -1,4 +1,4 @@
-"""What a handler is given beside the request, and what it gives back."""
+"""The context that a handler gets with a request, and the pending reply that it returns."""
 
 from __future__ import annotations
 
@@ -15,84 +15,84 @@ from .session import ClientSession
 
 
 class Unreadable(Struct, frozen=True, gc=False):
-    """What is known of a body that is no request: its kind and its id, where they are valid."""
+    """What is known of an invalid request: its kind and its id, if they are valid."""
 
     kind: str | None
     id: int | str | None
 
 
 class PendingReply(Struct, gc=False):
-    """An encoded reply on its way out. Until :func:`gmd.dispatch.finish` lets it leave, it may yet become a refusal.
+    """An encoded reply that waits for its commit. Until :func:`gmd.dispatch.finish` is done, it may become an error.
 
     The garbage collector does not look into it. So it must not hold an exception: the traceback of one leads to the
     session, and from there back to the reply.
     """
 
     body: bytes
-    #: What it answers.
+    #: The request that it answers.
     request: Request | Unreadable
-    #: Since when it could be given, in the loop's time: since the request's last byte, or since what ended a ``wait``.
-    #: None for the last words of a session, which answer nothing.
+    #: The start of its latency, in the loop's time: when the request's last byte was read, or when a ``wait`` ended.
+    #: None for the last error of a session, which answers no request.
     since: float | None
-    #: What must be durable before it may leave.
+    #: The commit that must be durable before the reply may be sent; None for none.
     commit: Commit | None = None
-    #: Why the request was refused, if it was.
+    #: The error code if the request was refused.
     code: str | None = None
-    #: The game that it is about, and who the request acted as; None for refusals.
+    #: The game that it is about, and the player that the request acted as; None for refusals.
     live: LiveGame | None = None
     player: int | None = None
 
 
 class RequestContext(Struct, frozen=True, gc=False):
-    """One request as it came in. Nothing of it changes while it is answered."""
+    """A request with its session, player and time of arrival. It is immutable."""
 
-    #: The daemon's.
+    #: The daemon's services.
     services: Services
     session: ClientSession
     request: Request
-    #: Who it acts as: the player it names, else the session's; None for nobody.
+    #: The player that it acts as: the one it names, else the session's; None for none.
     player: int | None
     #: When its last byte was read, in the loop's time (:mod:`gmd.loop_time`).
     arrived: float
-    #: Whether it counts as its player's being there, which starts clocks; HTTP has looks that do not.
+    #: Whether it marks its player as present, which starts clocks; some HTTP requests only read, and do not.
     shows_presence: bool = True
 
     @property
     def actor(self) -> int:
-        """Who it acts as, where somebody must.
+        """The player that it acts as, for kinds that need one.
 
-        :raises BadRequest: it names nobody.
+        :raises BadRequest: neither the request nor the session names a player.
         """
         if self.player is None:
             raise self.needs_player()
         return self.player
 
     def needs_player(self) -> BadRequest:
-        """Return the refusal of a request that names nobody."""
+        """Return the error for a request that needs a player and has none."""
         return BadRequest(f"player: {kind_of(self.request)} needs one, in the request or in the session's hello")
 
     def reply(self, reply: Reply, commit: Commit | None = None, live: LiveGame | None = None) -> PendingReply:
-        """Return the reply, encoded.
+        """Encode a reply.
 
-        :param commit: what must be durable before it may leave.
-        :param table: the game that it is about.
+        :param commit: the commit that must be durable before the reply may be sent.
+        :param live: the game that it is about.
         """
         return PendingReply(encode(reply), self.request, self.arrived, commit, None, live, self.player)
 
     def acting_as(self, player: int | None) -> RequestContext:
-        """Return the same, for another player."""
+        """Return a copy for another player."""
         return structs.replace(self, player=player)
 
     def at(self, time: float) -> RequestContext:
-        """Return the same, as if it had arrived at another time: a ``wait`` is answered as of when it ends."""
+        """Return a copy with another time of arrival: a ``wait`` is answered as of its end."""
         return structs.replace(self, arrived=time)
 
 
 class RefusedInGame(Exception):
-    """A request about a game was refused. The refusal tells how that game stands, and waits as a reply would.
+    """A refusal of a request about a game. It reveals the game's state, so it waits for the commit as a reply does.
 
-    :ivar error: why.
-    :ivar commit: what must be durable before it may leave.
+    :ivar error: the reason.
+    :ivar commit: the commit that must be durable before the refusal may be sent.
     """
 
     def __init__(self, error: GmError, commit: Commit | None) -> None:

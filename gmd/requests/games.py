@@ -1,4 +1,4 @@
-"""Requests about a game: finding it, acting in it, and who looks at it."""
+"""Requests about a game: finding the game, acting in it, and choosing the view of it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from gmd.live_games import LiveGame
 from .context import PendingReply, RefusedInGame, RequestContext
 from .permission import authorise
 
-#: Answers a request; and one about a game that was found for it.
+#: Handlers of requests; and of requests about a game, which they get as an argument.
 Handler = Callable[[Any, RequestContext], Awaitable[PendingReply]]
 GameHandler = Callable[[Any, LiveGame, RequestContext], Awaitable[PendingReply]]
-#: Raises a GmError where a request cannot be meant, before anything is looked for.
+#: Raises a GmError if a request makes no sense, before its game is looked up.
 Check = Callable[[Any, RequestContext], object]
 
 
 def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | None = None) -> Handler:
-    """Return the handler of a request about one game, which is found first.
+    """Return a handler that looks up the request's game and calls a game handler.
 
-    :param handler: is given the game as it stands when the request arrives.
-    :param by_player: whether somebody must make the request.
-    :param check: is made before the game is looked for.
+    :param handler: gets the game as of the request's arrival.
+    :param by_player: whether the request needs a player.
+    :param check: called before the game is looked up.
     """
 
     @wraps(handler)
@@ -50,9 +50,9 @@ def in_game(handler: GameHandler, *, by_player: bool = False, check: Check | Non
 
 
 async def find(game_id: int, context: RequestContext) -> LiveGame:
-    """Find a game that a request names, as it stands when the request arrives; its player has been heard from.
+    """Return a game that a request names, as of the request's arrival, and note the player's first contact.
 
-    :raises NoSuchGame: there is none.
+    :raises NoSuchGame: no game has this id.
     :raises RefusedInGame: the request may not act as its player.
     """
     live = await context.services.arbiter.live_game(game_id, context.session.peer)
@@ -61,7 +61,7 @@ async def find(game_id: int, context: RequestContext) -> LiveGame:
 
 
 def enter(live: LiveGame, context: RequestContext) -> None:
-    """Let a request act in a game: bring that up to its arrival, and note that its player has been heard from.
+    """Authorise a request, end its game if a flag has fallen before its arrival, and note its player's first contact.
 
     :raises RefusedInGame: the request may not act as its player.
     """
@@ -77,9 +77,9 @@ def enter(live: LiveGame, context: RequestContext) -> None:
 
 
 def act(live: LiveGame, command: Command, viewer: Viewer, context: RequestContext) -> Decision:
-    """Let a command of a viewer's happen.
+    """Apply a viewer's command to a game.
 
-    :raises RefusedInGame: the game refuses it.
+    :raises RefusedInGame: the game refuses the command.
     """
     decision = context.services.arbiter.act(live, command, context.arrived)
     if decision.refusal is not None:
@@ -88,12 +88,12 @@ def act(live: LiveGame, command: Command, viewer: Viewer, context: RequestContex
 
 
 def viewer_of(game: Game, named: chess.Color | None, context: RequestContext, both: Viewer | None = None) -> Viewer:
-    """Return who a request looks at a game as.
+    """Return the viewer whose view of a game the request gets.
 
     :param named: the seat that the request names.
-    :param both: as whom, where the player holds both seats and names neither, and more than one thing is to be seen.
-    :raises NotAPlayer: it does not hold the seat it names.
-    :raises BadRequest: it holds both seats and must name one.
+    :param both: the viewer if the player holds both seats of a game that hides something, and names neither.
+    :raises NotAPlayer: the player does not hold the seat that it names.
+    :raises BadRequest: the player holds both seats and must name one.
     """
     player = context.player
     if player is None:

@@ -1,4 +1,4 @@
-"""Who may ask for what."""
+"""Authorisation of requests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .context import RequestContext
 
 
 def authorise(context: RequestContext) -> None:
-    """Let a request act as its player. Every kind of request, in every kind of session, passes here.
+    """Check that a request may act as its player. Every kind of request, in every kind of session, passes here.
 
-    :raises Unauthorized: it is a registered player, and neither the request nor the session's hello has shown its key;
-        or it is an open id, where those are refused.
+    :raises Unauthorized: the player is registered, and neither the request nor the session's hello has sent its key; or
+        it is an open id, and the server refuses those.
     :raises TooMany: too many such requests came from the same address.
     """
     player, session = context.player, context.session
@@ -25,13 +25,13 @@ def authorise(context: RequestContext) -> None:
         if visit is None or visit.player != player:
             authenticator.presence.seen(player)
     elif context.services.registered_only:
-        raise Unauthorized(f"player: {player} is an open id, and this server takes registered players alone")
+        raise Unauthorized(f"player: {player} is an open id, and this server takes only registered players")
 
 
 def operator_only(context: RequestContext) -> None:
-    """Let a request be the operator's.
+    """Check that a request comes from the operator.
 
-    :raises Unauthorized: it is not.
+    :raises Unauthorized: it does not.
     """
     if not context.session.is_operator:
-        raise Unauthorized(f"kind: {kind_of(context.request)} is the operator's, who has a socket of their own")
+        raise Unauthorized(f"kind: {kind_of(context.request)} is for the operator only, over the operator's socket")

@@ -1,4 +1,4 @@
-"""The replies that show a player the game that it has come to be in."""
+"""Replies that show a player the game in which it has got a seat."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .show import names_in, state_of
 
 
 def terms_of(request: GameRequest) -> NewGame:
-    """What is to be played."""
+    """Return the options of the requested game, as a ``new_game`` without players."""
     asked = {name: getattr(request, name) for name in GameRequest.__struct_fields__}
     return structs.replace(NewGame(player_white=None, player_black=None, **asked), id=None, token=None)
 
 
 def take_attempt(context: RequestContext) -> None:
-    """Count a request that may make a game for somebody else.
+    """Count a request that may create a game with another player.
 
-    :raises TooMany: there have been too many from where it comes.
+    :raises TooMany: too many came from the same address.
     """
     quotas, peer = context.services.lobby.quotas, source_peer(context)
     quotas.check_game(peer)
@@ -34,12 +34,12 @@ def take_attempt(context: RequestContext) -> None:
 
 
 def source_peer(context: RequestContext) -> str:
-    """Return where a request comes from, as host:port, for what is counted by address; empty where nothing is."""
+    """Return the peer of a request, as host:port, for limits by address; empty for the operator, who has none."""
     return "" if context.session.is_operator else context.session.peer
 
 
 def seat_answer(request: GameRequest, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Return the reply that shows the player its game; where the request counts as such, it has been heard from."""
+    """Return the reply that shows the player its game; if the request marks presence, note its first contact."""
     player, game = context.actor, live.game
     if context.shows_presence:
         context.services.lobby.ready(live, player, context.arrived)
@@ -57,7 +57,7 @@ def seat_answer(request: GameRequest, live: LiveGame, context: RequestContext) -
 def join_answer(
     request: Accept | Join, live: LiveGame, named: chess.Color | None, context: RequestContext
 ) -> PendingReply:
-    """Return the reply that shows the player the seat that it has taken; it has been heard from, as above.
+    """Return the reply that shows the player the seat that it has taken; note its first contact as above.
 
     :param named: the seat that the request names.
     """

@@ -1,4 +1,4 @@
-"""Who is at the other end of a session, whatever way it came in."""
+"""The state of a client's session, over TCP, HTTP or in-process."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from gmd.watchers import Subscription
 
 
 class Authority(Enum):
-    """What the way a session came in says of who is at its other end."""
+    """The rights of a session, given by the socket that it came over."""
 
-    #: Anybody: acts as any open player, and as a registered one with its key.
+    #: Any client: acts as any open id, and as a registered player with its key.
     CLIENT = "client"
-    #: Who can open the operator's socket: acts as any player, sees everything, and may end any game.
+    #: A client of the operator's socket: acts as any player, sees everything, and may end any game.
     OPERATOR = "operator"
 
 
-#: What a session does while a request of its waits: interrupts the subscription when the client sends something more.
+#: Entered while a request of a session waits: it interrupts the subscription when the client sends more input.
 Attending = Callable[[Subscription], AbstractAsyncContextManager[None]]
 
 
 @asynccontextmanager
-async def sends_nothing_more(bell: Subscription) -> AsyncIterator[None]:
-    """Attend to a session of one request: nothing comes behind it that could interrupt its waiting."""
+async def sends_nothing_more(subscription: Subscription) -> AsyncIterator[None]:
+    """Attend to a session of one request: no further input can interrupt its wait."""
     yield
 
 
 class ClientSession:
-    """Who is at the other end of a session, and what the server keeps for it from one request to the next.
+    """A client's session: its player, its rights, and the state that it keeps between requests.
 
-    :ivar parts: the daemon's.
+    :ivar services: the daemon's services.
     :ivar is_operator: whether it is the operator's session.
-    :ivar peer: where it comes from, as host:port; empty where that is nowhere.
-    :ivar strict: whether it is of version 2, where a misspelt game option is refused.
+    :ivar peer: the client's address, as host:port; empty where it has none.
+    :ivar strict: whether it is of version 2, which refuses misspelt game options.
     :ivar player: the player of requests that name none; ``hello`` sets it.
-    :ivar authenticated: what the session has shown of its player, if it has.
-    :ivar visit: makes that player present for as long as the session lasts; None where a session is one request.
-    :ivar oversees: whether it sees everything where a request names no player; ``hello`` sets it.
-    :ivar unacknowledged: the ends of games that it has shown.
+    :ivar authenticated: the proof of the session's player; None if it has given none.
+    :ivar visit: marks that player as present while the session lasts; None where a session is one request.
+    :ivar oversees: whether requests without a player see everything; ``hello`` sets it.
+    :ivar unacknowledged: the results that it has sent and that are not acknowledged.
     :ivar attending: entered while a request waits.
-    :ivar refusals: how many requests were refused.
+    :ivar refusals: how many requests were refused so far.
     """
 
     __slots__ = (
@@ -75,8 +75,8 @@ class ClientSession:
         replies_sent: Callable[[], int] = lambda: 0,
         attending: Attending = sends_nothing_more,
     ) -> None:
-        """:param authenticated: of its player, where another way in has admitted it.
-        :param replies_sent: the number of the batch of replies that the next reply leaves with.
+        """:param authenticated: the proof of its player, where HTTP has authenticated it.
+        :param replies_sent: returns the number of the batch of replies that the next reply goes with.
         """
         self.services = services
         self.is_operator = authority is Authority.OPERATOR
@@ -91,18 +91,18 @@ class ClientSession:
         self.refusals = 0
 
     def forget(self) -> None:
-        """Be nobody's session."""
+        """Forget the session's player and its rights."""
         self.player = self.authenticated = None
         self.leave()
         self.oversees = self.is_operator or self.services.spectators.unasked
 
     def prove(self, account: Account) -> None:
-        """Be the session of this player, who has proved its identity."""
+        """Note that the session has authenticated as this player."""
         self.authenticated = self.services.authenticator.authenticated(account)
         if self.visit is not None:
             self.visit.enter(self.authenticated)
 
     def leave(self) -> None:
-        """Let the session's player be present no longer, as far as the session goes; also at its end."""
+        """End the presence of the session's player that comes from this session; called at the session's end, too."""
         if self.visit is not None:
             self.visit.leave()

@@ -1,4 +1,4 @@
-"""The replies that show a game."""
+"""Replies that show a game."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from .context import PendingReply, RequestContext
 def state_of(
     live: LiveGame, viewer: Viewer, context: RequestContext, *, brief: bool, shown: Snapshot | None = None
 ) -> GameState:
-    """Return the game as a viewer may see it: now, or as it was when an earlier request of its was accepted."""
+    """Return the game as a viewer may see it.
+
+    :param shown: the snapshot to show, for a repeated request: the game after the first one; None for the present.
+    """
     game = live.game
     if shown is None:
         shown = game.now
@@ -34,7 +37,7 @@ def _shared_state(live: LiveGame, viewer: Viewer, context: RequestContext, *, br
 
 
 def names_in(state: GameState, context: RequestContext) -> PlayerNames | UnsetType:
-    """What the players of a game are called; unset where neither is registered."""
+    """Return the names of a game's players; unset if neither is registered."""
     white, black = (_name_of(player, context) for player in (state.player_white, state.player_black))
     return UNSET if white is None and black is None else PlayerNames(white=white, black=black)
 
@@ -57,10 +60,11 @@ def state_answer(
 ) -> PendingReply:
     """Return the reply that shows a game's state to a viewer.
 
-    :param with_actions: add what the viewer may do now.
-    :param name_game: say beside the state which game it is.
-    :param name_players: say beside the state what its players are called.
-    :param shared: show a spectator the present as it is encoded once for all of them.
+    :param shown: the snapshot to show; None for the present.
+    :param with_actions: whether to add the viewer's possible actions.
+    :param name_game: whether to add the game's id.
+    :param name_players: whether to add the players' names.
+    :param shared: whether to use the view of the present that spectators share, encoded once.
     """
     request = context.request
     senses, moves = views.actions(live.game, viewer) if with_actions else (UNSET, UNSET)
@@ -82,7 +86,7 @@ def state_answer(
 def sense_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, shown: Snapshot | None) -> PendingReply:
     """Return the reply to a sense."""
     request, known = context.request, live.game.knowledge_of(shown or live.game.now, viewer.seat)
-    assert isinstance(known.sense, LastSense)  # it has just sensed
+    assert isinstance(known.sense, LastSense)  # the player has just sensed
     reply = SenseReply(
         id=echo_id(request),
         sense_result=known.sense.sense_result,
@@ -92,9 +96,9 @@ def sense_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, sho
 
 
 def move_answer(live: LiveGame, viewer: Viewer, context: RequestContext, *, shown: Snapshot | None) -> PendingReply:
-    """Return the reply to a move where something is hidden: it says what came of it."""
+    """Return the reply to a move in a game that hides something: it has the move that was taken, and any capture."""
     request, known = context.request, live.game.knowledge_of(shown or live.game.now, viewer.seat)
-    assert isinstance(known.result, LastResult)  # it has just moved
+    assert isinstance(known.result, LastResult)  # the player has just moved
     reply = MoveReply(
         id=echo_id(request),
         requested_move=known.result.requested_move,

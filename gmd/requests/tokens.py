@@ -1,4 +1,4 @@
-"""Tokens: by them a request for a game that comes again is known."""
+"""Tokens, which identify repeated requests for a game."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gmd.live_games import LiveGame
 from .context import RequestContext
 from .permission import authorise
 
-#: Characters of a token that comes with a registration or a new key.
+#: Most characters of a token in ``register`` and ``rekey``.
 MAX_TOKEN = 256
 
 
 def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
-    """What a request's token stands for: that request of that player's. None where it has no token."""
+    """Return the use of a request's token: the player, and digests of token and request; None without a token."""
     if request.token is None:
         return None
     content = structs.replace(request, id=None, token=None, brief=False, player=UNSET, key=UNSET)
@@ -33,16 +33,16 @@ def token_use(request: GameRequest, player: int | None) -> TokenUse | None:
 
 
 def _digest(data: bytes) -> bytes:
-    """What is kept of a client's text for as long as there is the game: 32 bytes, however long it is."""
+    """Return the digest of a client's text, 32 bytes, which is kept as long as the game."""
     return hashlib.sha256(data).digest()
 
 
 async def made_before(token: TokenUse, name: str | None, context: RequestContext) -> LiveGame | None:
-    """Return the game that the same request made before. The player may still be acted for behind it.
+    """Return the game that the same request created before; None for none. It authorises the request again afterwards.
 
     :param name: the token, as the client sent it.
-    :raises BadRequest: it was another request.
-    :raises Unauthorized: the player's key has been taken away, or replaced, while the log was read.
+    :raises BadRequest: the token was used with another request.
+    :raises Unauthorized: the player's key was revoked or replaced while the log was read.
     """
     live = await _made_before(token, name, context)
     authorise(context)
@@ -61,13 +61,13 @@ async def _made_before(token: TokenUse, name: str | None, context: RequestContex
     try:
         return await arbiter.live_game(game_id, context.session.peer)
     except NoSuchGame:
-        return None  # pruned in this very moment, and its token with it
+        return None  # it has just been pruned, and its token with it
 
 
 def check_token(token: str | None) -> None:
-    """See to it that a token is one.
+    """Check the length of a token.
 
-    :raises BadRequest: it is empty, or too long.
+    :raises BadRequest: it is empty or too long.
     """
     if token is not None and not 1 <= len(token) <= MAX_TOKEN:
         raise BadRequest(f"token: {len(token)} characters are not between 1 and {MAX_TOKEN}")

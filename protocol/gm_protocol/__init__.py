@@ -1,1 +1,1 @@
-"""The gm protocol's wire, without I/O: frames, messages, the game state, errors."""
+"""The wire format of the gm protocol, without I/O: frames, messages, the game state, errors."""

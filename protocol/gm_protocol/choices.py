@@ -1,4 +1,4 @@
-"""What may stand where a word is none of those that are known: for errors, which show the choices."""
+"""The allowed words at a path of a type, for errors about an unknown word."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from msgspec import Struct, structs
 
 _WRONG_WORD = re.compile(r"Invalid enum value (?P<value>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
-#: What ``Union[int, str]`` is made of, and what ``int | str`` is.
+#: The origins of ``Union[int, str]`` and of ``int | str``.
 _UNIONS = (Union, get_origin(int | str))
 _STEP = re.compile(r"\.(?P<field>[^.\[\]]+)|(?P<item>\[[^\]]*\])")
 
 
 def with_choices(error: Exception, hint: object) -> str:
-    """Return what an error of msgspec's says; of a word that is none of several, which these are.
+    """Return the message of an msgspec error; if it is about an unknown word, with the allowed ones.
 
-    :param hint: the type that was to be read.
+    :param hint: the type that was decoded.
     """
     message = str(error)
     match = _WRONG_WORD.fullmatch(message)
@@ -29,7 +29,7 @@ def with_choices(error: Exception, hint: object) -> str:
 
 
 def choices_at(hint: object, path: str) -> list[str]:
-    """Return the words that may stand at a path of a type, such as ``.options.variant``; none if it takes none."""
+    """Return the allowed words at a path of a type, such as ``.options.variant``; empty if it takes no words."""
     found = list(_flat(hint))
     for step in _STEP.finditer(path):
         found = [inner for each in found for inner in _into(each, step["field"])]
@@ -38,9 +38,9 @@ def choices_at(hint: object, path: str) -> list[str]:
 
 
 def _into(outer: Any, field: str | None) -> Iterator[Any]:
-    """The types of a field, or of an item."""
+    """Yield the types of a field, or of an item if the field is None."""
     if field is None and get_args(outer):
-        yield from _flat(get_args(outer)[-1])  # of a list its one, of a dict that of its values
+        yield from _flat(get_args(outer)[-1])  # a list's items, a dict's values
     elif field is not None and isinstance(outer, type) and issubclass(outer, Struct):
         for each in structs.fields(outer):
             if each.encode_name == field:
@@ -48,7 +48,7 @@ def _into(outer: Any, field: str | None) -> Iterator[Any]:
 
 
 def _flat(hint: Any) -> Iterator[Any]:
-    """A type, or those that a union is of."""
+    """Yield a type, or the members of a union."""
     if get_origin(hint) is Annotated:
         yield from _flat(get_args(hint)[0])
     elif get_origin(hint) in _UNIONS:

@@ -1,4 +1,4 @@
-"""The usual text of a time control, in seconds: ``300``, ``180+2``, or ``1/0.05`` (first move/each later one)."""
+"""Time controls as text, in seconds: ``300``, ``180+2``, or ``1/0.05`` (first move/each later one)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
 _TEXT = re.compile(rf"(?P<first>{_NUMBER})(?:(?P<sign>[+/])(?P<second>{_NUMBER}))?")
 
-#: What such a text is, for people.
+#: Examples of such texts, for errors.
 CLOCK_TEXTS = "300, 180+2, 1/0.05 (the seconds for the first and each later move)"
 
 
 def read_clock_text(text: str) -> dict[str, float]:
-    """Return the fields of a clock that a text gives.
+    """Parse a clock's text; return the fields of the clock.
 
-    :raises ValueError: it is none. Whether its times may be so long or short is not looked at.
+    :raises ValueError: it is malformed. The limits of its times are not checked.
     """
     match = _TEXT.fullmatch(text)
     if match is None:

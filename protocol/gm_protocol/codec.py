@@ -1,4 +1,4 @@
-"""Bytes to requests, replies to bytes."""
+"""Decoding of requests and encoding of replies."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .choices import choices_at
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameRequest, Request
 
-#: Fields of an object up to which a wrong one is looked for by name: a search takes a microsecond a field.
+#: Most fields of an object among which the wrong one is searched for: a search takes a microsecond a field.
 MAX_FIELDS = 64
-#: Characters of a kind or a field's name up to which it is compared with those that are known; none is as long.
+#: Longest kind or field name, in characters, that is compared with the known ones, which are all shorter.
 MAX_WORD = 32
 #: Unknown fields that are compared with a missing one: a comparison takes ten microseconds.
 MAX_UNKNOWN = 8
 
-#: Bytes of a request beside its PGN: more than any needs. Reading a mebibyte of fields or of numbers would
-#: hold everybody up for twenty milliseconds.
+#: Most bytes of a request without its PGN: more than any request needs. Decoding a mebibyte of fields or numbers would
+#: block the event loop for twenty milliseconds.
 MAX_BESIDE_PGN = 131_072
 
 _request_decoder = msgspec.json.Decoder(AnyRequest)
@@ -32,23 +32,23 @@ _object_decoder = msgspec.json.Decoder(dict[str, Raw])
 _id_decoder = msgspec.json.Decoder(int | str | None)
 _encoder = msgspec.json.Encoder()
 
-#: Where msgspec says which field was wrong: "Expected `int`, got `str` - at `$.player`".
+#: An msgspec error with the path of the wrong field: "Expected `int`, got `str` - at `$.player`".
 _AT_FIELD = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
 _INDEX = re.compile(r"\[[^\]]*\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
-#: What a clock is on the wire, for people.
+#: The forms of a clock on the wire, for errors.
 CLOCK_SHAPES = (
     'give {"initial": seconds, "increment": seconds}, {"first_move": seconds, "per_move": seconds}, '
     'such a text as "180+2", or null'
 )
-#: What may have a secret behind it.
+#: The name of a secret field in JSON.
 _SECRET = re.compile(rf'"(?:{"|".join(sorted(SECRET_FIELDS))})"')
 
 encode = _encoder.encode
 
 
 class _Outline(Struct):
-    """Of a large request, what decides whether it is read: its PGN, and what its refusal is to repeat."""
+    """The parts of a large request that are read first: its PGN, and the fields that its refusal repeats."""
 
     kind: Raw = Raw(b"")
     id: Raw = Raw(b"null")
@@ -59,11 +59,11 @@ _outline_decoder = msgspec.json.Decoder(_Outline)
 
 
 class InvalidRequest(Exception):
-    """A well-framed body that is no valid request.
+    """An error: the body of a frame is no valid request.
 
     :ivar error: what is wrong with it.
-    :ivar kind: its ``kind``, where it has a known one.
-    :ivar id: its ``id``, where it has a valid one.
+    :ivar kind: its ``kind``, if it has a known one.
+    :ivar id: its ``id``, if it has a valid one.
     """
 
     def __init__(self, error: GmError, kind: str | None = None, id: int | str | None = None) -> None:
@@ -79,17 +79,17 @@ class InvalidRequest(Exception):
 
 
 def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
-    """Read one request.
+    """Decode one request.
 
     :param body: a frame's body; NUL bytes after the object are ignored.
-    :param strict: refuse unknown fields where a misspelt one would make another game than was meant, as version 2
-        sessions do.
-    :raises InvalidRequest: it is not JSON, not an object, of no known kind, or has a wrong field.
+    :param strict: whether requests for a game with unknown fields are refused, as in version 2 sessions: a misspelt
+        option would make a game other than the one that was meant.
+    :raises InvalidRequest: it is not JSON, not an object, of an unknown kind, or has a wrong field.
     """
     body = body.rstrip(b"\0")
     try:
         if not body.isascii():
-            body.decode()  # msgspec does not look into the fields it skips
+            body.decode()  # msgspec does not validate the fields that it skips
         if len(body) > MAX_BESIDE_PGN:
             _refuse_large(body)
         try:
@@ -108,26 +108,26 @@ def decode_request(body: bytes, *, strict: bool = False) -> AnyRequest:
 
 
 def _refuse_large(body: bytes) -> None:
-    """Refuse a large request that is not large by its PGN.
+    """Refuse a request that is too large without its PGN.
 
-    :raises InvalidRequest: it is not.
+    :raises InvalidRequest: it has more than MAX_BESIDE_PGN bytes besides its PGN.
     """
     try:
         outline = _outline_decoder.decode(body)
-    except msgspec.ValidationError:  # it is no object, which is said elsewhere
+    except msgspec.ValidationError:  # it is no object; the decoder reports that later
         return
-    text = bytes(memoryview(outline.pgn)[:1]) == b'"'  # any other value of it is as bad as all else
+    text = bytes(memoryview(outline.pgn)[:1]) == b'"'  # a pgn that is no text counts as the other fields do
     beside = len(body) - (len(outline.pgn) if text else 0)
     if beside > MAX_BESIDE_PGN:
         fields = {"id": outline.id} | ({"kind": outline.kind} if outline.kind else {})
         request_id = _request_id(fields)
         kind = _kind(fields, request_id)
-        error = BadRequest(f"the message has {beside} bytes beside its pgn, and may have {MAX_BESIDE_PGN}")
+        error = BadRequest(f"the message has {beside} bytes besides its pgn; at most {MAX_BESIDE_PGN} are allowed")
         raise InvalidRequest(error, kind, request_id)
 
 
 def _decode_carefully(body: bytes) -> AnyRequest:
-    """Decode what the fast way refused: with the last of duplicate keys, and saying what is wrong where it is."""
+    """Decode a request that the fast decoder refused: use the last of duplicate keys, and explain what is wrong."""
     try:
         fields = _object_decoder.decode(body)
     except msgspec.ValidationError:
@@ -145,7 +145,7 @@ def _decode_carefully(body: bytes) -> AnyRequest:
 
 
 def _last_of_each(fields: dict[str, Raw]) -> bytes:
-    """The object without its duplicate keys, and without those of the objects in it: no request is deeper."""
+    """Encode an object without its duplicate keys, and without those of the objects in it: no request is deeper."""
     values = {name: bytes(value) for name, value in fields.items()}
     for name, value in values.items():
         if value.startswith(b"{"):
@@ -178,19 +178,19 @@ def _kind(fields: dict[str, Raw], request_id: int | str | None) -> str:
 
 
 def _meant_kind(kind: str) -> str:
-    """The end of the sentence about a kind that is unknown: the kind that it resembles, or else all of them."""
+    """Return the end of the sentence about an unknown kind: the kind that it resembles, or else all kinds."""
     meant = _closest(kind.lower(), REQUESTS)
     return f"is no kind; did you mean {meant}?" if meant else f"is none of {', '.join(REQUESTS)}"
 
 
 def _closest(word: str, known: Iterable[str]) -> str | None:
-    """The word that another one resembles; None where it resembles none, or is longer than any word."""
+    """Return the known word that another one resembles; None if it resembles none, or is longer than all of them."""
     close = get_close_matches(word, known, n=1) if len(word) <= MAX_WORD else []
     return close[0] if close else None
 
 
 def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
-    """msgspec's message with the field and its value in front."""
+    """Return msgspec's message with the field and its value in front."""
     if missing := _MISSING.fullmatch(message):
         return f"{missing[1]}: missing; {kind} needs it{_misspelt(missing[1], kind, fields)}"
     match = _AT_FIELD.fullmatch(message)
@@ -203,7 +203,7 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     if name in SECRET_FIELDS:
         return f"{path}: {what[:1].lower()}{_cut(what[1:])}"
     value = _as_sent(fields[name])
-    if what.startswith("Expected `str` matching regex"):  # one kind of string has one, and few people read them
+    if what.startswith("Expected `str` matching regex"):  # only names have one, and few people read regexes
         return f"{path}: {value}: {PLAYER_NAME_RULE}"
     if choices := _choices(kind, path):
         return f"{path}: {value} is none of {', '.join(choices)}"
@@ -211,10 +211,11 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
 
 
 def explain_clock(what: str, path: str, fields: Mapping[str, Raw]) -> str:
-    """Return what is wrong with the clock among some fields; names of types do not describe one.
+    """Return what is wrong with a clock, in words: msgspec's names of types do not describe one.
 
-    :param what: msgspec's words.
-    :param path: where it found that, such as ``clock.initial``.
+    :param what: msgspec's message.
+    :param path: the wrong field, such as ``clock.initial``.
+    :param fields: the fields of the request.
     """
     value = _as_sent(fields["clock"])
     if path == "clock" and what.startswith("Expected"):
@@ -223,27 +224,27 @@ def explain_clock(what: str, path: str, fields: Mapping[str, Raw]) -> str:
 
 
 def _misspelt(missing: str, kind: str, fields: Iterable[str]) -> str:
-    """The end of the sentence about a missing field, where another one that is unknown resembles it."""
+    """Return the end of the sentence about a missing field: an unknown field that resembles it, if there is one."""
     known = {"kind", *REQUESTS[kind].__struct_encode_fields__}
     unknown = [name for name in fields if name not in known and len(name) <= MAX_WORD]
     given = _closest(missing, unknown[:MAX_UNKNOWN])
     return f"; is {quote(given)} a misspelling?" if given else ""
 
 
-@cache  # finding the types of a struct's fields takes longer than all the rest of a refusal
+@cache  # finding the types of a struct's fields takes longer than the rest of a refusal
 def _choices(kind: str, path: str) -> list[str]:
-    """The words that may stand somewhere in a request; none where it may be more than words."""
+    """Return the allowed words at a path of a request; empty where it takes other values, too."""
     return choices_at(REQUESTS[kind], f".{_INDEX.sub('[]', path)}")
 
 
 def _as_sent(value: bytes | Raw) -> str:
-    """A JSON value as an error sentence repeats it."""
+    """Return a JSON value as error sentences repeat it: cut to a maximal length, and without secrets."""
     text = bytes(value).decode()
     return "..." if _SECRET.search(text) else _cut(text)
 
 
 def _cut(text: str) -> str:
-    """A text that may hold some of the client's own, not too long."""
+    """Cut a text, which may hold some of the client's text, to a maximal length."""
     return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "..."
 
 
@@ -257,9 +258,9 @@ def _refuse_unknown_fields(body: bytes, request: GameRequest) -> None:
 
 
 def error_reply(error: GmError, kind: str | None, request_id: int | str | None) -> ErrorReply:
-    """The one translation of a refusal into what the client reads.
+    """Return the reply for an error; all errors become replies here.
 
-    :param kind: the refused request's kind; None where it is not known.
+    :param kind: the refused request's kind; None if it is not known.
     """
     with_state = kind in {"new_game", "game_from_pgn", "move", "sense", "end_game"}
     with_game_id = kind in {"new_game", "game_from_pgn"}
@@ -274,10 +275,10 @@ def error_reply(error: GmError, kind: str | None, request_id: int | str | None) 
 
 
 def kind_of(request: Request) -> str:
-    """The request's ``kind`` as the wire spells it."""
+    """Return a request's ``kind`` on the wire."""
     return str(request.__struct_config__.tag)
 
 
 def echo_id(request: Request) -> int | str | UnsetType:
-    """What the reply carries as ``id``."""
+    """Return the ``id`` of the reply to a request; unset if the request has none."""
     return UNSET if request.id is None else request.id

@@ -1,7 +1,7 @@
-"""How games end, as types, and the one table of their words on the wire.
+"""The ways in which games end, as types, and the only table of their terminations on the wire.
 
-Code compares causes and winners. :func:`termination_of` makes the wire's word of an :class:`Ending`, and
-:func:`read_ending` reads it; the log and the files of games have the same words. A side is python-chess's bool.
+Code compares causes and winners. :func:`termination_of` returns the termination of an :class:`Ending`, and
+:func:`read_ending` parses one. The log and the files of games use the same words. A side is python-chess's bool.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .state import Result, Termination
 
 
 class Cause(Enum):
-    """Why a game ended. A cause that python-chess knows has its name from ``chess.Termination``."""
+    """The cause of a game's end. Causes that python-chess knows have their names from ``chess.Termination``."""
 
     CHECKMATE = auto()
     #: In variants where a king may be captured.
@@ -25,41 +25,41 @@ class Cause(Enum):
     INSUFFICIENT_MATERIAL = auto()
     FIFTY_MOVES = auto()
     THREEFOLD_REPETITION = auto()
-    #: The game is as long as its ``max_moves`` or the server allows.
+    #: The game has reached its ``max_moves``, or the server's limit.
     MOVE_LIMIT = auto()
     #: The last full turn of its ``max_turns`` was played.
     TURN_LIMIT = auto()
-    #: A player claimed the draw that its rules gave it.
+    #: A player claimed a draw that the rules allowed.
     DRAW_CLAIM = auto()
     AGREEMENT = auto()
     RESIGNATION = auto()
     TIMEOUT = auto()
-    #: An illegal move, where that loses.
+    #: An illegal move, in a game where it loses.
     FORFEIT = auto()
-    #: A game that never began: a player who was invited declined, the inviter withdrew, or nobody answered in time.
+    #: The game never began: an invited player declined, the inviter withdrew, or the invitation expired.
     DECLINED = auto()
     WITHDRAWN = auto()
     EXPIRED = auto()
 
 
-#: What a victory by the rules is in a variant. The wire has one word for all of them.
+#: The victory by the rules in a variant. The wire has one word for both.
 Victory = Literal[Cause.CHECKMATE, Cause.KING_CAPTURE]
 
-#: The causes that a player asks for.
+#: The causes that a player can request.
 Voluntary = Literal[Cause.RESIGNATION, Cause.DRAW_CLAIM, Cause.AGREEMENT]
 
 #: The causes that have a winner.
 DECISIVE: Final = frozenset({Cause.CHECKMATE, Cause.KING_CAPTURE, Cause.RESIGNATION, Cause.TIMEOUT, Cause.FORFEIT})
-#: The causes of a game that never began: it has no result.
+#: The causes of games that never began: they have no result.
 CALLED_OFF: Final = frozenset({Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED})
 
 
 class Ending(Struct, frozen=True, gc=False):
-    """How a game ended, as ``chess.Outcome`` has it: why, and who won.
+    """The end of a game: its cause and winner, as in ``chess.Outcome``.
 
     :ivar winner: the side that won; None for a draw, and for a game that never began.
     :ivar claimant: the side that claimed the draw; None for all other causes.
-    :raises ValueError: the cause does not go with such a winner or claimant.
+    :raises ValueError: the winner or the claimant does not fit the cause.
     """
 
     cause: Cause
@@ -73,7 +73,7 @@ class Ending(Struct, frozen=True, gc=False):
 
     @property
     def loser(self) -> bool | None:
-        """The side that lost; None where none did."""
+        """The side that lost; None for none."""
         return None if self.winner is None else not self.winner
 
     @property
@@ -90,14 +90,14 @@ class Ending(Struct, frozen=True, gc=False):
 
     @property
     def termination(self) -> Termination:
-        """The word on the wire."""
+        """The termination on the wire."""
         return TERMINATIONS[self]
 
 
 _WHITE, _BLACK = True, False
 
-#: The wire's word for each way in which a game can end. The side in a word is the one that acted or failed to: the
-#: winner of a victory, the loser of a resignation, a timeout or a forfeit, the claimant of a draw.
+#: The terminations on the wire. The side in a word is the one that acted or failed to act: the winner of a victory, the
+#: loser of a resignation, a timeout or a forfeit, the claimant of a draw.
 TERMINATIONS: Final[Mapping[Ending, Termination]] = {
     Ending(Cause.CHECKMATE, winner=_WHITE): "victory_white",
     Ending(Cause.CHECKMATE, winner=_BLACK): "victory_black",
@@ -122,11 +122,11 @@ TERMINATIONS: Final[Mapping[Ending, Termination]] = {
     Ending(Cause.WITHDRAWN): "withdrawn",
     Ending(Cause.EXPIRED): "expired",
 }
-#: The word for a game that has not ended.
+#: The termination of a game that has not ended.
 ON: Final = "available_move"
 
 _VICTORIES: Final[frozenset[Cause]] = frozenset(get_args(Victory))
-#: What a word means, by what a victory is.
+#: The endings by termination, for each kind of victory.
 _READ: Final[Mapping[Cause, Mapping[str, Ending]]] = {
     victory: {word: ending for ending, word in TERMINATIONS.items() if ending.cause not in _VICTORIES - {victory}}
     for victory in _VICTORIES
@@ -134,20 +134,20 @@ _READ: Final[Mapping[Cause, Mapping[str, Ending]]] = {
 
 
 def termination_of(ending: Ending | None) -> Termination:
-    """Return the wire's word for the end of a game, or for a game that has not ended."""
+    """Return the termination on the wire for an ending; None stands for a game that has not ended."""
     return ON if ending is None else TERMINATIONS[ending]
 
 
 def result_of(ending: Ending | None) -> Result:
-    """Return the result of a game that ended so; "*" for one that has not ended."""
+    """Return the result of a game by its ending; "*" for a game that has not ended."""
     return "*" if ending is None else ending.result
 
 
 def read_ending(word: str, victory: Victory = Cause.CHECKMATE) -> Ending | None:
-    """Return the ending that a word of the wire stands for; None for a game that has not ended.
+    """Return the ending for a termination on the wire; None for a game that has not ended.
 
-    :param victory: what a victory is in the variant that was played. It makes no difference to any winner.
-    :raises ValueError: no termination has this name.
+    :param victory: the victory by the rules in the variant that was played; the winner does not depend on it.
+    :raises ValueError: there is no such termination.
     """
     if word == ON:
         return None

@@ -1,20 +1,19 @@
-"""Every way a request can be refused.
+"""The errors with which requests are refused: one class for each ``code`` of the protocol.
 
-One class per ``code`` of the protocol. A refusal carries a sentence for a person (its ``str``: the field, the
-value, and what to do) and a ``code`` for a program; whoever answers the client translates it, in one place, into an
-:class:`~gm_protocol.messages.ErrorReply`.
+An error has a sentence for people (its ``str``: the field, the value, and what to do) and a ``code`` for programs.
+:func:`~gm_protocol.codec.error_reply` turns it into an :class:`~gm_protocol.messages.ErrorReply`.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-#: Longest piece of a client's own text that an error repeats to it; the rest is cut, so that no error is long.
+#: Most characters of a client's text that an error repeats; the rest is cut, so that no error is long.
 MAX_QUOTED = 80
 
 
 def quote(value: object) -> str:
-    """``value`` as an error sentence repeats it: its ``repr``, cut to :data:`MAX_QUOTED` characters."""
+    """Return a value as error sentences repeat it: its ``repr``, cut to :data:`MAX_QUOTED` characters."""
     if isinstance(value, (str, bytes)) and len(value) > MAX_QUOTED:
         return repr(value[:MAX_QUOTED]) + "..."
     text = repr(value)
@@ -22,16 +21,16 @@ def quote(value: object) -> str:
 
 
 class GmError(Exception):
-    """A request refused. A refused request has changed nothing."""
+    """An error that refuses a request. A refused request has changed nothing."""
 
     code: ClassVar[str] = "internal"
 
-    #: Seconds after which the same request may succeed; None where waiting does not help.
+    #: Seconds after which the same request may succeed; None if waiting does not help.
     retry_after: float | None = None
 
 
 class BadFrame(GmError):
-    """The bytes are no frame: a length out of range, or an end inside a frame. The connection ends with it."""
+    """A frame is invalid: its length is out of range, or the connection ended inside it. It ends the connection."""
 
     code = "bad_frame"
 
@@ -49,25 +48,25 @@ class BadRequest(GmError):
 
 
 class UnknownKind(GmError):
-    """The request's ``kind`` is none this server has."""
+    """The server does not know the request's ``kind``."""
 
     code = "unknown_kind"
 
 
 class NoSuchGame(GmError):
-    """There is no game of that id."""
+    """No game has this id."""
 
     code = "no_such_game"
 
 
 class NotAPlayer(GmError):
-    """The player holds no seat, or not the seat it needs, in the game."""
+    """The player holds no seat in the game, or not the seat that the request needs."""
 
     code = "not_a_player"
 
 
 class Unauthorized(GmError):
-    """The request acts as a registered player without that player's key."""
+    """The request acts as a registered player without that player's key, or may not be made by this client."""
 
     code = "unauthorized"
 
@@ -79,13 +78,13 @@ class NotYourTurn(GmError):
 
 
 class WrongPhase(GmError):
-    """A move while a sense is due, or a sense while a move is."""
+    """The request is a move in the sense phase, or a sense in the move phase."""
 
     code = "wrong_phase"
 
 
 class IllegalMove(GmError):
-    """The text names no move that the rules allow here."""
+    """The text is no legal move in this position."""
 
     code = "illegal_move"
 
@@ -97,31 +96,31 @@ class AmbiguousMove(GmError):
 
 
 class BadSquare(GmError):
-    """The value names no square of the board."""
+    """The value is no square of the board."""
 
     code = "bad_square"
 
 
 class BadPgn(GmError):
-    """The PGN does not parse, holds an illegal move, or is more than one game."""
+    """The PGN cannot be parsed, has an illegal move, or has more than one game."""
 
     code = "bad_pgn"
 
 
 class BadPosition(GmError):
-    """The FEN does not parse, or is no position of the variant."""
+    """The FEN cannot be parsed, or is no position of the variant."""
 
     code = "bad_position"
 
 
 class GameIsOver(GmError):
-    """The game has ended; nothing can be done in it any more."""
+    """The game has ended, and no action is possible in it."""
 
     code = "game_over"
 
 
 class NotAvailable(GmError):
-    """What was asked for exists, but not now: a draw that cannot be claimed, an offer that does not stand."""
+    """The request is not possible now: a draw that cannot be claimed, an offer that was withdrawn."""
 
     code = "not_available"
 
@@ -129,7 +128,7 @@ class NotAvailable(GmError):
 class Stale(GmError):
     """``ply`` is not the game's ``ply_index``.
 
-    :ivar expected: the ``ply_index`` the game is at.
+    :ivar expected: the present ``ply_index`` of the game.
     """
 
     code = "stale"
@@ -156,7 +155,7 @@ class ShuttingDown(GmError):
 
 
 class Internal(GmError):
-    """The server failed. What the request asked for was not done."""
+    """The server failed, and did not do what was requested."""
 
     code = "internal"
 

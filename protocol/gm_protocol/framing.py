@@ -23,21 +23,21 @@ DEFAULT_MAX_MESSAGE = 1 << 20
 HEADER = struct.Struct(">i")
 HEADER_SIZE = HEADER.size
 
-#: Bytes of frames that were taken, and are still in front of what was not, beyond which they are thrown away at once.
+#: Most bytes of taken frames that stay at the front of the buffer; more are removed at once.
 MAX_TAKEN = 1 << 16
 
 
 def encode_frame(body: bytes) -> bytes:
-    """``body`` with its header before it, to be written in one call."""
+    """Return a body with its header, to be written in one call."""
     return HEADER.pack(len(body)) + body
 
 
 class FrameDecoder:
-    """Cuts a byte stream into frame bodies.
+    """A decoder that splits a byte stream into frame bodies.
 
-    Holds at most one unfinished frame (4 + ``limit`` bytes) besides what was last fed: a length over the limit is
-    refused as soon as its header is there, before any of its body is kept. A length reserves nothing: memory grows with
-    the bytes that come, and is at most an eighth more than they.
+    It holds at most one unfinished frame (4 + ``limit`` bytes) besides the bytes fed last: a length over the limit is
+    refused as soon as its header has arrived, before any of the body is kept. No memory is reserved by length: memory
+    grows with the bytes that arrive, and exceeds them by at most an eighth.
 
     :param limit: largest body accepted, in bytes.
     """
@@ -48,17 +48,17 @@ class FrameDecoder:
         self._start = 0  # where in the buffer the next frame begins
 
     def feed(self, data: bytes | bytearray) -> None:
-        """Add bytes as they came from the network, cut anywhere."""
+        """Add bytes from the network, in pieces of any size."""
         if self._start:
             del self._buffer[: self._start]
             self._start = 0
         self._buffer += data
 
     def next_frame(self) -> bytes | None:
-        """The next whole body, or None while more bytes are needed.
+        """Return the next complete body; None if more bytes are needed.
 
-        :raises BadFrame: the next header's length is not between 1 and the limit. Every later call raises again:
-            nothing behind a bad header can be read.
+        :raises BadFrame: the next header's length is not between 1 and the limit. Every later call raises this, too:
+            nothing after a bad header can be read.
         """
         buffer, start = self._buffer, self._start
         body = start + HEADER_SIZE
@@ -76,41 +76,41 @@ class FrameDecoder:
             return None
         frame = bytes(buffer[body:end])
         if end == size:
-            buffer.clear()  # or an idle session would hold its largest request for as long as it idles
+            buffer.clear()  # otherwise an idle session would hold the memory of its largest request
             end = 0
         elif end > MAX_TAKEN:
-            del buffer[:end]  # or one that has begun another frame would
+            del buffer[:end]  # otherwise a session that has begun another frame would hold it
             end = 0
         self._start = end
         return frame
 
     @property
     def pending(self) -> int:
-        """Bytes held that no frame has been made of yet."""
+        """The number of bytes held that belong to no taken frame."""
         return len(self._buffer) - self._start
 
     @property
     def held(self) -> int:
-        """Bytes of memory that its buffer takes."""
+        """The bytes of memory that its buffer takes."""
         return self._buffer.__alloc__()
 
     def clear(self) -> None:
-        """Forget all that was fed and not taken."""
+        """Discard all bytes that were fed and not taken."""
         self._buffer.clear()
         self._start = 0
 
     @property
     def ready(self) -> bool:
-        """Whether :meth:`next_frame` would give a frame, or raise."""
+        """Whether :meth:`next_frame` would return a frame or raise."""
         if self.pending < HEADER.size:
             return False
         (length,) = HEADER.unpack_from(self._buffer, self._start)
         return not 0 < length <= self.limit or self.pending >= HEADER.size + int(length)
 
     def at_end(self) -> None:
-        """The stream has ended.
+        """Check that the stream has not ended inside a frame.
 
-        :raises BadFrame: it ended inside a frame.
+        :raises BadFrame: it has.
         """
         if self.pending:
             raise BadFrame(f"the connection ended inside a frame, {self.pending} bytes into it")

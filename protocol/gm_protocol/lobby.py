@@ -1,4 +1,4 @@
-"""The messages by which registered players find each other."""
+"""The messages for invitations, seeks and settings of registered players."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from .base import PlayerId, PlayerName, Reply, Request
 from .options import GameOptions, GameRequest
 from .state import Color, GameState
 
-#: What a player asks for, which is drawn for one that does not.
-WantedColor = Annotated[Color, Meta(description="What the player wants to play; it is drawn otherwise.")]
+#: The colour that a player asks for.
+WantedColor = Annotated[Color, Meta(description="The colour that the player wants; without it, it is drawn.")]
 
 
 class Challenge(GameRequest, tag="challenge", kw_only=True):
-    """Invites a registered player who is here, by name or id, to a game. Without ``color`` that is drawn."""
+    """A request to invite a registered player who is here, by name or id, to a game."""
 
     opponent: PlayerId | PlayerName  #: A name or an id.
     color: WantedColor | None = None  #: The color wanted; else it is drawn.
 
 
 class Seek(GameRequest, tag="seek", kw_only=True):
-    """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
+    """A request for a game with any player who seeks the same game. If there is none, the player waits for one."""
 
     color: WantedColor | None = None  #: The color wanted; else any.
 
 
-#: Where a page of invitations ended. Only the server that gave it knows what it means.
+#: The end of a page of invitations, opaque to clients.
 InvitationPlace = Annotated[str, Meta(max_length=33)]
 
 
 class ListInvitations(Request, tag="invitations", kw_only=True):
-    """A page of the invitations that wait for an answer: the player's own, and those to the player.
+    """A request for a page of the invitations that wait for an answer: those sent by the player, and those to it.
 
-    The last two are what the page before said of the same name; without them both lists begin anew.
+    ``received_after`` and ``sent_after`` are the values from the previous page; without them, both lists start again.
     """
 
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
@@ -43,19 +43,22 @@ class ListInvitations(Request, tag="invitations", kw_only=True):
 
 
 class Accept(Request, tag="accept", kw_only=True):
-    """Takes the seat that is kept for the player."""
+    """A request to take the seat that is kept for the player."""
 
     game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]  #: The game.
 
 
 class Decline(Request, tag="decline", kw_only=True):
-    """Calls off a game that has not begun; without ``game_id``, the player seeks no longer."""
+    """A request to call off a game that has not begun; without ``game_id``, to stop seeking."""
 
     game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None  #: The game; left out: stop seeking.
 
 
 class Settings(Request, tag="settings", kw_only=True):
-    """Shows what a registered player has set, having set what is given. ``version`` is the one it has, or the next."""
+    """A request to change the given settings of a registered player, and to show all of them.
+
+    ``version`` is the present version of the player's bot, or the next one.
+    """
 
     max_games: (
         Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
@@ -65,7 +68,7 @@ class Settings(Request, tag="settings", kw_only=True):
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
-    """The operator's: makes a game between two registered players who are here, and invites both."""
+    """The operator's request to create a game between two registered players who are here, and to invite both."""
 
     white: PlayerId | PlayerName  #: A name or an id.
     black: PlayerId | PlayerName  #: A name or an id.
@@ -73,7 +76,7 @@ class Pair(GameRequest, tag="pair", kw_only=True):
 
 
 class SeatReply(Reply, kw_only=True):
-    """The game in which the player has its seat; all null while a seek waits."""
+    """The game in which the player has a seat; all fields are null while a seek waits."""
 
     game_id: int | None  #: The game.
     seat: Color | None  #: The player's seat.
@@ -83,7 +86,9 @@ class SeatReply(Reply, kw_only=True):
 
 
 class PairReply(Reply, kw_only=True):
-    """The game that two players were invited to: who has ``accepted`` by now, and who has ``called_off`` the game."""
+    """The game that two players were invited to; ``accepted`` has the sides that have accepted, ``called_off`` the side
+    that has called it off, or null.
+    """
 
     game_id: int  #: The game.
     accepted: list[Color]  #: The seats taken so far.
@@ -94,10 +99,10 @@ class PairReply(Reply, kw_only=True):
 
 
 class InvitationRow(Struct, kw_only=True, frozen=True):
-    """A game that waits for an answer, as one of the two is shown it.
+    """An invitation that waits for an answer, as shown to one of the two players.
 
-    ``opponent`` is the other one, or null where that seat is open; ``name`` its name, where it is registered; ``color``
-    what the player that asks is to play. ``lapses`` is how many seconds it was given to begin in, or null.
+    ``opponent`` is the other player, or null if that seat is open; ``name`` is its name if it is registered; ``color``
+    is the colour of the player that asks. ``lapses`` is how many seconds it was given to begin, or null.
     """
 
     game_id: int  #: The game.
@@ -111,9 +116,9 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
 
 
 class InvitationsReply(Reply, kw_only=True):
-    """A page of what waits for the player's answer and of what for another's; and whether it seeks an opponent.
+    """A page of the invitations to the player and of those that it has sent; and whether it seeks an opponent.
 
-    The last two are what to ask for the next page with; each is left out where nothing follows.
+    ``received_after`` and ``sent_after`` are to be sent for the next page; each is left out at the end of its list.
     """
 
     received: list[InvitationRow]  #: Those to the player.
@@ -125,7 +130,7 @@ class InvitationsReply(Reply, kw_only=True):
 
 
 class SettingsReply(Reply, kw_only=True):
-    """What a registered player has set."""
+    """The settings of a registered player."""
 
     player: int  #: The player.
     name: str  #: Its name.

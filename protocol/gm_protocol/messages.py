@@ -1,7 +1,7 @@
 """Requests and replies as msgspec structs; the field names are the wire's.
 
-A request is told apart by its ``kind``, which is the struct's tag. UNSET stands for a field that was not sent;
-``None`` for one sent as null.
+The ``kind`` of a request is the struct's tag. UNSET stands for a field that was not sent; ``None`` for one sent as
+null.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Thought = Annotated[Seconds, Meta(description="Seconds the player took, for a cl
 
 GameStatus = Literal["live", "over", "open"]
 
-#: What ``end_game`` may ask for.
+#: The terminations that ``end_game`` may request.
 VoluntaryTermination = Literal[
     "taken_draw_white",
     "taken_draw_black",
@@ -60,7 +60,7 @@ VoluntaryTermination = Literal[
 
 
 class Hello(Request, tag="hello", kw_only=True):
-    """Begins a version 2 session, or names another player for the rest of it: an id, or a registered name."""
+    """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
     protocol: Annotated[int, Meta(ge=1)] = 2  #: The highest version the client speaks.
     client: str = ""  #: Name of the client program.
@@ -70,11 +70,11 @@ class Hello(Request, tag="hello", kw_only=True):
 
 
 class Ping(Request, tag="ping", kw_only=True):
-    """Is anybody there?"""
+    """A request that only checks that the server answers."""
 
 
 class NewGame(GameRequest, tag="new_game", kw_only=True):
-    """Starts a game. With ``pgn`` it is :class:`GameFromPgn`. A seat that is null is open to whoever joins first."""
+    """A request for a new game; with ``pgn`` as :class:`GameFromPgn`. A null seat goes to the first who joins."""
 
     player_white: PlayerId | None  #: White; null: an open seat.
     player_black: PlayerId | None  #: Black; null: an open seat.
@@ -82,20 +82,20 @@ class NewGame(GameRequest, tag="new_game", kw_only=True):
 
 
 class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
-    """Starts a game at the end of a PGN's main line."""
+    """A request for a new game from the end of a PGN's main line."""
 
     pgn: str  #: One game; its main line is played.
 
 
 class Join(Request, tag="join", kw_only=True):
-    """Takes a seat that the player was invited to, or an open one."""
+    """A request to take a seat: an open one, or one that the player was invited to."""
 
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat to take.
 
 
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
-    """A move in SAN or UCI; null, in rbc, to pass."""
+    """A request to move, in SAN or UCI; in rbc, null passes."""
 
     game_id: GameId  #: The game.
     move: str | None  #: SAN or UCI; null (rbc): pass.
@@ -106,7 +106,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
 
 
 class MakeSense(Request, tag="sense", kw_only=True):
-    """A look at the window of three by three squares around ``square`` (named, or a1 = 0 to h8 = 63); null for none."""
+    """A request to sense the three by three squares around ``square`` (a name, or a1 = 0 to h8 = 63); null for none."""
 
     game_id: GameId  #: The game.
     square: str | int | None  #: A name (e7), 0 (a1) to 63 (h8), or null: sense nothing.
@@ -116,7 +116,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
 
 
 class EndGame(Request, tag="end_game", kw_only=True):
-    """A resignation, a draw claimed, or a draw agreed to."""
+    """A request to resign, to claim a draw, or to agree to a draw."""
 
     game_id: GameId  #: The game.
     termination: VoluntaryTermination  #: How the game is to end.
@@ -126,7 +126,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
 
 
 class GetState(Request, tag="state", kw_only=True):
-    """The state as ``player`` may see it."""
+    """A request for a game's state, as ``player`` may see it."""
 
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
@@ -134,7 +134,7 @@ class GetState(Request, tag="state", kw_only=True):
 
 
 class Wait(Request, tag="wait", kw_only=True):
-    """Blocks until the player is to act in one of the games, or that game is over."""
+    """A request that blocks until the player must act in one of the games, or one is over."""
 
     game_id: GameId | None = None  #: Wait for this game.
     game_ids: list[GameId] | None = None  #: Wait for the first of these games.
@@ -147,14 +147,14 @@ class Wait(Request, tag="wait", kw_only=True):
 
 
 class GetActions(Request, tag="actions", kw_only=True):
-    """What the player may do now."""
+    """A request for the moves, and in rbc the senses, that the player may make now."""
 
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
 
 
 class ListGames(Request, tag="games", kw_only=True):
-    """A page of games, newest first."""
+    """A request for a page of games, newest first."""
 
     status: GameStatus | None = None  #: Only games of this status.
     variant: Variant | None = None  #: Only games of this variant.
@@ -163,7 +163,7 @@ class ListGames(Request, tag="games", kw_only=True):
 
 
 class GetHistory(Request, tag="history", kw_only=True):
-    """The whole game as PGN and as UCI moves."""
+    """A request for the whole game as PGN and as UCI moves."""
 
     game_id: GameId  #: The game.
 
@@ -203,7 +203,7 @@ REQUESTS: dict[str, type[Request]] = {str(request.__struct_config__.tag): reques
 
 
 class Limits(Struct, kw_only=True, frozen=True):
-    """Every limit that can refuse or end something."""
+    """All limits of the server that can refuse a request or end a session."""
 
     max_message: Annotated[int, Meta(description="Longest request, in bytes.")]
     max_connections: int  #: Most connections at a time.
@@ -232,7 +232,7 @@ class Limits(Struct, kw_only=True, frozen=True):
 
 
 class HelloReply(Reply, kw_only=True):
-    """What this server is and can."""
+    """The server's version, kinds of requests and limits, and the session's player."""
 
     protocol: int  #: The session's version.
     server: str  #: Name and version of the server.
@@ -243,13 +243,13 @@ class HelloReply(Reply, kw_only=True):
 
 
 class Pong(Reply, kw_only=True):
-    """Yes."""
+    """The reply to a ping."""
 
     error: None = None
 
 
 class NewGameReply(Reply, kw_only=True):
-    """The game made, or the one made before under the same token."""
+    """The new game, or the one created before with the same token."""
 
     game_id: int  #: The game.
     state: GameState  #: The game's state.
@@ -258,14 +258,16 @@ class NewGameReply(Reply, kw_only=True):
 
 
 class PlayerNames(Struct, kw_only=True, frozen=True):
-    """What the players of a game are called; null for one without a name: an open player, or a seat nobody has."""
+    """The names of a game's players; null for an open id or an empty seat."""
 
     white: str | None  #: White's name.
     black: str | None  #: Black's name.
 
 
 class JoinReply(Reply, kw_only=True):
-    """The seat taken, or held already, and the game. ``names`` is left out where no player is registered."""
+    """The seat that the player has taken, or had already, and the game. ``names`` is left out if no player is
+    registered.
+    """
 
     seat: Color  #: The player's seat.
     state: GameState  #: The game's state.
@@ -275,9 +277,9 @@ class JoinReply(Reply, kw_only=True):
 
 
 class StateReply(Reply, kw_only=True, gc=False):
-    """The reply of move, end_game, state and wait. The last two may carry ``game_id`` and the actions.
+    """The reply of move, end_game, state and wait. That of state and wait may have ``game_id`` and the actions.
 
-    ``names`` is in the reply of state alone, and there where a player is registered.
+    Only the reply of state has ``names``, and only if a player is registered.
     """
 
     game_id: int | UnsetType = UNSET  #: In wait: the game that is due.
@@ -289,7 +291,7 @@ class StateReply(Reply, kw_only=True, gc=False):
 
 
 class SenseReply(Reply, kw_only=True):
-    """What the sense showed: none of the squares where nothing was sensed."""
+    """The result of a sense; empty if nothing was sensed."""
 
     sense_result: SenseResult  #: The squares sensed, and what stands there.
     state: GameState  #: The game's state.
@@ -297,7 +299,7 @@ class SenseReply(Reply, kw_only=True):
 
 
 class MoveReply(Reply, kw_only=True):
-    """The reply of move in rbc: what was asked for, what came of it (null: nothing moved), and where it captured."""
+    """The reply of move in rbc: the requested move, the one taken (null: nothing moved), and where it captured."""
 
     requested_move: str | None  #: The move asked for.
     taken_move: str | None  #: The move made; null: nothing moved.
@@ -307,7 +309,7 @@ class MoveReply(Reply, kw_only=True):
 
 
 class ActionsReply(Reply, kw_only=True):
-    """UCI moves, and in rbc squares to sense, on the seat's turn; null off it."""
+    """The UCI moves and, in rbc, the squares to sense; null if it is not the seat's turn."""
 
     sense_actions: list[str] | None  #: Squares to sense.
     move_actions: list[str] | None  #: Moves to ask for, in UCI.
@@ -315,10 +317,9 @@ class ActionsReply(Reply, kw_only=True):
 
 
 class GameRow(Struct, kw_only=True, frozen=True):
-    """A game as a listing shows it.
+    """A game in a list of games.
 
-    Both times are UTC, as in ``2026-11-21T04:41:00Z``. ``changed`` is when the game last went on: began, or was moved
-    in, or ended.
+    Both times are UTC, as in ``2026-11-21T04:41:00Z``. ``changed`` is when the game last began, got a move, or ended.
     """
 
     game_id: int  #: The game.
@@ -335,7 +336,7 @@ class GameRow(Struct, kw_only=True, frozen=True):
 
 
 class GamesReply(Reply, kw_only=True):
-    """A page of rows, and what to send as ``before`` for the next one; null at the end."""
+    """A page of games, and the ``before`` to send for the next page; null at the end."""
 
     games: list[GameRow]  #: The page.
     before: int | None  #: What to send as before for the next page.
@@ -343,7 +344,7 @@ class GamesReply(Reply, kw_only=True):
 
 
 class HistoryReply(Reply, kw_only=True):
-    """Full PGN with headers, and the moves in UCI. ``history`` is, in rbc, the game as reconchess saves it."""
+    """The full PGN with headers, and the moves in UCI. In rbc, ``history`` is the game as reconchess saves it."""
 
     pgn: str  #: The game, with headers.
     moves: list[str]  #: Its moves in UCI.
@@ -352,7 +353,7 @@ class HistoryReply(Reply, kw_only=True):
 
 
 class ErrorReply(Reply, kw_only=True):
-    """A refusal. ``state`` (and ``game_id``) are null where the same request's success would have had them."""
+    """An error. ``state`` and ``game_id`` are null where the reply of a successful request would have them."""
 
     game_id: UnsetType | None = UNSET  #: In refusals of some kinds.
     state: UnsetType | None = UNSET  #: In refusals of some kinds.

@@ -1,4 +1,4 @@
-"""What a game is played with: in a request for one, and as the server resolved it."""
+"""The options of a game: in requests, and as the server resolved them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Request
 Seconds = Annotated[float, Meta(ge=0)]
 #: A number of moves or turns after which a game is drawn.
 MoveLimit = Annotated[int, Meta(ge=1, le=1_000_000)]
-#: A time control as people write it (:mod:`gm_protocol.clock_text`); none is nearly as long.
+#: A time control as text (:mod:`gm_protocol.clock_text`); real ones are much shorter than this limit.
 ClockText = Annotated[str, Meta(max_length=64)]
 
 Variant = Literal["standard", "chess960", "crazyhouse", "rbc", "dark_chess"]
@@ -22,8 +22,8 @@ IllegalMoveRule = Literal["refuse", "lose"]
 class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
     """A time control, in seconds: ``initial`` with ``increment``, or ``first_move`` with ``per_move``.
 
-    ``margin`` is by how much a player may overstep its time and not lose; ``lag`` how much of the time until a request
-    arrives a client may say was not the player's.
+    ``margin`` is by how much a player may exceed its time without losing. ``lag`` is how much of the
+    time until a request arrives the client may claim as not the player's, for each request.
     """
 
     initial: Seconds | UnsetType = UNSET  #: Time for the game, above 0.
@@ -35,7 +35,7 @@ class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):
-    """The options of a game as the server resolved them; those its variant does not have are left out."""
+    """The options of a game as the server resolved them, without those that its variant does not have."""
 
     variant: Variant  #: The variant.
     fen: str  #: The start position.
@@ -49,9 +49,9 @@ class GameOptions(Struct, frozen=True, kw_only=True):
 
 
 class GameRequest(Request, kw_only=True):
-    """What every request that makes a game may carry. The same request with the same ``token`` is shown that game.
+    """The fields that every request for a new game may have. A repeated request with the same ``token`` gets its game.
 
-    ``clock`` may be its usual text, such as ``180+2``.
+    ``clock`` may be a text, such as ``180+2``.
     """
 
     token: str | None = None  #: Names the request for a retry.

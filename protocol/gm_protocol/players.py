@@ -10,7 +10,7 @@ from .base import PlayerId, PlayerName, Reply, Request, shown
 
 
 class Register(Request, tag="register", kw_only=True):
-    """Makes a registered player. The same name and token again show the same player."""
+    """A request to register a player. Repeated with the same name and token, it shows the same player."""
 
     name: PlayerName  #: The name wanted.
     password: str | None = None  #: 8 to 256 characters.
@@ -18,20 +18,20 @@ class Register(Request, tag="register", kw_only=True):
 
 
 class Rekey(Request, tag="rekey", kw_only=True):
-    """Gives the player another key; the operator may give its ``name`` in place of the id."""
+    """A request for a new key for the player; the operator may send its ``name`` instead of the id."""
 
     name: PlayerName | None = None  #: Operator: instead of player.
     token: str | None = None  #: 1 to 256 characters, for a retry.
 
 
 class Revoke(Request, tag="revoke", kw_only=True):
-    """The operator's: takes a player's key and password away, and ends its sessions."""
+    """The operator's request to revoke a player's key and password, and to end its sessions."""
 
     name: PlayerName | None = None  #: Instead of player.
 
 
 class ListPlayers(Request, tag="players", kw_only=True):
-    """The operator's: a page of registered players, newest first; with ``here`` of those who are here."""
+    """The operator's request for a page of registered players, newest first; with ``here``, only those who are here."""
 
     here: bool = False  #: Whether to list only players who are present.
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
@@ -39,7 +39,7 @@ class ListPlayers(Request, tag="players", kw_only=True):
 
 
 class KeyReply(Reply, kw_only=True):
-    """A player and its key; null where a repeated request finds the key used: then somebody has it."""
+    """A player and its key; the key is null in the reply to a repeated request if it was used already."""
 
     player: int  #: The player.
     name: str  #: Its name.
@@ -54,7 +54,7 @@ class KeyReply(Reply, kw_only=True):
 
 
 class RevokedReply(Reply, kw_only=True):
-    """The player who has no key any more."""
+    """The player whose key was revoked."""
 
     player: int  #: The player.
     name: str  #: Its name.
@@ -62,9 +62,10 @@ class RevokedReply(Reply, kw_only=True):
 
 
 class PlayerRow(Struct, kw_only=True, frozen=True):
-    """A registered player as the operator is shown it.
+    """A registered player, as shown to the operator.
 
-    ``revoked``: it has no key. ``here``: it may be expected to answer. ``room``: how many more games it takes.
+    ``revoked``: it has no key. ``here``: it has a session, or sent a request lately. ``room``: how many more games it
+    takes.
     """
 
     player: int  #: The player.
@@ -77,7 +78,7 @@ class PlayerRow(Struct, kw_only=True, frozen=True):
 
 
 class PlayersReply(Reply, kw_only=True):
-    """A page of players, and what to send as ``before`` for the next one; null at the end."""
+    """A page of players, and the ``before`` to send for the next page; null at the end."""
 
     players: list[PlayerRow]  #: The page.
     before: int | None  #: What to send as before for the next page.

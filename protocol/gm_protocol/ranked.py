@@ -10,14 +10,17 @@ from .base import Reply, Request
 
 
 class GetLeaderboard(Request, tag="leaderboard", kw_only=True):
-    """A page of the leaderboard, the strongest first: so many rows behind the place ``after``."""
+    """A request for a page of the leaderboard, the strongest first: ``limit`` rows after the place ``after``."""
 
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
     after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: How many rows to skip.
 
 
 class LeaderboardRow(Struct, kw_only=True, frozen=True):
-    """A version of a player's bot. ``deviation`` is the standard deviation of its rating; ``anchor``: that is given."""
+    """A version of a player's bot.
+
+    ``deviation`` is the standard deviation of its rating; ``anchor``: its rating is fixed.
+    """
 
     place: int  #: 1: the highest rating.
     player: int  #: The player.
@@ -33,7 +36,9 @@ class LeaderboardRow(Struct, kw_only=True, frozen=True):
 
 
 class LeaderboardReply(Reply, kw_only=True):
-    """A page, what to send as ``after`` for the next one, null at the end; and how many games the ratings are of."""
+    """A page of the leaderboard; the ``after`` to send for the next page, null at the end; and the number of games that
+    the ratings are computed from.
+    """
 
     leaderboard: list[LeaderboardRow]  #: The page.
     after: int | None  #: What to send for the next page.

@@ -1,7 +1,7 @@
-"""The messages as a JSON Schema, generated from the structs.
+"""The JSON Schema of the messages, generated from the structs.
 
-``python -m gm_protocol.schema > protocol/schema.json`` writes the file for clients in other languages; a test keeps
-it current.
+``python -m gm_protocol.schema > protocol/schema.json`` writes the file for clients in other languages; a test checks
+that it is current.
 
 The description of a field is the ``#:`` comment on its line in the source, or the description of its type if it has no
 comment. The clients' types and the tables of ``PROTOCOL`` take it from the schema.
@@ -22,7 +22,7 @@ from .messages import REQUESTS, AnyReply
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REF = "#/$defs/{name}"
 
-#: The roles and quotes of our docstrings, which mean nothing to a reader of the schema.
+#: The roles and backquotes of docstrings, which mean nothing to readers of the schema.
 _MARKUP = re.compile(r"(?::\w+:)?`+([^`]*)`+")
 
 #: A field of a struct with its comment.
@@ -30,7 +30,7 @@ _NOTED = re.compile(r"^    (?P<field>\w+): .*  #: (?P<note>.+)$", re.MULTILINE)
 
 
 def schema() -> dict[str, Any]:
-    """One document for both directions: ``$defs`` has ``Request``, ``Reply`` and every struct they are made of."""
+    """Return one document for both directions: ``$defs`` has ``Request``, ``Reply`` and all structs in them."""
     requests, replies = list(REQUESTS.values()), get_args(AnyReply)
     refs, structs = msgspec.json.schema_components([*requests, *replies], ref_template=_REF)
     notes = _notes([*requests, *replies])
@@ -47,7 +47,7 @@ def schema() -> dict[str, Any]:
 
 
 def _plain(struct: dict[str, Any]) -> dict[str, Any]:
-    """A struct's schema with its description in plain words, on one line (docstrings are indented by some Pythons)."""
+    """Return a struct's schema with its description without markup and on one line (some Pythons indent docstrings)."""
     description = " ".join(_MARKUP.sub(r"\1", struct.get("description", "")).split())
     return struct | {"description": description}
 
@@ -85,7 +85,7 @@ def _structs(types: Iterable[Any], seen: set[type[msgspec.Struct]]) -> set[type[
 
 
 def render() -> str:
-    """The text of ``protocol/schema.json``."""
+    """Return the text of ``protocol/schema.json``."""
     return json.dumps(schema(), indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The game state every client is shown, field for field as ``PROTOCOL`` describes it."""
+"""The game state that clients are shown, field for field as ``PROTOCOL`` describes it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .base import PlayerId
 
-#: A side of the board, by name. Code that is not about messages has python-chess's bool.
+#: A side of the board, by name. Code that does not handle messages uses python-chess's bool.
 Color = Literal["white", "black"]
 
-#: The names by that bool: ``COLOR_NAMES[chess.WHITE]`` is "white".
+#: The names of the sides by that bool: ``COLOR_NAMES[chess.WHITE]`` is "white".
 COLOR_NAMES: tuple[Color, Color] = ("black", "white")
 
 
@@ -20,17 +20,17 @@ def side_of(name: Color) -> bool: ...
 @overload
 def side_of(name: Color | None) -> bool | None: ...
 def side_of(name: Color | None) -> bool | None:
-    """Return the side of this name; None where there is none."""
+    """Return the side of a name; None for None."""
     return None if name is None else name == "white"
 
 
-#: A seat's phase: in chess always "move" while the game is on; in rbc hidden from whoever is not to act; "open" while a
-#: seat is not taken.
+#: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc hidden from
+#: the side that is not to move.
 Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
 
-#: How a game ended, or that it is on: :mod:`gm_protocol.endings` says what each word means.
+#: The way in which a game ended, or that it is live: :mod:`gm_protocol.endings` explains each word.
 Termination = Literal[
     "available_move",
     "victory_white",
@@ -61,7 +61,7 @@ WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0
 #: Bits of ``draws``.
 FIFTY_MOVES, THREEFOLD = 0x01, 0x02
 
-#: A piece on the board: the side, and the kind as in SAN, but for a pawn's small letter.
+#: A piece on the board: the side, and the letter of SAN; a pawn is "p".
 Piece = Annotated[str, Meta(extra_json_schema={"enum": [side + kind for side in "wb" for kind in "pNBRQK"]})]
 
 #: ``board[rank][file]``: rank 1 first, file a first; None for an empty square, else "wp", "wR", "bK" and so on.
@@ -76,26 +76,26 @@ AccessMap = Annotated[
 ]
 
 
-#: What a sense shows: squares by name with what stands on them, from the top left of the window.
+#: The result of a sense: squares by name with their pieces, from the top left of the window.
 SenseResult = list[tuple[str, Piece | None]]
 
 
 class ClockState(Struct, frozen=True):
-    """Seconds each side has left, null where hidden; the side to move's count down in this very moment."""
+    """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
     white: float | None  #: White's seconds left; null: hidden.
     black: float | None  #: Black's seconds left; null: hidden.
 
 
 class Pockets(Struct, frozen=True):
-    """Crazyhouse: the pieces each side holds in hand, most valuable first (White's in capitals)."""
+    """The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals)."""
 
     white: str  #: As "QNP".
     black: str  #: As "qnp".
 
 
 class LastSense(Struct, frozen=True, gc=False):
-    """A seat's latest sense: at which ply, around which square (null: none), and what it showed."""
+    """A seat's latest sense: its ply, its square (null: none), and its result."""
 
     ply: int  #: The ply_index it was made at.
     square: str | None  #: Its centre; null: nothing.
@@ -103,7 +103,7 @@ class LastSense(Struct, frozen=True, gc=False):
 
 
 class LastResult(Struct, frozen=True, gc=False):
-    """A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured."""
+    """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
     ply: int  #: The ply_index it was made at.
     requested_move: str | None  #: The move asked for.
@@ -112,10 +112,10 @@ class LastResult(Struct, frozen=True, gc=False):
 
 
 class GameState(Struct, kw_only=True, frozen=True, gc=False):
-    """A game as one viewer may see it. The first ten fields are version 1's.
+    """A game as one viewer may see it. The first ten fields are those of version 1.
 
-    ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests; ``pockets`` is there in
-    crazyhouse alone, the three fields behind it in rbc alone, and ``visible`` in dark_chess alone.
+    ``board``, ``access_map`` and ``pgn`` are left out of the replies to brief requests. Only crazyhouse has
+    ``pockets``, only rbc the three fields after it, and only dark_chess ``visible``.
     """
 
     board: BoardRows | UnsetType = UNSET

@@ -177,7 +177,7 @@ def test_spectator_must_show_the_key_when_there_is_one(tmp_path: Path) -> None:
         with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
             status, out, err = spectator.ends()
         assert (status, out) == (1, "")
-        assert err == "Error: spectator_key: it is not this server's, or this server has none\n"
+        assert err == "Error: spectator_key: the key is wrong, or this server has none; ask the operator for it\n"
 
 
 def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:

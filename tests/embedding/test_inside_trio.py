@@ -123,7 +123,7 @@ async def test_hanging_request_is_cancelled_and_refused_at_the_stop(tmp_path: Pa
     refused: list[gmd.Refused] = []
 
     async def ask() -> None:
-        with pytest.raises(gmd.Refused, match="waited no longer") as caught:
+        with pytest.raises(gmd.Refused, match="stopped before this request was answered") as caught:
             await client.ask(Authority.CLIENT, "new_game", {"player_white": 1, "player_black": 2})
         refused.append(caught.value)
 

@@ -138,7 +138,7 @@ async def test_unknown_and_absent_players_get_the_same_refusal() -> None:
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({"opponent": "alice"}, "opponent: 'alice' is who asks; new_game gives one player both seats"),
+        ({"opponent": "alice"}, "opponent: 'alice' is the player itself; use new_game for both seats"),
         ({"opponent": 7}, "opponent: 7 is an open id; new_game makes a game with one"),
         ({"opponent": "bob", "player": 7}, "player: 7 is an open id; invitations are between registered players"),
         ({"opponent": "bob", "max_turns": 3}, "max_turns: 3 does not apply to standard"),

@@ -107,7 +107,7 @@ async def test_operator_is_bound_by_the_rules_of_ending() -> None:
         assert (await operator.ask("end_game", **fields, termination="draw_agreed")) == {
             "state": None,
             "code": "bad_request",
-            "error": "seat: 'draw_agreed' needs the one the operator acts for, or its player",
+            "error": "seat: missing; 'draw_agreed' needs a seat or a player to act for",
         }
         await client.ask("move", game_id=1, player=1, move="e4", offer_draw=True)
         agreed = {"termination": "draw_agreed", "seat": "black", "ply": 1}

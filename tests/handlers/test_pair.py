@@ -90,10 +90,10 @@ async def test_invitation_shows_that_the_game_is_ranked() -> None:
         ({"white": "nobody"}, "not_available", "white: nobody is registered as 'nobody'"),
         ({"black": CAROL + 1}, "not_available", f"black: nobody is registered as {CAROL + 1}"),
         ({"black": 7}, "not_available", "black: nobody is registered as 7"),
-        ({"black": "Alice"}, "bad_request", "black: 'Alice' is who plays White, too"),
+        ({"black": "Alice"}, "bad_request", "black: 'Alice' plays White already; name another player"),
         ({"black": "carol"}, "not_available", "black: 'carol' is not here"),
         ({"variant": "rbc", "draws": "claimed"}, "bad_request", "draws: 'claimed' does not apply to rbc"),
-        ({"ranked": True}, "bad_request", "ranked: there are ratings of rbc alone, and variant is None"),
+        ({"ranked": True}, "bad_request", "ranked: only games of rbc are rated, and variant is None"),
         ({"vraiant": "rbc"}, "bad_request", "'vraiant': pair has no such field"),
     ],
 )
@@ -109,7 +109,7 @@ async def test_player_without_room_is_not_paired() -> None:
     async with hall() as (players, operator):
         await players.bob.ask("settings", max_games=1)
         assert (await paired(operator))["error"] is None
-        words = "black: 'bob' has as many games in hand as it takes at a time"
+        words = "black: 'bob' has as many games as its max_games allows; try again later"
         assert (await paired(operator, white="carol"))["error"] == words
         room = {row["name"]: row["room"] for row in (await operator.ask("players"))["players"]}
         assert room == {"alice": 3, "bob": 0, "carol": 4}
@@ -218,5 +218,5 @@ async def test_spectator_waits_for_the_first_end_of_several_games(autojump_clock
         reply = await looker.ask("wait", game_ids=[1, 2], timeout=5)
         assert (reply["state"], reply["error"]) == (None, None)
         reply = await looker.ask("wait", game_ids=[1, 2], ply=1)
-        assert reply["error"] == "ply: 1 is of one game, and goes with game_id"
+        assert reply["error"] == "ply: 1 applies to one game; send it with game_id"
         assert (await looker.ask("wait", game_ids=[1, 9]))["code"] == "no_such_game"

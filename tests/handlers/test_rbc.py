@@ -156,7 +156,7 @@ async def test_sense_and_pass_are_refused_in_chess() -> None:
         assert (sensed["state"], sensed["code"]) == (None, "not_available")
         passed = await client.ask("move", game_id=1, move=None)
         assert (passed["state"], passed["code"]) == (None, "bad_request")
-        assert passed["error"] == "move: null passes, which standard has no use for; send SAN (Nf3) or UCI (g1f3)"
+        assert passed["error"] == "move: null is a pass, which standard does not have; send SAN (Nf3) or UCI (g1f3)"
 
 
 # --- Retries ----------------------------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ async def test_wrong_spectator_key_is_refused_and_ends_the_session_player(key: s
         reply = await client.ask("hello", spectator_key=key, player=1)
         assert (reply["code"], reply["error"]) == (
             "unauthorized",
-            "spectator_key: it is not this server's, or this server has none",
+            "spectator_key: the key is wrong, or this server has none; ask the operator for it",
         )
         assert (await client.ask("actions", game_id=1))["code"] == "bad_request"  # the session no longer has a player
 

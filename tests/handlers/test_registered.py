@@ -107,10 +107,10 @@ async def test_hello_authenticates_the_player_of_the_session(way: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({"name": "bot", "player": 5, "key": "x"}, "name: 'bot' goes without player; give one of them"),
-        ({"name": "bot", "key": "x", "password": "y"}, "password: it goes without key; give one of them"),
-        ({"player": 5, "password": "y"}, "password: it goes with name"),
-        ({"password": "y"}, "password: it goes with name"),
+        ({"name": "bot", "player": 5, "key": "x"}, "name: 'bot' and player are both given; send one of them"),
+        ({"name": "bot", "key": "x", "password": "y"}, "password: key is given, too; send one of them"),
+        ({"player": 5, "password": "y"}, "password: it needs a name; send both"),
+        ({"password": "y"}, "password: it needs a name; send both"),
     ],
 )
 async def test_contradicting_fields_of_hello_are_refused(fields: Json, error: str) -> None:
@@ -248,7 +248,7 @@ async def test_some_kinds_are_reserved_for_the_operator() -> None:
         for kind, fields in {"revoke": {"player": player, "key": key}, "players": {}}.items():
             assert await client.ask(kind, **fields) == {
                 "code": "unauthorized",
-                "error": f"kind: {kind} is the operator's, who has a socket of their own",
+                "error": f"kind: {kind} is for the operator only, over the operator's socket",
             }
 
 
@@ -283,7 +283,7 @@ async def test_only_registered_players_may_act_if_registration_is_required() -> 
         player, key = await register(client)
         mine = {"player": player, "key": key}
         await client.new_game(player, None, **mine)
-        words = "is an open id, and this server takes registered players alone"
+        words = "is an open id, and this server takes only registered players"
         for kind, fields in {"join": {}, "state": {}, "move": {"move": "e4"}, "wait": {"timeout": 0}}.items():
             reply = await client.ask(kind, game_id=1, player=7, **fields)
             assert (reply["code"], reply["error"]) == ("unauthorized", f"player: 7 {words}")
@@ -291,7 +291,7 @@ async def test_only_registered_players_may_act_if_registration_is_required() -> 
         named = await client.ask("new_game", player_white=player, player_black=7, **mine)
         assert (named["code"], named["error"]) == ("not_available", f"player_black: 7 {words}")
         nobody = await client.ask("new_game", player_white=None, player_black=None)
-        assert nobody["error"] == "player: missing; on this server a registered player makes a new game"
+        assert nobody["error"] == "player: missing; on this server only registered players create games"
         assert (await client.ask("state", game_id=1))["error"] is None
         assert (await (await daemon.connect()).ask("games"))["error"] is None
 

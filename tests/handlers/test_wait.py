@@ -323,7 +323,7 @@ WRONG = [
     (
         {"game_id": 1, "ply": 0},
         "bad_request",
-        "ply: 0 is for those who follow a game; a player waits for its turn",
+        "ply: 0 is for spectators; a player's wait ends at its turn",
     ),
     *(
         (
@@ -336,7 +336,7 @@ WRONG = [
     (
         {"player": None, "game_ids": [1], "ply": 0},
         "bad_request",
-        "ply: 0 is of one game, and goes with game_id",
+        "ply: 0 applies to one game; send it with game_id",
     ),
     ({"player": None, "game_ids": [1, 7]}, "no_such_game", "game_id: there is no game 7"),
     ({"game_id": 1, "timeout": -1}, "bad_request", "timeout: -1: expected `float` >= 0.0"),

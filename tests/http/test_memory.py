@@ -26,7 +26,7 @@ ROUTES = [b"/api/games/1/move", b"/api/users/me"]
 
 REASON = (
     f"max_memory_per_address: this address makes the server hold more than {LIMIT} bytes; "
-    "take the replies, complete the requests, and connect again later"
+    "read the replies, complete the requests, and connect again later"
 )
 
 

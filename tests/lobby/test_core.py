@@ -78,7 +78,7 @@ async def test_player_is_not_invited_beyond_its_limit_of_games() -> None:
         await daemon.authenticator.registry.set_max_games(BOB, 2)
         first = await lobby.invite(ALICE, BOB)
         await lobby.invite(CAROL, BOB)
-        with pytest.raises(NotAvailable, match="'bob' has as many games in hand as it takes at a time"):
+        with pytest.raises(NotAvailable, match="'bob' has as many games as its max_games allows; try again later"):
             await lobby.invite(CAROL, "bob")
         assert lobby.room(BOB) == 0
         await lobby.accept(first.game.id, BOB, now)

@@ -229,7 +229,7 @@ def test_request_that_is_large_without_its_pgn_is_refused(fields: str, strict: b
     with pytest.raises(InvalidRequest) as caught:
         decode_request(body, strict=strict)
     beside = len(body) - (len('"1. e4"') if '"pgn":"' in fields else 0)
-    assert str(caught.value) == f"the message has {beside} bytes beside its pgn, and may have {MAX_BESIDE_PGN}"
+    assert str(caught.value) == f"the message has {beside} bytes besides its pgn; at most {MAX_BESIDE_PGN} are allowed"
     assert (caught.value.error.code, caught.value.id) == ("bad_request", 7)
     assert caught.value.kind == json.loads(body)["kind"]
 

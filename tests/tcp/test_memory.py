@@ -29,7 +29,7 @@ TOO_MANY: Json = {
     "code": "too_many",
     "retry_after": 5.0,
     "error": f"max_memory_per_address: this address makes the server hold more than {LIMIT} bytes; "
-    "take the replies, complete the requests, and connect again later",
+    "read the replies, complete the requests, and connect again later",
 }
 
 

@@ -145,8 +145,8 @@ SenseResult = list[tuple[str, Piece | None]]
 class Clock(TypedDict):
     """A time control, in seconds: initial with increment, or first_move with per_move.
 
-    margin is by how much a player may overstep its time and not lose; lag how much of the time until a request arrives
-    a client may say was not the player's.
+    margin is by how much a player may exceed its time without losing. lag is how much of the time until a request
+    arrives the client may claim as not the player's, for each request.
     """
 
     #: Time for the game, above 0.
@@ -164,7 +164,7 @@ class Clock(TypedDict):
 
 
 class Limits(TypedDict):
-    """Every limit that can refuse or end something."""
+    """All limits of the server that can refuse a request or end a session."""
 
     #: Longest request, in bytes.
     max_message: int
@@ -219,8 +219,8 @@ class Limits(TypedDict):
 class GameState(TypedDict):
     """A game as one viewer may see it.
 
-    The first ten fields are version 1's. board, access_map and pgn are left out of the replies to brief requests;
-    pockets is there in crazyhouse alone, the three fields behind it in rbc alone, and visible in dark_chess alone.
+    The first ten fields are those of version 1. board, access_map and pgn are left out of the replies to brief
+    requests. Only crazyhouse has pockets, only rbc the three fields after it, and only dark_chess visible.
     """
 
     #: Rank 1 is first, in it file a; null: an empty square.
@@ -278,7 +278,7 @@ class GameState(TypedDict):
 
 
 class ClockState(TypedDict):
-    """Seconds each side has left, null where hidden; the side to move's count down in this very moment."""
+    """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
     #: White's seconds left; null: hidden.
     white: float | None
@@ -287,7 +287,7 @@ class ClockState(TypedDict):
 
 
 class Pockets(TypedDict):
-    """Crazyhouse: the pieces each side holds in hand, most valuable first (White's in capitals)."""
+    """The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals)."""
 
     #: As "QNP".
     white: str
@@ -296,7 +296,7 @@ class Pockets(TypedDict):
 
 
 class LastSense(TypedDict):
-    """A seat's latest sense: at which ply, around which square (null: none), and what it showed."""
+    """A seat's latest sense: its ply, its square (null: none), and its result."""
 
     #: The ply_index it was made at.
     ply: int
@@ -307,7 +307,7 @@ class LastSense(TypedDict):
 
 
 class LastResult(TypedDict):
-    """A seat's latest move: at which ply, what it asked for, what came of it (null: nothing), and where it captured."""
+    """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
     #: The ply_index it was made at.
     ply: int
@@ -320,7 +320,7 @@ class LastResult(TypedDict):
 
 
 class Options(TypedDict):
-    """The options of a game as the server resolved them; those its variant does not have are left out."""
+    """The options of a game as the server resolved them, without those that its variant does not have."""
 
     #: The variant.
     variant: Variant
@@ -343,7 +343,7 @@ class Options(TypedDict):
 
 
 class PlayerNames(TypedDict):
-    """What the players of a game are called; null for one without a name: an open player, or a seat nobody has."""
+    """The names of a game's players; null for an open id or an empty seat."""
 
     #: White's name.
     white: str | None
@@ -352,10 +352,9 @@ class PlayerNames(TypedDict):
 
 
 class GameRow(TypedDict):
-    """A game as a listing shows it.
+    """A game in a list of games.
 
-    Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last went on: began, or was moved in, or
-    ended.
+    Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last began, got a move, or ended.
     """
 
     #: The game.
@@ -383,9 +382,9 @@ class GameRow(TypedDict):
 
 
 class PlayerRow(TypedDict):
-    """A registered player as the operator is shown it.
+    """A registered player, as shown to the operator.
 
-    revoked: it has no key. here: it may be expected to answer. room: how many more games it takes.
+    revoked: it has no key. here: it has a session, or sent a request lately. room: how many more games it takes.
     """
 
     #: The player.
@@ -405,10 +404,10 @@ class PlayerRow(TypedDict):
 
 
 class InvitationRow(TypedDict):
-    """A game that waits for an answer, as one of the two is shown it.
+    """An invitation that waits for an answer, as shown to one of the two players.
 
-    opponent is the other one, or null where that seat is open; name its name, where it is registered; color what the
-    player that asks is to play. lapses is how many seconds it was given to begin in, or null.
+    opponent is the other player, or null if that seat is open; name is its name if it is registered; color is the
+    colour of the player that asks. lapses is how many seconds it was given to begin, or null.
     """
 
     #: The game.
@@ -430,7 +429,7 @@ class InvitationRow(TypedDict):
 
 
 class LeaderboardRow(TypedDict):
-    """A version of a player's bot. deviation is the standard deviation of its rating; anchor: that is given."""
+    """A version of a player's bot. deviation is the standard deviation of its rating; anchor: its rating is fixed."""
 
     #: 1: the highest rating.
     place: int
@@ -497,7 +496,7 @@ class GameFields(Fields, total=False):
 
 
 class HelloFields(Fields, total=False):
-    """Begins a version 2 session, or names another player for the rest of it: an id, or a registered name."""
+    """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
     #: The highest version the client speaks.
     protocol: int
@@ -512,21 +511,21 @@ class HelloFields(Fields, total=False):
 
 
 class NewGameFields(GameFields, total=False):
-    """Starts a game. With pgn it is GameFromPgn. A seat that is null is open to whoever joins first."""
+    """A request for a new game; with pgn as GameFromPgn. A null seat goes to the first who joins."""
 
     #: As in game_from_pgn.
     pgn: str | None
 
 
 class GameFromPgnFields(GameFields, total=False):
-    """Starts a game at the end of a PGN's main line."""
+    """A request for a new game from the end of a PGN's main line."""
 
     #: One game; its main line is played.
     pgn: str
 
 
 class MoveFields(Fields, total=False):
-    """A move in SAN or UCI; null, in rbc, to pass."""
+    """A request to move, in SAN or UCI; in rbc, null passes."""
 
     #: The seat acted for.
     seat: Color | None
@@ -539,7 +538,7 @@ class MoveFields(Fields, total=False):
 
 
 class SenseFields(Fields, total=False):
-    """A look at the window of three by three squares around square (named, or a1 = 0 to h8 = 63); null for none."""
+    """A request to sense the three by three squares around square (a name, or a1 = 0 to h8 = 63); null for none."""
 
     #: The seat acted for.
     seat: Color | None
@@ -550,7 +549,7 @@ class SenseFields(Fields, total=False):
 
 
 class EndGameFields(Fields, total=False):
-    """A resignation, a draw claimed, or a draw agreed to."""
+    """A request to resign, to claim a draw, or to agree to a draw."""
 
     #: The seat acted for.
     seat: Color | None
@@ -561,7 +560,7 @@ class EndGameFields(Fields, total=False):
 
 
 class StateFields(Fields, total=False):
-    """The state as player may see it."""
+    """A request for a game's state, as player may see it."""
 
     #: The seat acted for.
     seat: Color | None
@@ -570,7 +569,7 @@ class StateFields(Fields, total=False):
 
 
 class WaitFields(Fields, total=False):
-    """Blocks until the player is to act in one of the games, or that game is over."""
+    """A request that blocks until the player must act in one of the games, or one is over."""
 
     #: Wait for the first of these games.
     game_ids: list[int] | None
@@ -589,14 +588,14 @@ class WaitFields(Fields, total=False):
 
 
 class ActionsFields(Fields, total=False):
-    """What the player may do now."""
+    """A request for the moves, and in rbc the senses, that the player may make now."""
 
     #: The seat acted for.
     seat: Color | None
 
 
 class GamesFields(Fields, total=False):
-    """A page of games, newest first."""
+    """A request for a page of games, newest first."""
 
     #: Only games of this status.
     status: GameStatus | None
@@ -609,7 +608,7 @@ class GamesFields(Fields, total=False):
 
 
 class RegisterFields(Fields, total=False):
-    """Makes a registered player. The same name and token again show the same player."""
+    """A request to register a player. Repeated with the same name and token, it shows the same player."""
 
     #: 8 to 256 characters.
     password: str | None
@@ -618,7 +617,7 @@ class RegisterFields(Fields, total=False):
 
 
 class RekeyFields(Fields, total=False):
-    """Gives the player another key; the operator may give its name in place of the id."""
+    """A request for a new key for the player; the operator may send its name instead of the id."""
 
     #: Operator: instead of player.
     name: str | None
@@ -627,21 +626,21 @@ class RekeyFields(Fields, total=False):
 
 
 class JoinFields(Fields, total=False):
-    """Takes a seat that the player was invited to, or an open one."""
+    """A request to take a seat: an open one, or one that the player was invited to."""
 
     #: The seat to take.
     seat: Color | None
 
 
 class RevokeFields(Fields, total=False):
-    """The operator's: takes a player's key and password away, and ends its sessions."""
+    """The operator's request to revoke a player's key and password, and to end its sessions."""
 
     #: Instead of player.
     name: str | None
 
 
 class PlayersFields(Fields, total=False):
-    """The operator's: a page of registered players, newest first; with here of those who are here."""
+    """The operator's request for a page of registered players, newest first; with here, only those who are here."""
 
     #: Whether to list only players who are present.
     here: bool
@@ -652,23 +651,23 @@ class PlayersFields(Fields, total=False):
 
 
 class ChallengeFields(GameFields, total=False):
-    """Invites a registered player who is here, by name or id, to a game. Without color that is drawn."""
+    """A request to invite a registered player who is here, by name or id, to a game."""
 
     #: The color wanted; else it is drawn.
     color: Color | None
 
 
 class SeekFields(GameFields, total=False):
-    """Makes a game with whoever waits for one like it; where nobody does, waits for somebody to do so."""
+    """A request for a game with any player who seeks the same game. If there is none, the player waits for one."""
 
     #: The color wanted; else any.
     color: Color | None
 
 
 class InvitationsFields(Fields, total=False):
-    """A page of the invitations that wait for an answer: the player's own, and those to the player.
+    """A request for a page of the invitations that wait for an answer: those sent by the player, and those to it.
 
-    The last two are what the page before said of the same name; without them both lists begin anew.
+    received_after and sent_after are the values from the previous page; without them, both lists start again.
     """
 
     #: The most rows.
@@ -680,7 +679,10 @@ class InvitationsFields(Fields, total=False):
 
 
 class SettingsFields(Fields, total=False):
-    """Shows what a registered player has set, having set what is given. version is the one it has, or the next."""
+    """A request to change the given settings of a registered player, and to show all of them.
+
+    version is the present version of the player's bot, or the next one.
+    """
 
     #: How many games the player takes at a time.
     max_games: int | None
@@ -691,14 +693,14 @@ class SettingsFields(Fields, total=False):
 
 
 class PairFields(GameFields, total=False):
-    """The operator's: makes a game between two registered players who are here, and invites both."""
+    """The operator's request to create a game between two registered players who are here, and to invite both."""
 
     #: Whether the game counts for the ratings.
     ranked: bool
 
 
 class LeaderboardFields(Fields, total=False):
-    """A page of the leaderboard, the strongest first: so many rows behind the place after."""
+    """A request for a page of the leaderboard, the strongest first: limit rows after the place after."""
 
     #: The most rows.
     limit: int
@@ -714,7 +716,7 @@ class Reply(TypedDict):
 
 
 class HelloReply(Reply):
-    """What this server is and can."""
+    """The server's version, kinds of requests and limits, and the session's player."""
 
     #: The session's version.
     protocol: int
@@ -729,7 +731,7 @@ class HelloReply(Reply):
 
 
 class NewGameReply(Reply):
-    """The game made, or the one made before under the same token."""
+    """The new game, or the one created before with the same token."""
 
     #: The game.
     game_id: int
@@ -740,7 +742,7 @@ class NewGameReply(Reply):
 
 
 class ActionsReply(Reply):
-    """UCI moves, and in rbc squares to sense, on the seat's turn; null off it."""
+    """The UCI moves and, in rbc, the squares to sense; null if it is not the seat's turn."""
 
     #: Squares to sense.
     sense_actions: list[str] | None
@@ -749,7 +751,7 @@ class ActionsReply(Reply):
 
 
 class GamesReply(Reply):
-    """A page of rows, and what to send as before for the next one; null at the end."""
+    """A page of games, and the before to send for the next page; null at the end."""
 
     #: The page.
     games: list[GameRow]
@@ -758,7 +760,7 @@ class GamesReply(Reply):
 
 
 class HistoryReply(Reply):
-    """Full PGN with headers, and the moves in UCI. history is, in rbc, the game as reconchess saves it."""
+    """The full PGN with headers, and the moves in UCI. In rbc, history is the game as reconchess saves it."""
 
     #: The game, with headers.
     pgn: str
@@ -769,7 +771,10 @@ class HistoryReply(Reply):
 
 
 class JoinReply(Reply):
-    """The seat taken, or held already, and the game. names is left out where no player is registered."""
+    """The seat that the player has taken, or had already, and the game.
+
+    names is left out if no player is registered.
+    """
 
     #: The player's seat.
     seat: Color
@@ -782,7 +787,7 @@ class JoinReply(Reply):
 
 
 class KeyReply(Reply):
-    """A player and its key; null where a repeated request finds the key used: then somebody has it."""
+    """A player and its key; the key is null in the reply to a repeated request if it was used already."""
 
     #: The player.
     player: int
@@ -793,7 +798,7 @@ class KeyReply(Reply):
 
 
 class PlayerReply(Reply):
-    """The player who has no key any more."""
+    """The player whose key was revoked."""
 
     #: The player.
     player: int
@@ -802,7 +807,7 @@ class PlayerReply(Reply):
 
 
 class PlayersReply(Reply):
-    """A page of players, and what to send as before for the next one; null at the end."""
+    """A page of players, and the before to send for the next page; null at the end."""
 
     #: The page.
     players: list[PlayerRow]
@@ -811,7 +816,7 @@ class PlayersReply(Reply):
 
 
 class SeatReply(Reply):
-    """The game in which the player has its seat; all null while a seek waits."""
+    """The game in which the player has a seat; all fields are null while a seek waits."""
 
     #: The game.
     game_id: int | None
@@ -824,9 +829,9 @@ class SeatReply(Reply):
 
 
 class InvitationsReply(Reply):
-    """A page of what waits for the player's answer and of what for another's; and whether it seeks an opponent.
+    """A page of the invitations to the player and of those that it has sent; and whether it seeks an opponent.
 
-    The last two are what to ask for the next page with; each is left out where nothing follows.
+    received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
     """
 
     #: Those to the player.
@@ -842,7 +847,7 @@ class InvitationsReply(Reply):
 
 
 class SettingsReply(Reply):
-    """What a registered player has set."""
+    """The settings of a registered player."""
 
     #: The player.
     player: int
@@ -857,7 +862,9 @@ class SettingsReply(Reply):
 
 
 class PairReply(Reply):
-    """The game that two players were invited to: who has accepted by now, and who has called_off the game."""
+    """The game that two players were invited to; accepted has the sides that have accepted, called_off the side that
+    has called it off, or null.
+    """
 
     #: The game.
     game_id: int
@@ -872,7 +879,9 @@ class PairReply(Reply):
 
 
 class LeaderboardReply(Reply):
-    """A page, what to send as after for the next one, null at the end; and how many games the ratings are of."""
+    """A page of the leaderboard; the after to send for the next page, null at the end; and the number of games that the
+    ratings are computed from.
+    """
 
     #: The page.
     leaderboard: list[LeaderboardRow]
@@ -883,7 +892,7 @@ class LeaderboardReply(Reply):
 
 
 class SenseReply(Reply):
-    """What the sense showed: none of the squares where nothing was sensed."""
+    """The result of a sense; empty if nothing was sensed."""
 
     #: The squares sensed, and what stands there.
     sense_result: SenseResult
