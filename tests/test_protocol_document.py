@@ -51,13 +51,13 @@ def test_every_code_has_an_example() -> None:
 
 
 def section(title: str) -> str:
-    """The text of the one section of this title, without its number."""
+    """Return the text of the one section with this title, without its number."""
     (found,) = [part.text for part in SECTIONS if part.title.partition(" ")[2] == title]
     return found
 
 
 def first_words(text: str) -> list[str]:
-    """The first word of each line that is indented by two spaces."""
+    """Return the first word of each line that is indented by two spaces."""
     return re.findall(r"^  (\w+) ", text, re.MULTILINE)
 
 
@@ -67,14 +67,9 @@ def test_it_is_short_and_its_lines_fit_a_terminal() -> None:
 
 
 def test_contents_name_every_chapter() -> None:
-    listed = re.findall(r"\b([0-9]+)  (\w.*?)(?=  |$)", section_before_chapters(), re.MULTILINE)
+    listed = re.findall(r"\b([0-9]+)  (\w.*?)(?=  |$)", SECTIONS[0].text, re.MULTILINE)
     chapters = re.findall(r"^([0-9]+) ([A-Z, ]+)$", TEXT, re.MULTILINE)
     assert sorted((int(number), title.upper()) for number, title in listed) == [(int(n), t) for n, t in chapters]
-
-
-def section_before_chapters() -> str:
-    """The text before the first chapter."""
-    return SECTIONS[0].text
 
 
 def test_sections_are_numbered_in_order() -> None:
