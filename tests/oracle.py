@@ -1,7 +1,7 @@
 """The game state that the daemon must show, computed from python-chess alone.
 
 Nothing here reads gmd's code, and the code is deliberately simple: where a rule can be checked by trying every move,
-every move is tried. The rules are those of ``PROTOCOL``, section "Game state".
+every move is tried. The rules are those of ``PROTOCOL``, chapter 8.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def moves_as_if_to_move(board: Board, color: Color) -> list[Move]:
 
 
 def insufficient_material(board: Board) -> bool:
-    """Apply ``PROTOCOL``'s list, case by case."""
+    """Apply the list of ``docs/protocol/games.md``, case by case."""
     if isinstance(board, CrazyhouseBoard):
         return False
     pieces = {square: piece for square, piece in board.piece_map().items() if piece.piece_type != chess.KING}

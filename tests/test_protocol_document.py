@@ -1,27 +1,25 @@
-"""Every example in ``PROTOCOL`` is played against a live daemon, part by part, and its replies are compared.
-
-The document itself says how examples are written, under "The examples". Each part gets its own daemon. An option in a
-part's text, as in ``--max-connections 1``, is passed to that daemon.
-"""
+"""``PROTOCOL`` and its pages: every example is true, and the specification has the form that it promises."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, get_args
 
 import pytest
 
 from gm_protocol.errors import ERRORS
-from gm_protocol.framing import encode_frame
 from gm_protocol.messages import REQUESTS
-from gmd.unix_socket import SOCKET_NAME
-from tests.helpers import running_daemon
-from tests.named_clients import OPERATOR, NamedClients, named_clients
+from gm_protocol.state import Termination
+from tests.protocol_examples import PAGES, SPECIFICATION, Part, fill, parse, parts, play
 
-DOCUMENT = (Path(__file__).parent.parent / "PROTOCOL").read_text("utf-8")
+TEXT = SPECIFICATION.read_text("utf-8")
+SECTIONS = list(parts(SPECIFICATION))
+PARTS = [part for document in [SPECIFICATION, *PAGES] for part in parts(document) if part.messages]
+
+#: The most bytes of ``PROTOCOL``, and the most columns of its lines.
+MAX_BYTES, MAX_COLUMNS = 40 * 1024, 72
 
 #: Codes without an example, and why.
 NOT_SHOWN = {
@@ -29,162 +27,21 @@ NOT_SHOWN = {
     "internal": "an example cannot break its server",
 }
 
-#: What an example leaves out, once parsed; ``...`` is not JSON, and no message contains this character.
-LEFT_OUT = "\ue000"
 
-_RULE = re.compile(r"^ *-{60,}\n", re.MULTILINE)
-_MESSAGE = re.compile(
-    r"^(?P<indent> +)(?P<peer>\w* *)(?P<arrow>->|<-) (?P<text>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE
-)
-_BYTES = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*")
-_KEY = re.compile(r"[\w-]{43}")
-_OPTION = re.compile(r"--(?P<name>[a-z-]+) (?P<value>[0-9]+(?:\.[0-9]+)?|[a-z]+)")
-_STRING_OR_DOTS = re.compile(r'"(?:[^"\\]|\\.)*"|\.\.\.')
-
-
-class Message(NamedTuple):
-    """One arrow of an example."""
-
-    peer: str
-    arrow: str
-    text: str
-
-
-class Part(NamedTuple):
-    """The text between two rules of the document."""
-
-    title: str
-    text: str
-
-    @property
-    def messages(self) -> list[Message]:
-        """Its examples, in order."""
-        return [
-            Message(match["peer"].strip(), match["arrow"], re.sub(r"\n *", " ", match["text"]))
-            for match in _MESSAGE.finditer(self.text)
-        ]
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The settings of the daemon that it describes."""
-        return {match["name"].replace("-", "_"): _setting(match["value"]) for match in _OPTION.finditer(self.text)}
-
-
-def _setting(text: str) -> Any:
-    """Return a number, or a word."""
-    return text if text.isalpha() else json.loads(text)
-
-
-def parts() -> Iterator[Part]:
-    for text in _RULE.split(DOCUMENT):
-        title, _, body = text.strip().partition("\n")
-        yield Part(title, body)
-
-
-PARTS = [part for part in parts() if part.messages]
-
-
-def parse(text: str) -> Any:
-    """Return a reply as the document shows it, with :data:`LEFT_OUT` for what it leaves out.
-
-    The placeholder is a name if it is the last member of an object, an element if it is the last of an array, and
-    elsewhere a value.
-    """
-
-    def stand_in(match: re.Match[str]) -> str:
-        if match[0] != "...":
-            return match[0]
-        is_name = match.string[: match.start()].rstrip()[-1] in "{," and match.string[match.end() :].lstrip()[0] == "}"
-        return f'"{LEFT_OUT}": null' if is_name else f'"{LEFT_OUT}"'
-
-    return json.loads(_STRING_OR_DOTS.sub(stand_in, text))
-
-
-def fill(shown: Any, actual: Any) -> Any:
-    """Return what the document shows of a reply, with the omitted parts filled in from the actual one."""
-    if shown == LEFT_OUT:
-        return actual
-    if isinstance(shown, dict) and isinstance(actual, dict):
-        filled = {name: fill(value, actual[name]) if name in actual else value for name, value in shown.items()}
-        if LEFT_OUT in filled:
-            del filled[LEFT_OUT]
-            return actual | filled
-        return filled
-    if isinstance(shown, list) and isinstance(actual, list):
-        open_end = shown[-1:] == [LEFT_OUT]
-        first = shown[:-1] if open_end else shown
-        filled_in = [fill(*pair) for pair in zip(first, actual, strict=False)]
-        return filled_in + first[len(actual) :] + (actual[len(first) :] if open_end else [])
-    return shown
-
-
-def normal(value: Any) -> str:
-    """Return a text that distinguishes ``1`` from ``1.0`` and from ``true``."""
-    return json.dumps(value, indent=1, sort_keys=True)
-
-
-class Keys:
-    """The keys that the daemon issued, and those that the document shows in their place."""
-
-    def __init__(self) -> None:
-        self._given: dict[str, str] = {}  # by the key that the document shows
-
-    def learn(self, shown: Any, actual: Any) -> None:
-        """Remember a key that a reply shows: it stands for the key that was issued, wherever either occurs."""
-        if _KEY.fullmatch(str(shown.get("key"))) and _KEY.fullmatch(str(actual.get("key"))):
-            self._given.setdefault(shown["key"], actual["key"])
-
-    def given(self, text: str) -> str:
-        """Return a text of the document with the keys that were issued."""
-        for shown, actual in self._given.items():
-            text = text.replace(shown, actual)
-        return text
-
-
-async def send(clients: NamedClients, message: Message, keys: Keys) -> None:
-    """Send a message, on a new connection unless its client has one."""
-    client = await clients.client(message.peer)
-    if _BYTES.fullmatch(message.text):
-        await client.send_bytes(bytes.fromhex(message.text))
-        await client.end()
-    else:
-        await client.send_bytes(encode_frame(keys.given(message.text).encode()))
-
-
-async def receive(clients: NamedClients, message: Message, keys: Keys, *, in_session: bool) -> None:
-    """Receive a reply and compare it; outside of sessions, the daemon then closes."""
-    reply = json.loads(await clients.receive_body(message.peer))
-    keys.learn(parse(message.text), reply)
-    assert normal(fill(parse(keys.given(message.text)), reply)) == normal(reply)
-    if not in_session:
-        await clients.expect_closed(message.peer)
-
-
-@pytest.mark.parametrize("part", PARTS, ids=[part.title for part in PARTS])
+@pytest.mark.parametrize("part", PARTS, ids=[part.name for part in PARTS])
 async def test_examples_are_true(part: Part, tmp_path: Path) -> None:
-    has_operator = any(message.peer == OPERATOR for message in part.messages)
-    data = {"data": str(tmp_path)} if has_operator else {}
-    socket = tmp_path / SOCKET_NAME if has_operator else None
-    async with running_daemon(**part.options, **data) as daemon, named_clients(daemon.port, socket) as clients:
-        sessions, keys = set(), Keys()
-        for message in part.messages:
-            if message.arrow == "<-":
-                await receive(clients, message, keys, in_session=message.peer in sessions)
-                continue
-            if not clients.has(message.peer) and '"kind": "hello"' in message.text:
-                sessions.add(message.peer)
-            await send(clients, message, keys)
+    await play(part, tmp_path)
 
 
-def test_no_arrow_is_overlooked() -> None:
-    arrows = re.findall(r'(?<!")(?:->|<-)', DOCUMENT)
-    assert len(arrows) == sum(len(part.messages) for part in PARTS)
+@pytest.mark.parametrize("document", [SPECIFICATION, *PAGES], ids=lambda document: document.name)
+def test_no_arrow_is_overlooked(document: Path) -> None:
+    arrows = re.findall(r'(?<![`"])(?:->|<-)', document.read_text("utf-8"))
+    assert len(arrows) == sum(len(part.messages) for part in parts(document))
 
 
-def test_every_kind_has_an_example() -> None:
-    sent = {message.text for part in PARTS for message in part.messages if message.arrow == "->"}
-    shown = {kind for kind in REQUESTS if any(f'"kind": "{kind}"' in text for text in sent)}
-    assert shown == set(REQUESTS)
+def test_names_of_parts_are_unique() -> None:
+    names = [part.name for part in PARTS]
+    assert len(names) == len(set(names))
 
 
 def test_every_code_has_an_example() -> None:
@@ -193,10 +50,89 @@ def test_every_code_has_an_example() -> None:
     assert shown == set(ERRORS) - set(NOT_SHOWN)
 
 
-def test_every_kind_and_code_has_a_part_that_explains_it() -> None:
-    titles = {part.title for part in parts()}
-    assert {f'kind = "{kind}"' for kind in REQUESTS} <= titles
-    assert all(f'"{code}"' in DOCUMENT for code in ERRORS)
+def section(title: str) -> str:
+    """Return the text of the one section with this title, without its number."""
+    (found,) = [part.text for part in SECTIONS if part.title.partition(" ")[2] == title]
+    return found
+
+
+def first_words(text: str) -> list[str]:
+    """Return the first word of each line that is indented by two spaces."""
+    return re.findall(r"^  (\w+) ", text, re.MULTILINE)
+
+
+def test_it_is_short_and_its_lines_fit_a_terminal() -> None:
+    assert len(TEXT.encode()) <= MAX_BYTES
+    assert max(map(len, TEXT.splitlines())) <= MAX_COLUMNS
+
+
+def test_contents_name_every_chapter() -> None:
+    listed = re.findall(r"\b([0-9]+)  (\w.*?)(?=  |$)", SECTIONS[0].text, re.MULTILINE)
+    chapters = re.findall(r"^([0-9]+) ([A-Z, ]+)$", TEXT, re.MULTILINE)
+    assert sorted((int(number), title.upper()) for number, title in listed) == [(int(n), t) for n, t in chapters]
+
+
+def test_sections_are_numbered_in_order() -> None:
+    numbers = [tuple(map(int, part.title.split()[0].split("."))) for part in SECTIONS[1:]]
+    for one, next_ in pairwise(numbers):
+        assert next_ in {(*one, 1), (*one[:-1], one[-1] + 1), (one[0] + 1,)}
+
+
+def test_references_to_sections_and_pages_lead_somewhere() -> None:
+    numbers = {part.title.split()[0] for part in SECTIONS[1:]}
+    references = [each for group in re.findall(r"\(([0-9.]+(?:, [0-9.]+)*)\)", TEXT) for each in group.split(", ")]
+    assert references
+    assert set(references) <= numbers
+    pages = set(re.findall(r"\b([\w-]+\.md)\b", TEXT))
+    assert pages
+    assert pages <= {page.name for page in PAGES}
+
+
+def test_links_of_pages_lead_somewhere() -> None:
+    headings = {page.name: re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE) for page in PAGES}
+    anchors = {
+        name: {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings[name]} for name in headings
+    }
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([\w-]+\.md)?(?:#([\w-]+))?\)", page.read_text("utf-8")):
+            assert not anchor or anchor in anchors[target or page.name]
+            assert not target or target in anchors
+
+
+def test_table_of_kinds_lists_each_with_its_section() -> None:
+    assert first_words(section("THE KINDS, IN ONE TABLE")) == [
+        part.title.split()[1] for part in SECTIONS if part.title.startswith("7.")
+    ]
+    assert sorted(first_words(section("THE KINDS, IN ONE TABLE"))) == sorted(REQUESTS)
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_section_of_a_kind_has_its_form(kind: str) -> None:
+    (part,) = [part for part in SECTIONS if part.title.startswith("7.") and part.title.split()[1] == kind]
+    request = f"Request: {REQUESTS[kind].__name__}\n"
+    reply = re.search(r"^Reply: \w+(?:, as of (\w+))?$", part.text, re.MULTILINE)
+    assert part.text.startswith("\n" + request)
+    assert reply
+    assert reply[1] is None or f"\nReply: {reply[0].split()[1].rstrip(',')}\n" in section(reply[1])
+    example = re.search(r"^  (?:\w+ )?-> ", part.text, re.MULTILINE)
+    assert example
+    assert part.text.index(request) < reply.start() < example.start()
+    if errors := re.search(r"^Errors: ", part.text, re.MULTILINE):
+        assert reply.start() < errors.start() < example.start()
+    assert any(f'"kind": "{kind}"' in message.text for message in part.messages if message.arrow == "->")
+
+
+def test_table_of_codes_lists_each() -> None:
+    assert first_words(section("Codes")) == list(ERRORS)
+
+
+def test_table_of_terminations_lists_each() -> None:
+    words = [
+        word.replace("COLOR", color)
+        for word in first_words(section("phase, result and termination"))
+        for color in ("white", "black")
+    ]
+    assert list(dict.fromkeys(words)) == list(get_args(Termination))
 
 
 def test_omitted_part_of_an_example_matches_anything() -> None:

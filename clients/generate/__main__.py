@@ -1,8 +1,10 @@
-"""Generator of code in the clients: ``python -m clients.generate``, from the top of the source tree. It writes
+"""Generator of code and tables from the messages: ``python -m clients.generate``, from the top of the source tree. It
+writes
 
 - in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
   from ``trio_client.py``;
-- ``clients/node/protocol.d.ts``, from ``protocol/schema.json``.
+- ``clients/node/protocol.d.ts``, from ``protocol/schema.json``;
+- the tables of fields in ``PROTOCOL`` and in the pages of ``docs/protocol``, from ``protocol/schema.json``.
 
 With ``--check`` it writes nothing, prints the names of outdated files, and exits with 1 if there are any.
 """

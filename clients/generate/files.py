@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from . import python_types, typescript
+from . import protocol_tables, python_types, typescript
 from .blocking_client import blocking_client
 from .shapes import Shapes
 
@@ -18,13 +18,19 @@ def current(root: Path) -> dict[Path, str]:
 
     :param root: the top of a source tree.
     """
-    shapes = Shapes(json.loads((root / "protocol" / "schema.json").read_text("utf-8")))
+    schema = json.loads((root / "protocol" / "schema.json").read_text("utf-8"))
+    shapes = Shapes(schema)
     package = root / "clients" / "python" / "gm_client"
     blocking = package / "blocking.py"
     text = blocking.read_text("utf-8")
     text = with_region(text, "types", python_types.render(shapes))
     text = with_region(text, "client", blocking_client((package / "trio_client.py").read_text("utf-8")))
-    return {blocking: text, root / "clients" / "node" / "protocol.d.ts": typescript.render(shapes)}
+    texts = [root / "PROTOCOL", *sorted((root / "docs" / "protocol").glob("*.md"))]
+    return {
+        blocking: text,
+        root / "clients" / "node" / "protocol.d.ts": typescript.render(shapes),
+        **{each: protocol_tables.with_tables(each.read_text("utf-8"), schema) for each in texts},
+    }
 
 
 def with_region(text: str, name: str, content: str) -> str:

@@ -55,11 +55,17 @@ export type SenseResult = [string, Piece | null][];
  * player's, for each request.
  */
 export interface Clock {
+  /** Time for the game, above 0. */
   initial?: number;
+  /** Added after each own move. */
   increment?: number;
+  /** Time for the first move, above 0. */
   first_move?: number;
+  /** Time for each later move, above 0. */
   per_move?: number;
+  /** Overstepping that does not lose. */
   margin?: number;
+  /** Most delay per request not charged. */
   lag?: number;
 }
 
@@ -67,28 +73,51 @@ export interface Clock {
 export interface Limits {
   /** Longest request, in bytes. */
   max_message: number;
+  /** Most connections at a time. */
   max_connections: number;
+  /** Longest wait. */
   max_wait_seconds: number;
+  /** Most games in one wait. */
   max_wait_games: number;
+  /** Most rows in a reply of games. */
   max_games_page: number;
+  /** Plies after which a game is drawn. */
   max_plies: number;
+  /** Longest pgn, in characters. */
   max_pgn: number;
+  /** Milliseconds of the processor, per address. */
   max_work_per_minute: number | null;
+  /** Silence after which a session ends. */
   idle_seconds: number;
+  /** Time for one message. */
   frame_seconds: number;
+  /** Time for a player's first request in a game. */
   start_seconds: number;
+  /** Failed keys and passwords, per address. */
   max_failures_per_minute: number;
+  /** Players registered, per address. */
   max_registrations_per_hour: number;
+  /** Registered players. */
   max_players: number;
+  /** Life of an invitation. */
   invitation_seconds: number;
+  /** Unanswered invitations, per inviter. */
   max_invitations: number;
+  /** Invitations made, per address. */
   max_invitations_per_minute: number;
+  /** Life of a seat that new_game keeps. */
   kept_seat_seconds: number;
+  /** Unanswered invitations, per invited player. */
   max_invitations_received: number;
+  /** Unanswered invitations, per address. */
   max_invitations_from_address: number;
+  /** Games made, per address. */
   max_games_per_hour: number;
+  /** Games that are not over, per address. */
   max_unfinished_games: number;
+  /** Players registered, per address. */
   max_registrations_per_day: number;
+  /** Keys replaced, per address. */
   max_rekeys_per_hour: number;
   [limit: string]: number | null;
 }
@@ -99,85 +128,131 @@ export interface Limits {
  * dark_chess visible.
  */
 export interface GameState {
-  /** Rank 1 is the first list, file a its first element; null: no piece. */
+  /** Rank 1 is first, in it file a; null: an empty square. */
   board?: (Piece | null)[][];
+  /** Bits: 1, 2 White's king's, queen's side; 4, 8 Black's. */
   available_castles: number;
+  /** 0 (a) to 7 of a legal en passant capture; else -1. */
   passant_file: number;
-  /** For each square, the rank and file of every piece that could move there. */
+  /** For each square, the rank and file of each piece that could move there. */
   access_map?: [number, number][][][];
+  /** Plies played; rbc: turns played. */
   ply_index: number;
+  /** The moves in PGN, without headers; null: hidden. */
   pgn?: string | null;
+  /** The position in FEN. */
   fen: string;
+  /** Bits of draws that can be taken: 1 fifty moves, 2 threefold. */
   draws: number;
+  /** How the game stands. */
   termination: Termination;
+  /** Whether the side to move is in check. */
   in_check: boolean;
+  /** The game. */
   game_id: number;
+  /** Its variant. */
   variant: string;
+  /** White; null: an open seat. */
   player_white: Id | null;
+  /** Black; null: an open seat. */
   player_black: Id | null;
+  /** The first position, complete. */
   start_fen: string;
+  /** The side to move. */
   turn: Color;
+  /** What is to be done; null: hidden. */
   phase: Phase | null;
+  /** "*" until the game has one. */
   result: Result;
+  /** null: no clock. */
   clock: ClockState | null;
+  /** Whether an offer stands. */
   draw_offered: boolean;
+  /** In UCI. */
   last_move: string | null;
+  /** crazyhouse: the pieces in hand. */
   pockets?: Pockets;
+  /** rbc: where the opponent has just captured. */
   opponent_capture?: string | null;
+  /** rbc: the seat's latest sense. */
   last_sense?: LastSense | null;
+  /** rbc: the seat's latest move. */
   last_result?: LastResult | null;
+  /** dark_chess: the squares seen. */
   visible?: string[] | null;
   [field: string]: unknown;
 }
 
 /** The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value. */
 export interface ClockState {
+  /** White's seconds left; null: hidden. */
   white: number | null;
+  /** Black's seconds left; null: hidden. */
   black: number | null;
   [field: string]: unknown;
 }
 
 /** The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals). */
 export interface Pockets {
+  /** As "QNP". */
   white: string;
+  /** As "qnp". */
   black: string;
   [field: string]: unknown;
 }
 
 /** A seat's latest sense: its ply, its square (null: none), and its result. */
 export interface LastSense {
+  /** The ply_index it was made at. */
   ply: number;
+  /** Its centre; null: nothing. */
   square: string | null;
+  /** The squares sensed, and what stands there. */
   sense_result: SenseResult;
   [field: string]: unknown;
 }
 
 /** A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured. */
 export interface LastResult {
+  /** The ply_index it was made at. */
   ply: number;
+  /** The move asked for. */
   requested_move: string | null;
+  /** The move made; null: nothing moved. */
   taken_move: string | null;
+  /** Where it captured. */
   capture_square: string | null;
   [field: string]: unknown;
 }
 
 /** The options of a game as the server resolved them, without those that its variant does not have. */
 export interface Options {
+  /** The variant. */
   variant: Variant;
+  /** The start position. */
   fen: string;
+  /** Its number. */
   position?: number | null;
+  /** As in the request. */
   draws?: "automatic" | "claimed";
+  /** As in the request. */
   max_moves?: number | null;
+  /** As in the request. */
   clock: Clock | null;
+  /** As in the request. */
   illegal_move?: "lose" | "refuse";
+  /** As in the request. */
   reversible_moves?: number | null;
+  /** As in the request. */
   max_turns?: number | null;
   [field: string]: unknown;
 }
 
 /** The names of a game's players; null for an open id or an empty seat. */
 export interface PlayerNames {
+  /** White's name. */
   white: string | null;
+  /** Black's name. */
   black: string | null;
   [field: string]: unknown;
 }
@@ -187,16 +262,27 @@ export interface PlayerNames {
  * a move, or ended.
  */
 export interface GameRow {
+  /** The game. */
   game_id: number;
+  /** Its variant. */
   variant: Variant;
+  /** White; null: an open seat. */
   player_white: Id | null;
+  /** Black; null: an open seat. */
   player_black: Id | null;
+  /** open: not begun. */
   status: GameStatus;
+  /** The side to move. */
   turn: Color;
+  /** Plies played; rbc: turns played. */
   ply_index: number;
+  /** How the game stands. */
   termination: Termination;
+  /** "*" until the game has one. */
   result: Result;
+  /** UTC: 2026-11-21T04:41:00Z. */
   created: string;
+  /** UTC of its start, last move or end. */
   changed: string;
   [field: string]: unknown;
 }
@@ -206,12 +292,19 @@ export interface GameRow {
  * lately. room: how many more games it takes.
  */
 export interface PlayerRow {
+  /** The player. */
   player: number;
+  /** Its name. */
   name: string;
+  /** Whether it has one. */
   password: boolean;
+  /** Whether it has no key any more. */
   revoked: boolean;
+  /** Whether it is present. */
   here: boolean;
+  /** How many more games it takes. */
   room: number;
+  /** UTC: 2026-11-21T04:41:00Z. */
   created: string;
   [field: string]: unknown;
 }
@@ -222,29 +315,48 @@ export interface PlayerRow {
  * how many seconds it was given to begin, or null.
  */
 export interface InvitationRow {
+  /** The game. */
   game_id: number;
+  /** The other player; null: an open seat. */
   opponent: number | null;
+  /** Its name, if registered. */
   name: string | null;
+  /** The player's color. */
   color: Color;
+  /** What it is played with. */
   options: Options;
+  /** Whether it counts for ratings. */
   ranked: boolean;
+  /** UTC: 2026-11-21T04:41:00Z. */
   created: string;
+  /** Seconds from then until it expires. */
   lapses: number | null;
   [field: string]: unknown;
 }
 
 /** A version of a player's bot. deviation is the standard deviation of its rating; anchor: its rating is fixed. */
 export interface LeaderboardRow {
+  /** 1: the highest rating. */
   place: number;
+  /** The player. */
   player: number;
+  /** Its name. */
   name: string;
+  /** Of the player's bot. */
   version: number;
+  /** On Elo's scale. */
   rating: number;
+  /** Its standard deviation. */
   deviation: number;
+  /** Whether the rating is fixed. */
   anchor: boolean;
+  /** Ranked games that have ended. */
   games: number;
+  /** Of these. */
   wins: number;
+  /** Of these. */
   draws: number;
+  /** Of these. */
   losses: number;
   [field: string]: unknown;
 }
@@ -253,33 +365,53 @@ export interface LeaderboardRow {
 
 /** Fields that a request of any kind may have. A player of null is nobody. */
 export interface Fields {
+  /** A value that the reply repeats. */
   id?: Id | string | null;
+  /** Whether states in the reply lack board, access_map and pgn. */
   brief?: boolean;
+  /** The player who acts; left out: the session's; null: nobody. */
   player?: Id | null;
+  /** The key of that player. */
   key?: string | null;
 }
 
 /** The terms of a new game. The client adds a token if there is none. */
 export interface GameFields extends Fields {
+  /** Names the request for a retry. */
   token?: string | null;
+  /** Default: standard. */
   variant?: Variant | null;
+  /** The start position. */
   fen?: string | null;
+  /** Number of the start position. */
   position?: number | null;
+  /** Instead of position; taken modulo 960. */
   seed?: Id | null;
+  /** How draws come about. */
   draws?: "automatic" | "claimed" | null;
+  /** Moves a side, then a draw. */
   max_moves?: number | null;
+  /** The time control. */
   clock?: string | Clock | null;
+  /** Default: refuse. */
   illegal_move?: "lose" | "refuse" | null;
+  /** rbc; default: 100; null: no limit. */
   reversible_moves?: number | null;
+  /** rbc: turns a side, then a draw. */
   max_turns?: number | null;
 }
 
 /** A request to begin a version 2 session, or to name another player for the rest of it, by id or name. */
 export interface HelloFields extends Fields {
+  /** The highest version the client speaks. */
   protocol?: Id;
+  /** Name of the client program. */
   client?: string;
+  /** A registered player's name, instead of player. */
   name?: string | null;
+  /** Its password, instead of key. */
   password?: string | null;
+  /** Shows live games in full. */
   spectator_key?: string | null;
 }
 
@@ -289,132 +421,177 @@ export interface PingFields extends Fields {
 
 /** A request for a new game; with pgn as GameFromPgn. A null seat goes to the first who joins. */
 export interface NewGameFields extends GameFields {
+  /** White; null: an open seat. */
   player_white: Id | null;
+  /** Black; null: an open seat. */
   player_black: Id | null;
+  /** As in game_from_pgn. */
   pgn?: string | null;
 }
 
 /** A request for a new game from the end of a PGN's main line. */
 export interface GameFromPgnFields extends GameFields {
+  /** White; null: an open seat. */
   player_white: Id | null;
+  /** Black; null: an open seat. */
   player_black: Id | null;
+  /** One game; its main line is played. */
   pgn: string;
 }
 
 /** A request to move, in SAN or UCI; in rbc, null passes. */
 export interface MoveFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** SAN or UCI; null (rbc): pass. */
   move: string | null;
+  /** The seat acted for. */
   seat?: Color | null;
-  /** The ply_index acted on; with it, a repeated request acts only once. */
+  /** The ply_index acted on; makes a retry safe. */
   ply?: Id | null;
-  /** Seconds that the player took, for a clock with lag. */
+  /** Seconds the player took, for a clock with lag. */
   thought?: number | null;
+  /** Whether to offer a draw. */
   offer_draw?: boolean;
 }
 
 /** A request to sense the three by three squares around square (a name, or a1 = 0 to h8 = 63); null for none. */
 export interface SenseFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** A name (e7), 0 (a1) to 63 (h8), or null: sense nothing. */
   square: string | Id | null;
+  /** The seat acted for. */
   seat?: Color | null;
-  /** The ply_index acted on; with it, a repeated request acts only once. */
+  /** The ply_index acted on; makes a retry safe. */
   ply?: Id | null;
-  /** Seconds that the player took, for a clock with lag. */
+  /** Seconds the player took, for a clock with lag. */
   thought?: number | null;
 }
 
 /** A request to resign, to claim a draw, or to agree to a draw. */
 export interface EndGameFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** How the game is to end. */
   termination: VoluntaryTermination;
+  /** The seat acted for. */
   seat?: Color | null;
-  /** The ply_index acted on; with it, a repeated request acts only once. */
+  /** The ply_index acted on; makes a retry safe. */
   ply?: Id | null;
-  /** Seconds that the player took, for a clock with lag. */
+  /** Seconds the player took, for a clock with lag. */
   thought?: number | null;
 }
 
 /** A request for a game's state, as player may see it. */
 export interface StateFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** The seat acted for. */
   seat?: Color | null;
+  /** Whether to add the actions. */
   actions?: boolean;
 }
 
 /** A request that blocks until the player must act in one of the games, or one is over. */
 export interface WaitFields extends Fields {
+  /** Wait for this game. */
   game_id?: Id | null;
+  /** Wait for the first of these games. */
   game_ids?: Id[] | null;
+  /** Wait for any of the player's games. */
   any?: boolean;
+  /** With any: ignore these games. */
   except?: Id[];
+  /** The seat acted for. */
   seat?: Color | null;
-  /** The ply_index acted on; with it, a repeated request acts only once. */
+  /** Spectators: wait until ply_index is above it. */
   ply?: Id | null;
+  /** Seconds; default and most: max_wait_seconds. */
   timeout?: number | null;
+  /** Whether to add the actions. */
   actions?: boolean;
 }
 
 /** A request for the moves, and in rbc the senses, that the player may make now. */
 export interface ActionsFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** The seat acted for. */
   seat?: Color | null;
 }
 
 /** A request for a page of games, newest first. */
 export interface GamesFields extends Fields {
+  /** Only games of this status. */
   status?: GameStatus | null;
+  /** Only games of this variant. */
   variant?: Variant | null;
+  /** The most rows. */
   limit?: number;
+  /** Only games with a lower id. */
   before?: Id | null;
 }
 
 /** A request for the whole game as PGN and as UCI moves. */
 export interface HistoryFields extends Fields {
+  /** The game. */
   game_id: Id;
 }
 
 /** A request to register a player. Repeated with the same name and token, it shows the same player. */
 export interface RegisterFields extends Fields {
+  /** The name wanted. */
   name: string;
+  /** 8 to 256 characters. */
   password?: string | null;
+  /** 1 to 256 characters, for a retry. */
   token?: string | null;
 }
 
 /** A request for a new key for the player; the operator may send its name instead of the id. */
 export interface RekeyFields extends Fields {
+  /** Operator: instead of player. */
   name?: string | null;
+  /** 1 to 256 characters, for a retry. */
   token?: string | null;
 }
 
 /** A request to take a seat: an open one, or one that the player was invited to. */
 export interface JoinFields extends Fields {
+  /** The game. */
   game_id: Id;
+  /** The seat to take. */
   seat?: Color | null;
 }
 
 /** The operator's request to revoke a player's key and password, and to end its sessions. */
 export interface RevokeFields extends Fields {
+  /** Instead of player. */
   name?: string | null;
 }
 
 /** The operator's request for a page of registered players, newest first; with here, only those who are here. */
 export interface PlayersFields extends Fields {
+  /** Whether to list only players who are present. */
   here?: boolean;
+  /** The most rows. */
   limit?: number;
+  /** Only players with a lower id. */
   before?: Id | null;
 }
 
 /** A request to invite a registered player who is here, by name or id, to a game. */
 export interface ChallengeFields extends GameFields {
+  /** A name or an id. */
   opponent: Id | string;
-  /** The colour that the player wants; without it, it is drawn. */
+  /** The color wanted; else it is drawn. */
   color?: Color | null;
 }
 
 /** A request for a game with any player who seeks the same game. If there is none, the player waits for one. */
 export interface SeekFields extends GameFields {
-  /** The colour that the player wants; without it, it is drawn. */
+  /** The color wanted; else any. */
   color?: Color | null;
 }
 
@@ -423,18 +600,23 @@ export interface SeekFields extends GameFields {
  * received_after and sent_after are the values from the previous page; without them, both lists start again.
  */
 export interface InvitationsFields extends Fields {
+  /** The most rows. */
   limit?: number;
+  /** Where the page before ended. */
   received_after?: string | null;
+  /** Where the page before ended. */
   sent_after?: string | null;
 }
 
 /** A request to take the seat that is kept for the player. */
 export interface AcceptFields extends Fields {
+  /** The game. */
   game_id: Id;
 }
 
 /** A request to call off a game that has not begun; without game_id, to stop seeking. */
 export interface DeclineFields extends Fields {
+  /** The game; left out: stop seeking. */
   game_id?: Id | null;
 }
 
@@ -447,12 +629,15 @@ export interface SettingsFields extends Fields {
   max_games?: number | null;
   /** Whether the player wants ranked games. */
   ranked?: boolean | null;
+  /** The bot's version: the present one, or the next. */
   version?: number | null;
 }
 
 /** The operator's request to create a game between two registered players who are here, and to invite both. */
 export interface PairFields extends GameFields {
+  /** A name or an id. */
   white: Id | string;
+  /** A name or an id. */
   black: Id | string;
   /** Whether the game counts for the ratings. */
   ranked?: boolean;
@@ -460,7 +645,9 @@ export interface PairFields extends GameFields {
 
 /** A request for a page of the leaderboard, the strongest first: limit rows after the place after. */
 export interface LeaderboardFields extends Fields {
+  /** The most rows. */
   limit?: number;
+  /** How many rows to skip. */
   after?: Id;
 }
 
@@ -475,71 +662,101 @@ export interface Reply {
 
 /** The server's version, kinds of requests and limits, and the session's player. */
 export interface HelloReply extends Reply {
+  /** The session's version. */
   protocol: number;
+  /** Name and version of the server. */
   server: string;
+  /** The kinds the server knows. */
   kinds: string[];
+  /** The session's player. */
   player: Id | null;
+  /** The server's limits. */
   limits: Limits;
 }
 
 /** The new game, or the one created before with the same token. */
 export interface NewGameReply extends Reply {
+  /** The game. */
   game_id: number;
+  /** The game's state. */
   state: GameState;
+  /** What it is played with. */
   options: Options;
 }
 
 /** The UCI moves and, in rbc, the squares to sense; null if it is not the seat's turn. */
 export interface ActionsReply extends Reply {
+  /** Squares to sense. */
   sense_actions: string[] | null;
+  /** Moves to ask for, in UCI. */
   move_actions: string[] | null;
 }
 
 /** A page of games, and the before to send for the next page; null at the end. */
 export interface GamesReply extends Reply {
+  /** The page. */
   games: GameRow[];
+  /** What to send as before for the next page. */
   before: number | null;
 }
 
 /** The full PGN with headers, and the moves in UCI. In rbc, history is the game as reconchess saves it. */
 export interface HistoryReply extends Reply {
+  /** The game, with headers. */
   pgn: string;
+  /** Its moves in UCI. */
   moves: string[];
+  /** rbc: reconchess's GameHistory. */
   history?: Record<string, unknown> | null;
 }
 
 /** The seat that the player has taken, or had already, and the game. names is left out if no player is registered. */
 export interface JoinReply extends Reply {
+  /** The player's seat. */
   seat: Color;
+  /** The game's state. */
   state: GameState;
+  /** What it is played with. */
   options: Options;
+  /** If a player is registered. */
   names?: PlayerNames;
 }
 
 /** A player and its key; the key is null in the reply to a repeated request if it was used already. */
 export interface KeyReply extends Reply {
+  /** The player. */
   player: number;
+  /** Its name. */
   name: string;
+  /** Its key; null: it has been used. */
   key: string | null;
 }
 
 /** The player whose key was revoked. */
 export interface PlayerReply extends Reply {
+  /** The player. */
   player: number;
+  /** Its name. */
   name: string;
 }
 
 /** A page of players, and the before to send for the next page; null at the end. */
 export interface PlayersReply extends Reply {
+  /** The page. */
   players: PlayerRow[];
+  /** What to send as before for the next page. */
   before: number | null;
 }
 
 /** The game in which the player has a seat; all fields are null while a seek waits. */
 export interface SeatReply extends Reply {
+  /** The game. */
   game_id: number | null;
+  /** The player's seat. */
   seat: Color | null;
+  /** The game's state. */
   state: GameState | null;
+  /** What it is played with. */
   options: Options | null;
 }
 
@@ -548,19 +765,29 @@ export interface SeatReply extends Reply {
  * received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
  */
 export interface InvitationsReply extends Reply {
+  /** Those to the player. */
   received: InvitationRow[];
+  /** Those from the player. */
   sent: InvitationRow[];
+  /** Whether a seek waits. */
   seeking: boolean;
+  /** What to send for the next page. */
   received_after?: string;
+  /** What to send for the next page. */
   sent_after?: string;
 }
 
 /** The settings of a registered player. */
 export interface SettingsReply extends Reply {
+  /** The player. */
   player: number;
+  /** Its name. */
   name: string;
+  /** As it is now. */
   max_games: number;
+  /** As it is now. */
   ranked: boolean;
+  /** As it is now. */
   version: number;
 }
 
@@ -569,10 +796,15 @@ export interface SettingsReply extends Reply {
  * called it off, or null.
  */
 export interface PairReply extends Reply {
+  /** The game. */
   game_id: number;
+  /** The seats taken so far. */
   accepted: Color[];
+  /** The side that called it off. */
   called_off: Color | null;
+  /** The game's state. */
   state: GameState;
+  /** What it is played with. */
   options: Options;
 }
 
@@ -581,14 +813,19 @@ export interface PairReply extends Reply {
  * ratings are computed from.
  */
 export interface LeaderboardReply extends Reply {
+  /** The page. */
   leaderboard: LeaderboardRow[];
+  /** What to send for the next page. */
   after: number | null;
+  /** Games the ratings are computed from. */
   games: number;
 }
 
 /** The result of a sense; empty if nothing was sensed. */
 export interface SenseReply extends Reply {
+  /** The squares sensed, and what stands there. */
   sense_result: SenseResult;
+  /** The game's state. */
   state: GameState;
 }
 
@@ -600,21 +837,29 @@ export interface StateReply extends Reply {
 /** The game, with the actions if requested, and with names if a player is registered. */
 export interface StateActionsReply extends Reply {
   state: GameState;
+  /** As in actions, if asked for. */
   sense_actions?: string[] | null;
+  /** As in actions, if asked for. */
   move_actions?: string[] | null;
+  /** In state, if a player is registered. */
   names?: PlayerNames;
 }
 
 /** The game in which the player is to act, or which is over; a state of null if no game needs the player yet. */
 export interface WaitReply extends Reply {
+  /** The game's state. */
   state: GameState | null;
+  /** In wait: the game that is due. */
   game_id?: number;
+  /** As in actions, if asked for. */
   sense_actions?: string[] | null;
+  /** As in actions, if asked for. */
   move_actions?: string[] | null;
 }
 
 /** The game declined; a state of null where there was no game. */
 export interface DeclineReply extends Reply {
+  /** The game's state. */
   state: GameState | null;
 }
 
@@ -628,8 +873,12 @@ export interface ChallengeReply extends Reply {
 
 /** The game. In reconnaissance blind chess also the move requested, the move made, and the capture square. */
 export interface MoveReply extends Reply {
+  /** The game's state. */
   state: GameState;
+  /** The move asked for. */
   requested_move?: string | null;
+  /** The move made; null: nothing moved. */
   taken_move?: string | null;
+  /** Where it captured. */
   capture_square?: string | null;
 }

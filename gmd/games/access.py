@@ -5,7 +5,7 @@ on ``source`` may move to ``target``. One OR adds all moves of a piece, one AND 
 and one unpacking yields, for each square, the set of its sources. The map of a new position therefore costs only about
 ten microseconds. The same lanes say whether the side to move has a move, and which piece a SAN move means.
 
-The rule (``PROTOCOL``, "access_map"): the legal moves of each colour as if it were its turn, without castling, and with
+The rule (``PROTOCOL``, 8.1): the legal moves of each colour as if it were its turn, without castling, and with
 en passant for the side to move only; and every move that would capture a king, even by a pinned piece. A side without
 a king (possible in reconnaissance chess) guards nothing.
 """

@@ -35,10 +35,10 @@ class Request(Struct, tag_field="kind", kw_only=True):
     ``key`` is the key of that player, if it is registered.
     """
 
-    id: int | str | None = None
-    brief: bool = False
-    player: PlayerId | UnsetType | None = UNSET
-    key: Key | UnsetType | None = UNSET
+    id: int | str | None = None  #: A value that the reply repeats.
+    brief: bool = False  #: Whether states in the reply lack board, access_map and pgn.
+    player: PlayerId | UnsetType | None = UNSET  #: The player who acts; left out: the session's; null: nobody.
+    key: Key | UnsetType | None = UNSET  #: The key of that player.
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown(self))})"
@@ -50,4 +50,4 @@ class Request(Struct, tag_field="kind", kw_only=True):
 class Reply(Struct, kw_only=True):
     """The field that every reply may have: the request's ``id``. Each ends with ``error``, null if there is none."""
 
-    id: int | str | UnsetType = UNSET
+    id: int | str | UnsetType = UNSET  #: The id of the request, if it had one.

@@ -17,14 +17,14 @@ WantedColor = Annotated[Color, Meta(description="The colour that the player want
 class Challenge(GameRequest, tag="challenge", kw_only=True):
     """A request to invite a registered player who is here, by name or id, to a game."""
 
-    opponent: PlayerId | PlayerName
-    color: WantedColor | None = None
+    opponent: PlayerId | PlayerName  #: A name or an id.
+    color: WantedColor | None = None  #: The color wanted; else it is drawn.
 
 
 class Seek(GameRequest, tag="seek", kw_only=True):
     """A request for a game with any player who seeks the same game. If there is none, the player waits for one."""
 
-    color: WantedColor | None = None
+    color: WantedColor | None = None  #: The color wanted; else any.
 
 
 #: The end of a page of invitations, opaque to clients.
@@ -37,21 +37,21 @@ class ListInvitations(Request, tag="invitations", kw_only=True):
     ``received_after`` and ``sent_after`` are the values from the previous page; without them, both lists start again.
     """
 
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    received_after: InvitationPlace | None = None
-    sent_after: InvitationPlace | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
+    received_after: InvitationPlace | None = None  #: Where the page before ended.
+    sent_after: InvitationPlace | None = None  #: Where the page before ended.
 
 
 class Accept(Request, tag="accept", kw_only=True):
     """A request to take the seat that is kept for the player."""
 
-    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]  #: The game.
 
 
 class Decline(Request, tag="decline", kw_only=True):
     """A request to call off a game that has not begun; without ``game_id``, to stop seeking."""
 
-    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+    game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None  #: The game; left out: stop seeking.
 
 
 class Settings(Request, tag="settings", kw_only=True):
@@ -64,24 +64,24 @@ class Settings(Request, tag="settings", kw_only=True):
         Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
     ) = None
     ranked: Annotated[bool, Meta(description="Whether the player wants ranked games.")] | None = None
-    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None  #: The bot's version: the present one, or the next.
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
     """The operator's request to create a game between two registered players who are here, and to invite both."""
 
-    white: PlayerId | PlayerName
-    black: PlayerId | PlayerName
+    white: PlayerId | PlayerName  #: A name or an id.
+    black: PlayerId | PlayerName  #: A name or an id.
     ranked: Annotated[bool, Meta(description="Whether the game counts for the ratings.")] = False
 
 
 class SeatReply(Reply, kw_only=True):
     """The game in which the player has a seat; all fields are null while a seek waits."""
 
-    game_id: int | None
-    seat: Color | None
-    state: GameState | None
-    options: GameOptions | None
+    game_id: int | None  #: The game.
+    seat: Color | None  #: The player's seat.
+    state: GameState | None  #: The game's state.
+    options: GameOptions | None  #: What it is played with.
     error: None = None
 
 
@@ -90,11 +90,11 @@ class PairReply(Reply, kw_only=True):
     that has called it off, or null.
     """
 
-    game_id: int
-    accepted: list[Color]
-    called_off: Color | None
-    state: GameState
-    options: GameOptions
+    game_id: int  #: The game.
+    accepted: list[Color]  #: The seats taken so far.
+    called_off: Color | None  #: The side that called it off.
+    state: GameState  #: The game's state.
+    options: GameOptions  #: What it is played with.
     error: None = None
 
 
@@ -105,14 +105,14 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     is the colour of the player that asks. ``lapses`` is how many seconds it was given to begin, or null.
     """
 
-    game_id: int
-    opponent: int | None
-    name: str | None
-    color: Color
-    options: GameOptions
-    ranked: bool
-    created: str
-    lapses: float | None
+    game_id: int  #: The game.
+    opponent: int | None  #: The other player; null: an open seat.
+    name: str | None  #: Its name, if registered.
+    color: Color  #: The player's color.
+    options: GameOptions  #: What it is played with.
+    ranked: bool  #: Whether it counts for ratings.
+    created: str  #: UTC: 2026-11-21T04:41:00Z.
+    lapses: float | None  #: Seconds from then until it expires.
 
 
 class InvitationsReply(Reply, kw_only=True):
@@ -121,20 +121,20 @@ class InvitationsReply(Reply, kw_only=True):
     ``received_after`` and ``sent_after`` are to be sent for the next page; each is left out at the end of its list.
     """
 
-    received: list[InvitationRow]
-    sent: list[InvitationRow]
-    seeking: bool
-    received_after: InvitationPlace | UnsetType = UNSET
-    sent_after: InvitationPlace | UnsetType = UNSET
+    received: list[InvitationRow]  #: Those to the player.
+    sent: list[InvitationRow]  #: Those from the player.
+    seeking: bool  #: Whether a seek waits.
+    received_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
+    sent_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
     error: None = None
 
 
 class SettingsReply(Reply, kw_only=True):
     """The settings of a registered player."""
 
-    player: int
-    name: str
-    max_games: int
-    ranked: bool
-    version: int
+    player: int  #: The player.
+    name: str  #: Its name.
+    max_games: int  #: As it is now.
+    ranked: bool  #: As it is now.
+    version: int  #: As it is now.
     error: None = None

@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from .base import Request
 
 Seconds = Annotated[float, Meta(ge=0)]
+#: A number of moves or turns after which a game is drawn.
+MoveLimit = Annotated[int, Meta(ge=1, le=1_000_000)]
 #: A time control as text (:mod:`gm_protocol.clock_text`); real ones are much shorter than this limit.
 ClockText = Annotated[str, Meta(max_length=64)]
 
@@ -24,26 +26,26 @@ class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
     time until a request arrives the client may claim as not the player's, for each request.
     """
 
-    initial: Seconds | UnsetType = UNSET
-    increment: Seconds | UnsetType = UNSET
-    first_move: Seconds | UnsetType = UNSET
-    per_move: Seconds | UnsetType = UNSET
-    margin: Seconds | UnsetType = UNSET
-    lag: Seconds | UnsetType = UNSET
+    initial: Seconds | UnsetType = UNSET  #: Time for the game, above 0.
+    increment: Seconds | UnsetType = UNSET  #: Added after each own move.
+    first_move: Seconds | UnsetType = UNSET  #: Time for the first move, above 0.
+    per_move: Seconds | UnsetType = UNSET  #: Time for each later move, above 0.
+    margin: Seconds | UnsetType = UNSET  #: Overstepping that does not lose.
+    lag: Seconds | UnsetType = UNSET  #: Most delay per request not charged.
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):
     """The options of a game as the server resolved them, without those that its variant does not have."""
 
-    variant: Variant
-    fen: str
-    position: int | UnsetType | None = UNSET
-    draws: DrawRule | UnsetType = UNSET
-    max_moves: int | UnsetType | None = UNSET
-    clock: ClockOption | None
-    illegal_move: IllegalMoveRule | UnsetType = UNSET
-    reversible_moves: int | UnsetType | None = UNSET
-    max_turns: int | UnsetType | None = UNSET
+    variant: Variant  #: The variant.
+    fen: str  #: The start position.
+    position: int | UnsetType | None = UNSET  #: Its number.
+    draws: DrawRule | UnsetType = UNSET  #: As in the request.
+    max_moves: int | UnsetType | None = UNSET  #: As in the request.
+    clock: ClockOption | None  #: As in the request.
+    illegal_move: IllegalMoveRule | UnsetType = UNSET  #: As in the request.
+    reversible_moves: int | UnsetType | None = UNSET  #: As in the request.
+    max_turns: int | UnsetType | None = UNSET  #: As in the request.
 
 
 class GameRequest(Request, kw_only=True):
@@ -52,14 +54,14 @@ class GameRequest(Request, kw_only=True):
     ``clock`` may be a text, such as ``180+2``.
     """
 
-    token: str | None = None
-    variant: Variant | None = None
-    fen: str | None = None
-    position: Annotated[int, Meta(ge=0, le=959)] | None = None
-    seed: int | None = None
-    draws: DrawRule | None = None
-    max_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    clock: ClockOption | ClockText | UnsetType | None = UNSET
-    illegal_move: IllegalMoveRule | None = None
-    reversible_moves: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType | None = UNSET
-    max_turns: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    token: str | None = None  #: Names the request for a retry.
+    variant: Variant | None = None  #: Default: standard.
+    fen: str | None = None  #: The start position.
+    position: Annotated[int, Meta(ge=0, le=959)] | None = None  #: Number of the start position.
+    seed: int | None = None  #: Instead of position; taken modulo 960.
+    draws: DrawRule | None = None  #: How draws come about.
+    max_moves: MoveLimit | None = None  #: Moves a side, then a draw.
+    clock: ClockOption | ClockText | UnsetType | None = UNSET  #: The time control.
+    illegal_move: IllegalMoveRule | None = None  #: Default: refuse.
+    reversible_moves: MoveLimit | UnsetType | None = UNSET  #: rbc; default: 100; null: no limit.
+    max_turns: MoveLimit | None = None  #: rbc: turns a side, then a draw.

@@ -12,38 +12,38 @@ from .base import PlayerId, PlayerName, Reply, Request, shown
 class Register(Request, tag="register", kw_only=True):
     """A request to register a player. Repeated with the same name and token, it shows the same player."""
 
-    name: PlayerName
-    password: str | None = None
-    token: str | None = None
+    name: PlayerName  #: The name wanted.
+    password: str | None = None  #: 8 to 256 characters.
+    token: str | None = None  #: 1 to 256 characters, for a retry.
 
 
 class Rekey(Request, tag="rekey", kw_only=True):
     """A request for a new key for the player; the operator may send its ``name`` instead of the id."""
 
-    name: PlayerName | None = None
-    token: str | None = None
+    name: PlayerName | None = None  #: Operator: instead of player.
+    token: str | None = None  #: 1 to 256 characters, for a retry.
 
 
 class Revoke(Request, tag="revoke", kw_only=True):
     """The operator's request to revoke a player's key and password, and to end its sessions."""
 
-    name: PlayerName | None = None
+    name: PlayerName | None = None  #: Instead of player.
 
 
 class ListPlayers(Request, tag="players", kw_only=True):
     """The operator's request for a page of registered players, newest first; with ``here``, only those who are here."""
 
-    here: bool = False
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    before: PlayerId | None = None
+    here: bool = False  #: Whether to list only players who are present.
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
+    before: PlayerId | None = None  #: Only players with a lower id.
 
 
 class KeyReply(Reply, kw_only=True):
     """A player and its key; the key is null in the reply to a repeated request if it was used already."""
 
-    player: int
-    name: str
-    key: str | None
+    player: int  #: The player.
+    name: str  #: Its name.
+    key: str | None  #: Its key; null: it has been used.
     error: None = None
 
     def __repr__(self) -> str:
@@ -56,8 +56,8 @@ class KeyReply(Reply, kw_only=True):
 class RevokedReply(Reply, kw_only=True):
     """The player whose key was revoked."""
 
-    player: int
-    name: str
+    player: int  #: The player.
+    name: str  #: Its name.
     error: None = None
 
 
@@ -68,18 +68,18 @@ class PlayerRow(Struct, kw_only=True, frozen=True):
     takes.
     """
 
-    player: int
-    name: str
-    password: bool
-    revoked: bool
-    here: bool
-    room: int
-    created: str
+    player: int  #: The player.
+    name: str  #: Its name.
+    password: bool  #: Whether it has one.
+    revoked: bool  #: Whether it has no key any more.
+    here: bool  #: Whether it is present.
+    room: int  #: How many more games it takes.
+    created: str  #: UTC: 2026-11-21T04:41:00Z.
 
 
 class PlayersReply(Reply, kw_only=True):
     """A page of players, and the ``before`` to send for the next page; null at the end."""
 
-    players: list[PlayerRow]
-    before: int | None
+    players: list[PlayerRow]  #: The page.
+    before: int | None  #: What to send as before for the next page.
     error: None = None

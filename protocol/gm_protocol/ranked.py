@@ -12,8 +12,8 @@ from .base import Reply, Request
 class GetLeaderboard(Request, tag="leaderboard", kw_only=True):
     """A request for a page of the leaderboard, the strongest first: ``limit`` rows after the place ``after``."""
 
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
-    after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
+    after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: How many rows to skip.
 
 
 class LeaderboardRow(Struct, kw_only=True, frozen=True):
@@ -22,17 +22,17 @@ class LeaderboardRow(Struct, kw_only=True, frozen=True):
     ``deviation`` is the standard deviation of its rating; ``anchor``: its rating is fixed.
     """
 
-    place: int
-    player: int
-    name: str
-    version: int
-    rating: float
-    deviation: float
-    anchor: bool
-    games: int
-    wins: int
-    draws: int
-    losses: int
+    place: int  #: 1: the highest rating.
+    player: int  #: The player.
+    name: str  #: Its name.
+    version: int  #: Of the player's bot.
+    rating: float  #: On Elo's scale.
+    deviation: float  #: Its standard deviation.
+    anchor: bool  #: Whether the rating is fixed.
+    games: int  #: Ranked games that have ended.
+    wins: int  #: Of these.
+    draws: int  #: Of these.
+    losses: int  #: Of these.
 
 
 class LeaderboardReply(Reply, kw_only=True):
@@ -40,7 +40,7 @@ class LeaderboardReply(Reply, kw_only=True):
     the ratings are computed from.
     """
 
-    leaderboard: list[LeaderboardRow]
-    after: int | None
-    games: int
+    leaderboard: list[LeaderboardRow]  #: The page.
+    after: int | None  #: What to send for the next page.
+    games: int  #: Games the ratings are computed from.
     error: None = None

@@ -66,13 +66,13 @@ Piece = Annotated[str, Meta(extra_json_schema={"enum": [side + kind for side in 
 
 #: ``board[rank][file]``: rank 1 first, file a first; None for an empty square, else "wp", "wR", "bK" and so on.
 BoardRows = Annotated[
-    list[list[Piece | None]], Meta(description="Rank 1 is the first list, file a its first element; null: no piece.")
+    list[list[Piece | None]], Meta(description="Rank 1 is first, in it file a; null: an empty square.")
 ]
 
 #: ``access_map[rank][file]``: the (rank, file) of every piece of either colour that could move there, ascending.
 AccessMap = Annotated[
     list[list[list[tuple[int, int]]]],
-    Meta(description="For each square, the rank and file of every piece that could move there."),
+    Meta(description="For each square, the rank and file of each piece that could move there."),
 ]
 
 
@@ -83,32 +83,32 @@ SenseResult = list[tuple[str, Piece | None]]
 class ClockState(Struct, frozen=True):
     """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
-    white: float | None
-    black: float | None
+    white: float | None  #: White's seconds left; null: hidden.
+    black: float | None  #: Black's seconds left; null: hidden.
 
 
 class Pockets(Struct, frozen=True):
     """The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals)."""
 
-    white: str
-    black: str
+    white: str  #: As "QNP".
+    black: str  #: As "qnp".
 
 
 class LastSense(Struct, frozen=True, gc=False):
     """A seat's latest sense: its ply, its square (null: none), and its result."""
 
-    ply: int
-    square: str | None
-    sense_result: SenseResult
+    ply: int  #: The ply_index it was made at.
+    square: str | None  #: Its centre; null: nothing.
+    sense_result: SenseResult  #: The squares sensed, and what stands there.
 
 
 class LastResult(Struct, frozen=True, gc=False):
     """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
-    ply: int
-    requested_move: str | None
-    taken_move: str | None
-    capture_square: str | None
+    ply: int  #: The ply_index it was made at.
+    requested_move: str | None  #: The move asked for.
+    taken_move: str | None  #: The move made; null: nothing moved.
+    capture_square: str | None  #: Where it captured.
 
 
 class GameState(Struct, kw_only=True, frozen=True, gc=False):
@@ -119,29 +119,29 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     """
 
     board: BoardRows | UnsetType = UNSET
-    available_castles: int
-    passant_file: int
+    available_castles: int  #: Bits: 1, 2 White's king's, queen's side; 4, 8 Black's.
+    passant_file: int  #: 0 (a) to 7 of a legal en passant capture; else -1.
     access_map: AccessMap | UnsetType = UNSET
-    ply_index: int
-    pgn: str | UnsetType | None = UNSET
-    fen: str
-    draws: int
-    termination: Termination
-    in_check: bool
+    ply_index: int  #: Plies played; rbc: turns played.
+    pgn: str | UnsetType | None = UNSET  #: The moves in PGN, without headers; null: hidden.
+    fen: str  #: The position in FEN.
+    draws: int  #: Bits of draws that can be taken: 1 fifty moves, 2 threefold.
+    termination: Termination  #: How the game stands.
+    in_check: bool  #: Whether the side to move is in check.
 
-    game_id: int
-    variant: str
-    player_white: PlayerId | None
-    player_black: PlayerId | None
-    start_fen: str
-    turn: Color
-    phase: Phase | None
-    result: Result
-    clock: ClockState | None
-    draw_offered: bool
-    last_move: str | None
-    pockets: Pockets | UnsetType = UNSET
-    opponent_capture: str | UnsetType | None = UNSET
-    last_sense: LastSense | UnsetType | None = UNSET
-    last_result: LastResult | UnsetType | None = UNSET
-    visible: list[str] | UnsetType | None = UNSET
+    game_id: int  #: The game.
+    variant: str  #: Its variant.
+    player_white: PlayerId | None  #: White; null: an open seat.
+    player_black: PlayerId | None  #: Black; null: an open seat.
+    start_fen: str  #: The first position, complete.
+    turn: Color  #: The side to move.
+    phase: Phase | None  #: What is to be done; null: hidden.
+    result: Result  #: "*" until the game has one.
+    clock: ClockState | None  #: null: no clock.
+    draw_offered: bool  #: Whether an offer stands.
+    last_move: str | None  #: In UCI.
+    pockets: Pockets | UnsetType = UNSET  #: crazyhouse: the pieces in hand.
+    opponent_capture: str | UnsetType | None = UNSET  #: rbc: where the opponent has just captured.
+    last_sense: LastSense | UnsetType | None = UNSET  #: rbc: the seat's latest sense.
+    last_result: LastResult | UnsetType | None = UNSET  #: rbc: the seat's latest move.
+    visible: list[str] | UnsetType | None = UNSET  #: dark_chess: the squares seen.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,12 +13,15 @@ import pytest
 
 from clients.generate.blocking_client import blocking_client
 from clients.generate.files import current, with_region
+from clients.generate.protocol_tables import with_tables
 from tests.clients.other_languages import ROOT
 
 BLOCKING = Path("clients/python/gm_client/blocking.py")
 TRIO = Path("clients/python/gm_client/trio_client.py")
 DECLARATIONS = Path("clients/node/protocol.d.ts")
 SCHEMA = Path("protocol/schema.json")
+SPECIFICATION = Path("PROTOCOL")
+LIMITS = Path("docs/protocol/limits.md")
 
 
 def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
@@ -32,7 +36,7 @@ def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 def tree(tmp_path: Path) -> Path:
     """Return a folder with a copy of all files that the generator reads and writes."""
     shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
-    for path in (BLOCKING, TRIO, DECLARATIONS, SCHEMA):
+    for path in (BLOCKING, TRIO, DECLARATIONS, SCHEMA, SPECIFICATION, LIMITS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -44,7 +48,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-@pytest.mark.parametrize("path", [BLOCKING, DECLARATIONS], ids=str)
+@pytest.mark.parametrize("path", [BLOCKING, DECLARATIONS, SPECIFICATION, LIMITS], ids=str)
 def test_generated_file_is_current(path: Path) -> None:
     assert current(ROOT)[ROOT / path] == (ROOT / path).read_text("utf-8"), "run: python -m clients.generate"
 
@@ -85,14 +89,40 @@ def test_new_schema_field_reaches_the_types_of_both_languages(tree: Path) -> Non
     structs = schema["$defs"]
     structs["LeaderboardRow"]["properties"]["streak"] = {"type": "integer", "description": "How many games were won."}
     structs["LeaderboardRow"]["required"].append("streak")
-    structs["GetLeaderboard"]["properties"]["since"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    structs["GetLeaderboard"]["properties"]["since"] = {
+        "description": "Only games from this day on.",
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "default": None,
+    }
+    structs["Limits"]["properties"]["max_streaks"] = {"type": "integer", "description": "Most streaks."}
     (tree / SCHEMA).write_text(json.dumps(schema), "utf-8")
-    assert generate(tree) == (0, [str(BLOCKING), str(DECLARATIONS)])
+    assert generate(tree) == (0, [str(BLOCKING), str(DECLARATIONS), str(SPECIFICATION), str(LIMITS)])
     blocking, declarations = [(tree / path).read_text("utf-8") for path in (BLOCKING, DECLARATIONS)]
     assert "    #: How many games were won.\n    streak: int\n" in blocking
     assert "    since: str | None\n" in blocking
     assert "  /** How many games were won. */\n  streak: number;\n" in declarations
     assert "  since?: string | null;\n" in declarations
+    specification = (tree / SPECIFICATION).read_text("utf-8")
+    assert "\n  streak    int: How many games were won\n" in specification
+    assert "\n  [since] string: Only games from this day on\n" in specification
+    assert re.search(r"\n  \[max_streaks\] +int: Most streaks\n", (tree / LIMITS).read_text("utf-8"))
+
+
+def test_field_without_description_is_refused() -> None:
+    schema = json.loads((ROOT / SCHEMA).read_text("utf-8"))
+    del schema["$defs"]["ClockOption"]["properties"]["lag"]["description"]
+    with pytest.raises(ValueError, match="ClockOption: lag has no description"):
+        with_tables("Object: ClockOption\n", schema)
+
+
+def test_field_that_an_earlier_table_has_is_only_named() -> None:
+    schema = json.loads((ROOT / SCHEMA).read_text("utf-8"))
+    text = with_tables("Request: Accept\n\nRequest: GetHistory\n  stale\n\nReply: Pong\nEnd.\n", schema)
+    assert text == (
+        "Request: Accept\n  game_id int: The game\n\n"
+        "Request: GetHistory\n  game_id: as in Accept\n\n"
+        "Reply: Pong\n  none\nEnd.\n"
+    )
 
 
 def test_trio_word_without_a_blocking_counterpart_is_refused() -> None:

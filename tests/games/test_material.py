@@ -1,4 +1,4 @@
-"""Insufficient material draws exactly the cases that ``PROTOCOL`` lists, with automatic draws only."""
+"""Insufficient material draws exactly the cases that ``docs/protocol/games.md`` lists, with automatic draws only."""
 
 from __future__ import annotations
 

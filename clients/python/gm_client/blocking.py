@@ -149,11 +149,17 @@ class Clock(TypedDict):
     arrives the client may claim as not the player's, for each request.
     """
 
+    #: Time for the game, above 0.
     initial: NotRequired[float]
+    #: Added after each own move.
     increment: NotRequired[float]
+    #: Time for the first move, above 0.
     first_move: NotRequired[float]
+    #: Time for each later move, above 0.
     per_move: NotRequired[float]
+    #: Overstepping that does not lose.
     margin: NotRequired[float]
+    #: Most delay per request not charged.
     lag: NotRequired[float]
 
 
@@ -162,28 +168,51 @@ class Limits(TypedDict):
 
     #: Longest request, in bytes.
     max_message: int
+    #: Most connections at a time.
     max_connections: int
+    #: Longest wait.
     max_wait_seconds: float
+    #: Most games in one wait.
     max_wait_games: int
+    #: Most rows in a reply of games.
     max_games_page: int
+    #: Plies after which a game is drawn.
     max_plies: int
+    #: Longest pgn, in characters.
     max_pgn: int
+    #: Milliseconds of the processor, per address.
     max_work_per_minute: int | None
+    #: Silence after which a session ends.
     idle_seconds: float
+    #: Time for one message.
     frame_seconds: float
+    #: Time for a player's first request in a game.
     start_seconds: float
+    #: Failed keys and passwords, per address.
     max_failures_per_minute: int
+    #: Players registered, per address.
     max_registrations_per_hour: int
+    #: Registered players.
     max_players: int
+    #: Life of an invitation.
     invitation_seconds: float
+    #: Unanswered invitations, per inviter.
     max_invitations: int
+    #: Invitations made, per address.
     max_invitations_per_minute: int
+    #: Life of a seat that new_game keeps.
     kept_seat_seconds: float
+    #: Unanswered invitations, per invited player.
     max_invitations_received: int
+    #: Unanswered invitations, per address.
     max_invitations_from_address: int
+    #: Games made, per address.
     max_games_per_hour: int
+    #: Games that are not over, per address.
     max_unfinished_games: int
+    #: Players registered, per address.
     max_registrations_per_day: int
+    #: Keys replaced, per address.
     max_rekeys_per_hour: int
 
 
@@ -194,85 +223,131 @@ class GameState(TypedDict):
     requests. Only crazyhouse has pockets, only rbc the three fields after it, and only dark_chess visible.
     """
 
-    #: Rank 1 is the first list, file a its first element; null: no piece.
+    #: Rank 1 is first, in it file a; null: an empty square.
     board: NotRequired[list[list[Piece | None]]]
+    #: Bits: 1, 2 White's king's, queen's side; 4, 8 Black's.
     available_castles: int
+    #: 0 (a) to 7 of a legal en passant capture; else -1.
     passant_file: int
-    #: For each square, the rank and file of every piece that could move there.
+    #: For each square, the rank and file of each piece that could move there.
     access_map: NotRequired[list[list[list[tuple[int, int]]]]]
+    #: Plies played; rbc: turns played.
     ply_index: int
+    #: The moves in PGN, without headers; null: hidden.
     pgn: NotRequired[str | None]
+    #: The position in FEN.
     fen: str
+    #: Bits of draws that can be taken: 1 fifty moves, 2 threefold.
     draws: int
+    #: How the game stands.
     termination: Termination
+    #: Whether the side to move is in check.
     in_check: bool
+    #: The game.
     game_id: int
+    #: Its variant.
     variant: str
+    #: White; null: an open seat.
     player_white: int | None
+    #: Black; null: an open seat.
     player_black: int | None
+    #: The first position, complete.
     start_fen: str
+    #: The side to move.
     turn: Color
+    #: What is to be done; null: hidden.
     phase: Phase | None
+    #: "*" until the game has one.
     result: Result
+    #: null: no clock.
     clock: ClockState | None
+    #: Whether an offer stands.
     draw_offered: bool
+    #: In UCI.
     last_move: str | None
+    #: crazyhouse: the pieces in hand.
     pockets: NotRequired[Pockets]
+    #: rbc: where the opponent has just captured.
     opponent_capture: NotRequired[str | None]
+    #: rbc: the seat's latest sense.
     last_sense: NotRequired[LastSense | None]
+    #: rbc: the seat's latest move.
     last_result: NotRequired[LastResult | None]
+    #: dark_chess: the squares seen.
     visible: NotRequired[list[str] | None]
 
 
 class ClockState(TypedDict):
     """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
+    #: White's seconds left; null: hidden.
     white: float | None
+    #: Black's seconds left; null: hidden.
     black: float | None
 
 
 class Pockets(TypedDict):
     """The pieces that each side has in hand in crazyhouse, most valuable first (White's in capitals)."""
 
+    #: As "QNP".
     white: str
+    #: As "qnp".
     black: str
 
 
 class LastSense(TypedDict):
     """A seat's latest sense: its ply, its square (null: none), and its result."""
 
+    #: The ply_index it was made at.
     ply: int
+    #: Its centre; null: nothing.
     square: str | None
+    #: The squares sensed, and what stands there.
     sense_result: SenseResult
 
 
 class LastResult(TypedDict):
     """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
+    #: The ply_index it was made at.
     ply: int
+    #: The move asked for.
     requested_move: str | None
+    #: The move made; null: nothing moved.
     taken_move: str | None
+    #: Where it captured.
     capture_square: str | None
 
 
 class Options(TypedDict):
     """The options of a game as the server resolved them, without those that its variant does not have."""
 
+    #: The variant.
     variant: Variant
+    #: The start position.
     fen: str
+    #: Its number.
     position: NotRequired[int | None]
+    #: As in the request.
     draws: NotRequired[Literal["automatic", "claimed"]]
+    #: As in the request.
     max_moves: NotRequired[int | None]
+    #: As in the request.
     clock: Clock | None
+    #: As in the request.
     illegal_move: NotRequired[Literal["lose", "refuse"]]
+    #: As in the request.
     reversible_moves: NotRequired[int | None]
+    #: As in the request.
     max_turns: NotRequired[int | None]
 
 
 class PlayerNames(TypedDict):
     """The names of a game's players; null for an open id or an empty seat."""
 
+    #: White's name.
     white: str | None
+    #: Black's name.
     black: str | None
 
 
@@ -282,16 +357,27 @@ class GameRow(TypedDict):
     Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last began, got a move, or ended.
     """
 
+    #: The game.
     game_id: int
+    #: Its variant.
     variant: Variant
+    #: White; null: an open seat.
     player_white: int | None
+    #: Black; null: an open seat.
     player_black: int | None
+    #: open: not begun.
     status: GameStatus
+    #: The side to move.
     turn: Color
+    #: Plies played; rbc: turns played.
     ply_index: int
+    #: How the game stands.
     termination: Termination
+    #: "*" until the game has one.
     result: Result
+    #: UTC: 2026-11-21T04:41:00Z.
     created: str
+    #: UTC of its start, last move or end.
     changed: str
 
 
@@ -301,12 +387,19 @@ class PlayerRow(TypedDict):
     revoked: it has no key. here: it has a session, or sent a request lately. room: how many more games it takes.
     """
 
+    #: The player.
     player: int
+    #: Its name.
     name: str
+    #: Whether it has one.
     password: bool
+    #: Whether it has no key any more.
     revoked: bool
+    #: Whether it is present.
     here: bool
+    #: How many more games it takes.
     room: int
+    #: UTC: 2026-11-21T04:41:00Z.
     created: str
 
 
@@ -317,190 +410,257 @@ class InvitationRow(TypedDict):
     colour of the player that asks. lapses is how many seconds it was given to begin, or null.
     """
 
+    #: The game.
     game_id: int
+    #: The other player; null: an open seat.
     opponent: int | None
+    #: Its name, if registered.
     name: str | None
+    #: The player's color.
     color: Color
+    #: What it is played with.
     options: Options
+    #: Whether it counts for ratings.
     ranked: bool
+    #: UTC: 2026-11-21T04:41:00Z.
     created: str
+    #: Seconds from then until it expires.
     lapses: float | None
 
 
 class LeaderboardRow(TypedDict):
     """A version of a player's bot. deviation is the standard deviation of its rating; anchor: its rating is fixed."""
 
+    #: 1: the highest rating.
     place: int
+    #: The player.
     player: int
+    #: Its name.
     name: str
+    #: Of the player's bot.
     version: int
+    #: On Elo's scale.
     rating: float
+    #: Its standard deviation.
     deviation: float
+    #: Whether the rating is fixed.
     anchor: bool
+    #: Ranked games that have ended.
     games: int
+    #: Of these.
     wins: int
+    #: Of these.
     draws: int
+    #: Of these.
     losses: int
 
 
 class Fields(TypedDict, total=False):
     """Fields that a request of any kind may have. A player of null is nobody."""
 
+    #: A value that the reply repeats.
     id: int | str | None
+    #: Whether states in the reply lack board, access_map and pgn.
     brief: bool
+    #: The player who acts; left out: the session's; null: nobody.
     player: int | None
+    #: The key of that player.
     key: str | None
 
 
 class GameFields(Fields, total=False):
     """The terms of a new game. The client adds a token if there is none."""
 
+    #: Names the request for a retry.
     token: str | None
+    #: Default: standard.
     variant: Variant | None
+    #: The start position.
     fen: str | None
+    #: Number of the start position.
     position: int | None
+    #: Instead of position; taken modulo 960.
     seed: int | None
+    #: How draws come about.
     draws: Literal["automatic", "claimed"] | None
+    #: Moves a side, then a draw.
     max_moves: int | None
+    #: The time control.
     clock: str | Clock | None
+    #: Default: refuse.
     illegal_move: Literal["lose", "refuse"] | None
+    #: rbc; default: 100; null: no limit.
     reversible_moves: int | None
+    #: rbc: turns a side, then a draw.
     max_turns: int | None
 
 
 class HelloFields(Fields, total=False):
     """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
+    #: The highest version the client speaks.
     protocol: int
+    #: Name of the client program.
     client: str
+    #: A registered player's name, instead of player.
     name: str | None
+    #: Its password, instead of key.
     password: str | None
+    #: Shows live games in full.
     spectator_key: str | None
 
 
 class NewGameFields(GameFields, total=False):
     """A request for a new game; with pgn as GameFromPgn. A null seat goes to the first who joins."""
 
+    #: As in game_from_pgn.
     pgn: str | None
 
 
 class GameFromPgnFields(GameFields, total=False):
     """A request for a new game from the end of a PGN's main line."""
 
+    #: One game; its main line is played.
     pgn: str
 
 
 class MoveFields(Fields, total=False):
     """A request to move, in SAN or UCI; in rbc, null passes."""
 
+    #: The seat acted for.
     seat: Color | None
-    #: The ply_index acted on; with it, a repeated request acts only once.
+    #: The ply_index acted on; makes a retry safe.
     ply: int | None
-    #: Seconds that the player took, for a clock with lag.
+    #: Seconds the player took, for a clock with lag.
     thought: float | None
+    #: Whether to offer a draw.
     offer_draw: bool
 
 
 class SenseFields(Fields, total=False):
     """A request to sense the three by three squares around square (a name, or a1 = 0 to h8 = 63); null for none."""
 
+    #: The seat acted for.
     seat: Color | None
-    #: The ply_index acted on; with it, a repeated request acts only once.
+    #: The ply_index acted on; makes a retry safe.
     ply: int | None
-    #: Seconds that the player took, for a clock with lag.
+    #: Seconds the player took, for a clock with lag.
     thought: float | None
 
 
 class EndGameFields(Fields, total=False):
     """A request to resign, to claim a draw, or to agree to a draw."""
 
+    #: The seat acted for.
     seat: Color | None
-    #: The ply_index acted on; with it, a repeated request acts only once.
+    #: The ply_index acted on; makes a retry safe.
     ply: int | None
-    #: Seconds that the player took, for a clock with lag.
+    #: Seconds the player took, for a clock with lag.
     thought: float | None
 
 
 class StateFields(Fields, total=False):
     """A request for a game's state, as player may see it."""
 
+    #: The seat acted for.
     seat: Color | None
+    #: Whether to add the actions.
     actions: bool
 
 
 class WaitFields(Fields, total=False):
     """A request that blocks until the player must act in one of the games, or one is over."""
 
+    #: Wait for the first of these games.
     game_ids: list[int] | None
+    #: Wait for any of the player's games.
     any: bool
+    #: With any: ignore these games.
     except_: list[int]
+    #: The seat acted for.
     seat: Color | None
-    #: The ply_index acted on; with it, a repeated request acts only once.
+    #: Spectators: wait until ply_index is above it.
     ply: int | None
+    #: Seconds; default and most: max_wait_seconds.
     timeout: float | None
+    #: Whether to add the actions.
     actions: bool
 
 
 class ActionsFields(Fields, total=False):
     """A request for the moves, and in rbc the senses, that the player may make now."""
 
+    #: The seat acted for.
     seat: Color | None
 
 
 class GamesFields(Fields, total=False):
     """A request for a page of games, newest first."""
 
+    #: Only games of this status.
     status: GameStatus | None
+    #: Only games of this variant.
     variant: Variant | None
+    #: The most rows.
     limit: int
+    #: Only games with a lower id.
     before: int | None
 
 
 class RegisterFields(Fields, total=False):
     """A request to register a player. Repeated with the same name and token, it shows the same player."""
 
+    #: 8 to 256 characters.
     password: str | None
+    #: 1 to 256 characters, for a retry.
     token: str | None
 
 
 class RekeyFields(Fields, total=False):
     """A request for a new key for the player; the operator may send its name instead of the id."""
 
+    #: Operator: instead of player.
     name: str | None
+    #: 1 to 256 characters, for a retry.
     token: str | None
 
 
 class JoinFields(Fields, total=False):
     """A request to take a seat: an open one, or one that the player was invited to."""
 
+    #: The seat to take.
     seat: Color | None
 
 
 class RevokeFields(Fields, total=False):
     """The operator's request to revoke a player's key and password, and to end its sessions."""
 
+    #: Instead of player.
     name: str | None
 
 
 class PlayersFields(Fields, total=False):
     """The operator's request for a page of registered players, newest first; with here, only those who are here."""
 
+    #: Whether to list only players who are present.
     here: bool
+    #: The most rows.
     limit: int
+    #: Only players with a lower id.
     before: int | None
 
 
 class ChallengeFields(GameFields, total=False):
     """A request to invite a registered player who is here, by name or id, to a game."""
 
-    #: The colour that the player wants; without it, it is drawn.
+    #: The color wanted; else it is drawn.
     color: Color | None
 
 
 class SeekFields(GameFields, total=False):
     """A request for a game with any player who seeks the same game. If there is none, the player waits for one."""
 
-    #: The colour that the player wants; without it, it is drawn.
+    #: The color wanted; else any.
     color: Color | None
 
 
@@ -510,8 +670,11 @@ class InvitationsFields(Fields, total=False):
     received_after and sent_after are the values from the previous page; without them, both lists start again.
     """
 
+    #: The most rows.
     limit: int
+    #: Where the page before ended.
     received_after: str | None
+    #: Where the page before ended.
     sent_after: str | None
 
 
@@ -525,6 +688,7 @@ class SettingsFields(Fields, total=False):
     max_games: int | None
     #: Whether the player wants ranked games.
     ranked: bool | None
+    #: The bot's version: the present one, or the next.
     version: int | None
 
 
@@ -538,7 +702,9 @@ class PairFields(GameFields, total=False):
 class LeaderboardFields(Fields, total=False):
     """A request for a page of the leaderboard, the strongest first: limit rows after the place after."""
 
+    #: The most rows.
     limit: int
+    #: How many rows to skip.
     after: int
 
 
@@ -552,40 +718,55 @@ class Reply(TypedDict):
 class HelloReply(Reply):
     """The server's version, kinds of requests and limits, and the session's player."""
 
+    #: The session's version.
     protocol: int
+    #: Name and version of the server.
     server: str
+    #: The kinds the server knows.
     kinds: list[str]
+    #: The session's player.
     player: int | None
+    #: The server's limits.
     limits: Limits
 
 
 class NewGameReply(Reply):
     """The new game, or the one created before with the same token."""
 
+    #: The game.
     game_id: int
+    #: The game's state.
     state: GameState
+    #: What it is played with.
     options: Options
 
 
 class ActionsReply(Reply):
     """The UCI moves and, in rbc, the squares to sense; null if it is not the seat's turn."""
 
+    #: Squares to sense.
     sense_actions: list[str] | None
+    #: Moves to ask for, in UCI.
     move_actions: list[str] | None
 
 
 class GamesReply(Reply):
     """A page of games, and the before to send for the next page; null at the end."""
 
+    #: The page.
     games: list[GameRow]
+    #: What to send as before for the next page.
     before: int | None
 
 
 class HistoryReply(Reply):
     """The full PGN with headers, and the moves in UCI. In rbc, history is the game as reconchess saves it."""
 
+    #: The game, with headers.
     pgn: str
+    #: Its moves in UCI.
     moves: list[str]
+    #: rbc: reconchess's GameHistory.
     history: NotRequired[dict[str, Any] | None]
 
 
@@ -595,40 +776,55 @@ class JoinReply(Reply):
     names is left out if no player is registered.
     """
 
+    #: The player's seat.
     seat: Color
+    #: The game's state.
     state: GameState
+    #: What it is played with.
     options: Options
+    #: If a player is registered.
     names: NotRequired[PlayerNames]
 
 
 class KeyReply(Reply):
     """A player and its key; the key is null in the reply to a repeated request if it was used already."""
 
+    #: The player.
     player: int
+    #: Its name.
     name: str
+    #: Its key; null: it has been used.
     key: str | None
 
 
 class PlayerReply(Reply):
     """The player whose key was revoked."""
 
+    #: The player.
     player: int
+    #: Its name.
     name: str
 
 
 class PlayersReply(Reply):
     """A page of players, and the before to send for the next page; null at the end."""
 
+    #: The page.
     players: list[PlayerRow]
+    #: What to send as before for the next page.
     before: int | None
 
 
 class SeatReply(Reply):
     """The game in which the player has a seat; all fields are null while a seek waits."""
 
+    #: The game.
     game_id: int | None
+    #: The player's seat.
     seat: Color | None
+    #: The game's state.
     state: GameState | None
+    #: What it is played with.
     options: Options | None
 
 
@@ -638,20 +834,30 @@ class InvitationsReply(Reply):
     received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
     """
 
+    #: Those to the player.
     received: list[InvitationRow]
+    #: Those from the player.
     sent: list[InvitationRow]
+    #: Whether a seek waits.
     seeking: bool
+    #: What to send for the next page.
     received_after: NotRequired[str]
+    #: What to send for the next page.
     sent_after: NotRequired[str]
 
 
 class SettingsReply(Reply):
     """The settings of a registered player."""
 
+    #: The player.
     player: int
+    #: Its name.
     name: str
+    #: As it is now.
     max_games: int
+    #: As it is now.
     ranked: bool
+    #: As it is now.
     version: int
 
 
@@ -660,10 +866,15 @@ class PairReply(Reply):
     has called it off, or null.
     """
 
+    #: The game.
     game_id: int
+    #: The seats taken so far.
     accepted: list[Color]
+    #: The side that called it off.
     called_off: Color | None
+    #: The game's state.
     state: GameState
+    #: What it is played with.
     options: Options
 
 
@@ -672,15 +883,20 @@ class LeaderboardReply(Reply):
     ratings are computed from.
     """
 
+    #: The page.
     leaderboard: list[LeaderboardRow]
+    #: What to send for the next page.
     after: int | None
+    #: Games the ratings are computed from.
     games: int
 
 
 class SenseReply(Reply):
     """The result of a sense; empty if nothing was sensed."""
 
+    #: The squares sensed, and what stands there.
     sense_result: SenseResult
+    #: The game's state.
     state: GameState
 
 
@@ -694,23 +910,31 @@ class StateActionsReply(Reply):
     """The game, with the actions if requested, and with names if a player is registered."""
 
     state: GameState
+    #: As in actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
+    #: As in actions, if asked for.
     move_actions: NotRequired[list[str] | None]
+    #: In state, if a player is registered.
     names: NotRequired[PlayerNames]
 
 
 class WaitReply(Reply):
     """The game in which the player is to act, or which is over; a state of null if no game needs the player yet."""
 
+    #: The game's state.
     state: GameState | None
+    #: In wait: the game that is due.
     game_id: NotRequired[int]
+    #: As in actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
+    #: As in actions, if asked for.
     move_actions: NotRequired[list[str] | None]
 
 
 class DeclineReply(Reply):
     """The game declined; a state of null where there was no game."""
 
+    #: The game's state.
     state: GameState | None
 
 
@@ -726,9 +950,13 @@ class ChallengeReply(Reply):
 class MoveReply(Reply):
     """The game. In reconnaissance blind chess also the move requested, the move made, and the capture square."""
 
+    #: The game's state.
     state: GameState
+    #: The move asked for.
     requested_move: NotRequired[str | None]
+    #: The move made; null: nothing moved.
     taken_move: NotRequired[str | None]
+    #: Where it captured.
     capture_square: NotRequired[str | None]
 
 
