@@ -60,7 +60,7 @@ export class Client {
   #children = new Set(); // the clients of loops of turns
 
   constructor(options = {}) {
-    const { client = "gm-client/0.1.0", patience = PATIENCE_SECONDS, ...others } = options;
+    const { client = "gm-client/0.2.0", patience = PATIENCE_SECONDS, ...others } = options;
     const { player, name, key, password, spectator_key, ...where } = others;
     this.#options = { ...where, patience };
     this.#greeting = { protocol: 2, client, player, name, key, password, spectator_key };

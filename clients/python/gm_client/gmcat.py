@@ -24,7 +24,7 @@ import socket
 import sys
 from collections.abc import Iterable, Iterator
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 #: The operator's socket in a daemon's data directory.
 SOCKET_NAME = "operator.sock"
