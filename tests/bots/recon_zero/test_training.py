@@ -147,7 +147,7 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     torch.save({"version": 1, "network": {}, "weights": {}}, bare)
     with pytest.raises(BadCheckpoint, match=r"wrong\.pt is not a checkpoint"):
         load(wrong)
-    with pytest.raises(BadCheckpoint, match="no checkpoint of version 1: its version is 99"):
+    with pytest.raises(BadCheckpoint, match="is not a checkpoint of version 1: its version is 99"):
         load(other)
     with pytest.raises(BotFailed, match=r"bare\.pt is not a checkpoint: .*\n.*Missing key"):
         load_evaluator(bare)
