@@ -151,7 +151,7 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
         load(other)
     with pytest.raises(BotFailed, match=r"bare\.pt is not a checkpoint: .*\n.*Missing key"):
         load_evaluator(bare)
-    with pytest.raises(BotFailed, match="no checkpoint of version 1"):
+    with pytest.raises(BotFailed, match="is not a checkpoint of version 1"):
         load_evaluator(other)
 
 
