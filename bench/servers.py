@@ -124,7 +124,11 @@ def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) ->
 
 
 @contextmanager
-def echo(reply_bytes: int, *, one_shot: bool) -> Iterator[Server]:
-    """Run the bare echo server."""
-    with server("bench.echo", str(reply_bytes), *(["--one-shot"] if one_shot else [])) as running:
+def echo(reply_bytes: int, *, one_shot: bool, commit: bool = False) -> Iterator[Server]:
+    """Run the bare echo server.
+
+    :param commit: whether it commits what it reads to SQLite before it answers.
+    """
+    options = [*(["--one-shot"] if one_shot else []), *(["--commit"] if commit else [])]
+    with server("bench.echo", str(reply_bytes), *options) as running:
         yield running
