@@ -29,7 +29,7 @@ def make_registry(backend: Vitals) -> CollectorRegistry:
 
 
 class DaemonCollector(Collector):
-    """Every metric of the daemon itself. The README lists them in a table."""
+    """Every metric of the daemon itself. ``docs/reference/metrics.md`` lists them in a table."""
 
     def __init__(self, backend: Vitals) -> None:
         self._backend = backend

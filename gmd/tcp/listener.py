@@ -155,7 +155,7 @@ class SessionServer:
         await accept(listener, begin, note_short)
 
     async def handle(self, stream: trio.abc.Stream) -> None:
-        """Serve one connection until it is closed. It raises nothing that goes wrong there."""
+        """Serve one connection until it is closed. Errors of the connection are logged, not raised."""
         try:
             with trio.CancelScope() as scope:
                 guest = _Guest(stream, scope)

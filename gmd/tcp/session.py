@@ -36,7 +36,7 @@ LARGE_REQUEST = 65_536
 
 
 class Session:
-    """A conversation on a stream, from its first byte to its last reply. The stream is its caller's to close.
+    """A conversation on a stream, from its first byte to its last reply. The caller closes the stream.
 
     :ivar client: who is at its other end.
     :ivar opened: when it began, in the loop's time.
@@ -216,7 +216,7 @@ class Session:
             await self._pause(len(batch.replies))
 
     def _refuse(self, request: InvalidRequest) -> PendingReply:
-        """Return the reply to what is no request; a bad ``hello`` makes the session nobody's."""
+        """Return the refusal of an invalid request. An invalid ``hello`` leaves the session without a player."""
         if request.kind == "hello":
             self.client.forget()
         return dispatch.refuse(request, self._conversation.arrived)
