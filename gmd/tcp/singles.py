@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: Requests in a row that came alone, each while no other reply was held. After that many, the client is assumed to go on
-#: like this. If it plays several games over its connection, it soon sends two requests within the time of a commit, and
-#: the wrong assumption has cost no more than that time.
+#: Requests in a row that came alone, each while no other reply was held. After that many, the client is assumed to
+#: continue like this. If it plays several games over its connection, it soon sends two requests within the time of a
+#: commit, and the wrong assumption has cost no more than that time.
 SINGLES = 4
 
 
