@@ -19,6 +19,9 @@ from . import servers
 from .clients import MakeClient, OneByOne, Session, Version1, play
 from .load import Measured
 
+#: Sessions play this many times the moves, so that a run takes as long as one of version 1: in a tenth of a second the
+#: first games would count most.
+SESSION_TIMES = 10
 #: Plies of each game, and the number of games whose positions occur again and again.
 PLIES = 30
 KNOWN = 20
@@ -85,7 +88,7 @@ class Commits(NamedTuple):
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each case: medians, and the medians of the ratios round by round.
 
-    :param moves: the approximate number of requests per run.
+    :param moves: the approximate number of requests per run; sessions make ten times as many.
     """
     print(
         f"{'':26}  {'replies a second':^35}  {'ratio and its aim':^36}  {'us of processor a reply':^30}"
@@ -125,6 +128,7 @@ def _medians(runs: Sequence[Run]) -> Run:
 
 def _compare(case: Case, moves: int, rounds: int) -> tuple[list[Round], Commits]:
     """Play the same games on all four servers in turn; the first round, a warm-up, does not count."""
+    moves *= SESSION_TIMES if case.client is Session else 1
     games = max(case.clients, moves // (PLIES + 1))
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="gmd-bench-"))
