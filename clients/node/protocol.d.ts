@@ -216,7 +216,7 @@ export interface LastSense {
 export interface LastResult {
   /** The ply_index it was made at. */
   ply: number;
-  /** The move asked for. */
+  /** The move as sent; null: a pass. */
   requested_move: string | null;
   /** The move made; null: nothing moved. */
   taken_move: string | null;
@@ -312,7 +312,7 @@ export interface PlayerRow {
 /**
  * An invitation that waits for an answer, as shown to one of the two players. opponent is the other player, or null
  * if that seat is open; name is its name if it is registered; color is the colour of the player that asks. lapses is
- * how many seconds it was given to begin, or null.
+ * how many seconds it was given to begin; null in games of older servers.
  */
 export interface InvitationRow {
   /** The game. */
@@ -329,7 +329,7 @@ export interface InvitationRow {
   ranked: boolean;
   /** UTC: 2026-11-21T04:41:00Z. */
   created: string;
-  /** Seconds from then until it expires. */
+  /** Seconds after created at which it expires; null: unknown. */
   lapses: number | null;
   [field: string]: unknown;
 }
@@ -371,7 +371,7 @@ export interface Fields {
   brief?: boolean;
   /** The player who acts; left out: the session's; null: nobody. */
   player?: Id | null;
-  /** The key of that player. */
+  /** The key of that player; null: none. */
   key?: string | null;
 }
 
@@ -571,7 +571,7 @@ export interface RevokeFields extends Fields {
   name?: string | null;
 }
 
-/** The operator's request for a page of registered players, newest first; with here, only those who are here. */
+/** The operator's request for a page of registered players, newest first; with here, only present ones. */
 export interface PlayersFields extends Fields {
   /** Whether to list only players who are present. */
   here?: boolean;
@@ -581,7 +581,7 @@ export interface PlayersFields extends Fields {
   before?: Id | null;
 }
 
-/** A request to invite a registered player who is here, by name or id, to a game. */
+/** A request to invite a registered player who is present, by name or id, to a game. */
 export interface ChallengeFields extends GameFields {
   /** A name or an id. */
   opponent: Id | string;
@@ -633,7 +633,7 @@ export interface SettingsFields extends Fields {
   version?: number | null;
 }
 
-/** The operator's request to create a game between two registered players who are here, and to invite both. */
+/** The operator's request to create a game between two registered players who are present, and to invite both. */
 export interface PairFields extends GameFields {
   /** A name or an id. */
   white: Id | string;
@@ -696,7 +696,7 @@ export interface ActionsReply extends Reply {
 export interface GamesReply extends Reply {
   /** The page. */
   games: GameRow[];
-  /** What to send as before for the next page. */
+  /** What to send as before for the next page; null: the end. */
   before: number | null;
 }
 
@@ -706,8 +706,8 @@ export interface HistoryReply extends Reply {
   pgn: string;
   /** Its moves in UCI. */
   moves: string[];
-  /** rbc: reconchess's GameHistory. */
-  history?: Record<string, unknown> | null;
+  /** rbc: reconchess's GameHistory; else null. */
+  history: Record<string, unknown> | null;
 }
 
 /** The seat that the player has taken, or had already, and the game. names is left out if no player is registered. */
@@ -744,7 +744,7 @@ export interface PlayerReply extends Reply {
 export interface PlayersReply extends Reply {
   /** The page. */
   players: PlayerRow[];
-  /** What to send as before for the next page. */
+  /** What to send as before for the next page; null: the end. */
   before: number | null;
 }
 
@@ -771,9 +771,9 @@ export interface InvitationsReply extends Reply {
   sent: InvitationRow[];
   /** Whether a seek waits. */
   seeking: boolean;
-  /** What to send for the next page. */
+  /** What to send for the next page; left out: the end. */
   received_after?: string;
-  /** What to send for the next page. */
+  /** What to send for the next page; left out: the end. */
   sent_after?: string;
 }
 
@@ -815,7 +815,7 @@ export interface PairReply extends Reply {
 export interface LeaderboardReply extends Reply {
   /** The page. */
   leaderboard: LeaderboardRow[];
-  /** What to send for the next page. */
+  /** What to send for the next page; null: the end. */
   after: number | null;
   /** Games the ratings are computed from. */
   games: number;
@@ -875,7 +875,7 @@ export interface ChallengeReply extends Reply {
 export interface MoveReply extends Reply {
   /** The game's state. */
   state: GameState;
-  /** The move asked for. */
+  /** The move as sent; null: a pass. */
   requested_move?: string | null;
   /** The move made; null: nothing moved. */
   taken_move?: string | null;

@@ -301,7 +301,7 @@ class SenseReply(Reply, kw_only=True):
 class MoveReply(Reply, kw_only=True):
     """The reply of move in rbc: the requested move, the one taken (null: nothing moved), and where it captured."""
 
-    requested_move: str | None  #: The move asked for.
+    requested_move: str | None  #: The move as sent; null: a pass.
     taken_move: str | None  #: The move made; null: nothing moved.
     capture_square: str | None  #: Where it captured.
     state: GameState  #: The game's state.
@@ -339,7 +339,7 @@ class GamesReply(Reply, kw_only=True):
     """A page of games, and the ``before`` to send for the next page; null at the end."""
 
     games: list[GameRow]  #: The page.
-    before: int | None  #: What to send as before for the next page.
+    before: int | None  #: What to send as before for the next page; null: the end.
     error: None = None
 
 
@@ -348,7 +348,7 @@ class HistoryReply(Reply, kw_only=True):
 
     pgn: str  #: The game, with headers.
     moves: list[str]  #: Its moves in UCI.
-    history: dict[str, Any] | None = None  #: rbc: reconchess's GameHistory.
+    history: dict[str, Any] | None  #: rbc: reconchess's GameHistory; else null.
     error: None = None
 
 

@@ -24,8 +24,8 @@ def side_of(name: Color | None) -> bool | None:
     return None if name is None else name == "white"
 
 
-#: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc hidden from
-#: the side that is not to move.
+#: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc and
+#: dark_chess hidden from the side that is not to move.
 Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
@@ -106,7 +106,7 @@ class LastResult(Struct, frozen=True, gc=False):
     """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
     ply: int  #: The ply_index it was made at.
-    requested_move: str | None  #: The move asked for.
+    requested_move: str | None  #: The move as sent; null: a pass.
     taken_move: str | None  #: The move made; null: nothing moved.
     capture_square: str | None  #: Where it captured.
 

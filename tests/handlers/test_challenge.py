@@ -131,7 +131,7 @@ async def test_unknown_and_absent_players_get_the_same_refusal() -> None:
             shown = repr(opponent) if isinstance(opponent, str) else opponent
             assert refusal_of(await alice.ask("challenge", opponent=opponent)) == (
                 "not_available",
-                f"opponent: {shown}: no such player is here",
+                f"opponent: {shown}: no such player is present; try again when the player is online",
             )
 
 

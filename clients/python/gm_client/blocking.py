@@ -311,7 +311,7 @@ class LastResult(TypedDict):
 
     #: The ply_index it was made at.
     ply: int
-    #: The move asked for.
+    #: The move as sent; null: a pass.
     requested_move: str | None
     #: The move made; null: nothing moved.
     taken_move: str | None
@@ -407,7 +407,7 @@ class InvitationRow(TypedDict):
     """An invitation that waits for an answer, as shown to one of the two players.
 
     opponent is the other player, or null if that seat is open; name is its name if it is registered; color is the
-    colour of the player that asks. lapses is how many seconds it was given to begin, or null.
+    colour of the player that asks. lapses is how many seconds it was given to begin; null in games of older servers.
     """
 
     #: The game.
@@ -424,7 +424,7 @@ class InvitationRow(TypedDict):
     ranked: bool
     #: UTC: 2026-11-21T04:41:00Z.
     created: str
-    #: Seconds from then until it expires.
+    #: Seconds after created at which it expires; null: unknown.
     lapses: float | None
 
 
@@ -464,7 +464,7 @@ class Fields(TypedDict, total=False):
     brief: bool
     #: The player who acts; left out: the session's; null: nobody.
     player: int | None
-    #: The key of that player.
+    #: The key of that player; null: none.
     key: str | None
 
 
@@ -640,7 +640,7 @@ class RevokeFields(Fields, total=False):
 
 
 class PlayersFields(Fields, total=False):
-    """The operator's request for a page of registered players, newest first; with here, only those who are here."""
+    """The operator's request for a page of registered players, newest first; with here, only present ones."""
 
     #: Whether to list only players who are present.
     here: bool
@@ -651,7 +651,7 @@ class PlayersFields(Fields, total=False):
 
 
 class ChallengeFields(GameFields, total=False):
-    """A request to invite a registered player who is here, by name or id, to a game."""
+    """A request to invite a registered player who is present, by name or id, to a game."""
 
     #: The color wanted; else it is drawn.
     color: Color | None
@@ -693,7 +693,7 @@ class SettingsFields(Fields, total=False):
 
 
 class PairFields(GameFields, total=False):
-    """The operator's request to create a game between two registered players who are here, and to invite both."""
+    """The operator's request to create a game between two registered players who are present, and to invite both."""
 
     #: Whether the game counts for the ratings.
     ranked: bool
@@ -755,7 +755,7 @@ class GamesReply(Reply):
 
     #: The page.
     games: list[GameRow]
-    #: What to send as before for the next page.
+    #: What to send as before for the next page; null: the end.
     before: int | None
 
 
@@ -766,8 +766,8 @@ class HistoryReply(Reply):
     pgn: str
     #: Its moves in UCI.
     moves: list[str]
-    #: rbc: reconchess's GameHistory.
-    history: NotRequired[dict[str, Any] | None]
+    #: rbc: reconchess's GameHistory; else null.
+    history: dict[str, Any] | None
 
 
 class JoinReply(Reply):
@@ -811,7 +811,7 @@ class PlayersReply(Reply):
 
     #: The page.
     players: list[PlayerRow]
-    #: What to send as before for the next page.
+    #: What to send as before for the next page; null: the end.
     before: int | None
 
 
@@ -840,9 +840,9 @@ class InvitationsReply(Reply):
     sent: list[InvitationRow]
     #: Whether a seek waits.
     seeking: bool
-    #: What to send for the next page.
+    #: What to send for the next page; left out: the end.
     received_after: NotRequired[str]
-    #: What to send for the next page.
+    #: What to send for the next page; left out: the end.
     sent_after: NotRequired[str]
 
 
@@ -885,7 +885,7 @@ class LeaderboardReply(Reply):
 
     #: The page.
     leaderboard: list[LeaderboardRow]
-    #: What to send for the next page.
+    #: What to send for the next page; null: the end.
     after: int | None
     #: Games the ratings are computed from.
     games: int
@@ -952,7 +952,7 @@ class MoveReply(Reply):
 
     #: The game's state.
     state: GameState
-    #: The move asked for.
+    #: The move as sent; null: a pass.
     requested_move: NotRequired[str | None]
     #: The move made; null: nothing moved.
     taken_move: NotRequired[str | None]
