@@ -113,7 +113,7 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     options: GameOptions  #: What it is played with.
     ranked: bool  #: Whether it counts for ratings.
     created: str  #: UTC: 2026-11-21T04:41:00Z.
-    lapses: float | None  #: Seconds after created at which it expires; null: unknown.
+    lapses: float | None  #: Seconds from created until it expires, if known.
 
 
 class InvitationsReply(Reply, kw_only=True):
@@ -125,8 +125,8 @@ class InvitationsReply(Reply, kw_only=True):
     received: list[InvitationRow]  #: Those to the player.
     sent: list[InvitationRow]  #: Those from the player.
     seeking: bool  #: Whether a seek waits.
-    received_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page; left out: the end.
-    sent_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page; left out: the end.
+    received_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.
+    sent_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.
     error: None = None
 
 

@@ -81,5 +81,5 @@ class PlayersReply(Reply, kw_only=True):
     """A page of players, and the ``before`` to send for the next page; null at the end."""
 
     players: list[PlayerRow]  #: The page.
-    before: int | None  #: What to send as before for the next page; null: the end.
+    before: int | None  #: For the next page; null: the end.
     error: None = None

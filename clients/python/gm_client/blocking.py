@@ -227,9 +227,9 @@ class GameState(TypedDict):
     board: NotRequired[list[list[Piece | None]]]
     #: Bits: 1, 2 White's king's, queen's side; 4, 8 Black's.
     available_castles: int
-    #: 0 (a) to 7 of a legal en passant capture; else -1.
+    #: File, 0 to 7, of legal en passant; else -1.
     passant_file: int
-    #: For each square, the rank and file of each piece that could move there.
+    #: For each square, the pieces that could move there.
     access_map: NotRequired[list[list[list[tuple[int, int]]]]]
     #: Plies played; rbc: turns played.
     ply_index: int
@@ -247,9 +247,9 @@ class GameState(TypedDict):
     game_id: int
     #: Its variant.
     variant: str
-    #: White; null: an open seat.
+    #: The player; null: an open seat.
     player_white: int | None
-    #: Black; null: an open seat.
+    #: The player; null: an open seat.
     player_black: int | None
     #: The first position, complete.
     start_fen: str
@@ -267,7 +267,7 @@ class GameState(TypedDict):
     last_move: str | None
     #: crazyhouse: the pieces in hand.
     pockets: NotRequired[Pockets]
-    #: rbc: where the opponent has just captured.
+    #: rbc: where the opponent captured.
     opponent_capture: NotRequired[str | None]
     #: rbc: the seat's latest sense.
     last_sense: NotRequired[LastSense | None]
@@ -280,9 +280,9 @@ class GameState(TypedDict):
 class ClockState(TypedDict):
     """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
-    #: White's seconds left; null: hidden.
+    #: Seconds left; null: hidden.
     white: float | None
-    #: Black's seconds left; null: hidden.
+    #: Seconds left; null: hidden.
     black: float | None
 
 
@@ -345,9 +345,9 @@ class Options(TypedDict):
 class PlayerNames(TypedDict):
     """The names of a game's players; null for an open id or an empty seat."""
 
-    #: White's name.
+    #: The player's name.
     white: str | None
-    #: Black's name.
+    #: The player's name.
     black: str | None
 
 
@@ -361,11 +361,11 @@ class GameRow(TypedDict):
     game_id: int
     #: Its variant.
     variant: Variant
-    #: White; null: an open seat.
+    #: The player; null: an open seat.
     player_white: int | None
-    #: Black; null: an open seat.
+    #: The player; null: an open seat.
     player_black: int | None
-    #: open: not begun.
+    #: open (not begun), live or over.
     status: GameStatus
     #: The side to move.
     turn: Color
@@ -424,7 +424,7 @@ class InvitationRow(TypedDict):
     ranked: bool
     #: UTC: 2026-11-21T04:41:00Z.
     created: str
-    #: Seconds after created at which it expires; null: unknown.
+    #: Seconds from created until it expires, if known.
     lapses: float | None
 
 
@@ -718,7 +718,7 @@ class Reply(TypedDict):
 class HelloReply(Reply):
     """The server's version, kinds of requests and limits, and the session's player."""
 
-    #: The session's version.
+    #: The highest version that both speak.
     protocol: int
     #: Name and version of the server.
     server: str
@@ -755,7 +755,7 @@ class GamesReply(Reply):
 
     #: The page.
     games: list[GameRow]
-    #: What to send as before for the next page; null: the end.
+    #: For the next page; null: the end.
     before: int | None
 
 
@@ -811,7 +811,7 @@ class PlayersReply(Reply):
 
     #: The page.
     players: list[PlayerRow]
-    #: What to send as before for the next page; null: the end.
+    #: For the next page; null: the end.
     before: int | None
 
 
@@ -840,9 +840,9 @@ class InvitationsReply(Reply):
     sent: list[InvitationRow]
     #: Whether a seek waits.
     seeking: bool
-    #: What to send for the next page; left out: the end.
+    #: For the next page; left out: the end.
     received_after: NotRequired[str]
-    #: What to send for the next page; left out: the end.
+    #: For the next page; left out: the end.
     sent_after: NotRequired[str]
 
 
@@ -885,7 +885,7 @@ class LeaderboardReply(Reply):
 
     #: The page.
     leaderboard: list[LeaderboardRow]
-    #: What to send for the next page; null: the end.
+    #: For the next page; null: the end.
     after: int | None
     #: Games the ratings are computed from.
     games: int
@@ -910,9 +910,9 @@ class StateActionsReply(Reply):
     """The game, with the actions if requested, and with names if a player is registered."""
 
     state: GameState
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     move_actions: NotRequired[list[str] | None]
     #: In state, if a player is registered.
     names: NotRequired[PlayerNames]
@@ -925,9 +925,9 @@ class WaitReply(Reply):
     state: GameState | None
     #: In wait: the game that is due.
     game_id: NotRequired[int]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     move_actions: NotRequired[list[str] | None]
 
 
