@@ -50,7 +50,7 @@ def _free(field: str, player: int | str, context: RequestContext) -> Account:
     if account is None:
         raise NotAvailable(f"{field}: nobody is registered as {quote(player)}")
     if not lobby.presence.is_here(account.player):
-        raise NotAvailable(f"{field}: {quote(player)} is not here")
+        raise NotAvailable(f"{field}: {quote(player)} is not present; try again when the player is online")
     if not lobby.could_have_room(account.player):
         raise NotAvailable(f"{field}: {quote(player)} has as many games as its max_games allows; try again later")
     return account

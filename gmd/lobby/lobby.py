@@ -220,7 +220,8 @@ class Lobby:
             raise BadRequest(f"opponent: {opponent} is an open id; new_game makes a game with one")
         found = self._registry.named(opponent) if isinstance(opponent, str) else self._registry.get(opponent)
         if found is None or not self.presence.is_here(found.player):
-            raise NotAvailable(f"opponent: {quote(opponent)}: no such player is here")
+            name = quote(opponent)
+            raise NotAvailable(f"opponent: {name}: no such player is present; try again when the player is online")
         return found
 
     # --- Answering ----------------------------------------------------------------------------------------------
