@@ -231,16 +231,19 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
 def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
     """Check that remote players have a server and a clock, and that one challenged by name has a challenger."""
     remote = [entrant for entrant in entrants if entrant.bots is None]
-    named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
+    others = [entrant for entrant in remote if isinstance(entrant.remote, str) and entrant.remote != given["player"]]
     if remote and given["server"] is None:
         raise click.UsageError(f"{remote[0].spec} plays on a server: give --server")
     if remote and given["clock"] is None and variant != "rbc":
         raise click.UsageError(
             f"{remote[0].spec} plays elsewhere: give --clock, or --clock none to wait for ever if it leaves"
         )
-    if named and given["player"] is None:
-        raise click.UsageError(f"{named[0].spec} can only be challenged by a registered player: give --player")
-    if len(named) > 1:
+    if len(others) > 1:
         raise click.UsageError(
-            f"{named[0].spec} and {named[1].spec} are both remote players by name: give one by its id (gm:4503...)"
+            f"one of {others[0].spec} and {others[1].spec} must invite the other: give its name and key, as in "
+            f"--player {others[0].remote} --key @FILE"
+        )
+    if others and given["player"] is None:
+        raise click.UsageError(
+            f"{others[0].spec} can only be challenged by a registered player: give --player and --key"
         )

@@ -49,12 +49,13 @@ class Entrant:
     bots: Bots | None
     remote: int | str | None = None
 
-    def contestant(self, player: int | str) -> Contestant:
+    def contestant(self, player: int | str, name: str | None = None) -> Contestant:
         """Return the contestant.
 
         :param player: the player it plays as, if it plays here.
+        :param name: the name of that player, if the command line has it: a remote player of this name is that player.
         """
-        return Contestant(self.label, self.bots, player if self.remote is None else self.remote)
+        return Contestant(self.label, self.bots, player if self.remote in (None, name) else self.remote)
 
 
 def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]:
