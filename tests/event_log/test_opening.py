@@ -171,8 +171,8 @@ def test_second_daemon_is_refused_with_the_process_id_of_the_first(tmp_path: Pat
         second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         assert (second.returncode, second.stdout) == (1, "")
         assert (
-            second.stderr
-            == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}; name another directory with --data\n"
+            second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}; "
+            "name another directory with --data\n"
         )
     with served("--data", str(tmp_path)) as third:  # the first daemon was killed, which released its lock
         assert third.lines[1] == f"Games are kept in {tmp_path}"
