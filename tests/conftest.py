@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.order import pytest_collection_modifyitems  # noqa: F401 (pytest finds it here)
 from tests.serving import Served, served
 from tests.skips import pytest_addoption, pytest_configure  # noqa: F401 (pytest finds them here)
 from tests.tls import Certificates, make_certificates
