@@ -100,10 +100,11 @@ class Session:
         self._conversation.stop(why)
         self._interrupt_all()
 
-    def evict(self, error: TooMany) -> None:
-        """Answer what has been received, a wait as at its timeout, then send the error and close."""
+    def evict(self, error: TooMany) -> bool:
+        """Answer what has been received, a wait as at its timeout, then send the error and close; return True."""
         self._conversation.evict(error)
         self._interrupt_all()
+        return True
 
     def release(self) -> None:
         """Delete the parts that refer to the session, once nothing calls it any more.
