@@ -12,6 +12,7 @@ import click
 import trio
 
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
+from gm_protocol.options import VARIANT_TRAITS
 
 from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS
 from .address import server_options, unreachable
@@ -233,5 +234,5 @@ def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
     if given["clock"] is not None:
         fields["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
-        fields["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+        fields[VARIANT_TRAITS[variant].length] = given["max_moves"]
     return fields
