@@ -33,7 +33,7 @@ from .invitation import Invitation, invitation_of, inviter_of
 from .offer import Offer, make
 from .offer import terms as make_terms
 from .seeking import Seeking, check_inviter, seated
-from .standing import games_of
+from .unanswered import games_of
 
 #: Pending invitations shown to reconchess's client at a time: it takes four games, and asks again.
 LISTED = 100
