@@ -231,6 +231,15 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_rekeys_per_hour: int  #: Keys replaced, per address.
 
 
+class ServerBot(Struct, kw_only=True, frozen=True):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    player: int  #: Its id.
+    name: str  #: Its name, for challenge.
+    variants: list[str]  #: The variants that it plays.
+    about: str  #: Its level, in words.
+
+
 class HelloReply(Reply, kw_only=True):
     """The server's version, kinds of requests and limits, and the session's player."""
 
@@ -239,6 +248,7 @@ class HelloReply(Reply, kw_only=True):
     kinds: list[str]  #: The kinds the server knows.
     player: PlayerId | None  #: The session's player.
     limits: Limits  #: The server's limits.
+    bots: list[ServerBot] | UnsetType = UNSET  #: Its own bots, if it runs any.
     error: None = None
 
 

@@ -42,6 +42,7 @@ class Server:
 
     :ivar hello: ``player`` or ``name``, and ``key``.
     :ivar patience: seconds that the server may be unreachable.
+    :ivar path: a Unix socket, instead of host and port.
     """
 
     host: str = "127.0.0.1"
@@ -49,10 +50,11 @@ class Server:
     tls: bool | ssl.SSLContext = False
     patience: float = PATIENCE_SECONDS
     hello: Mapping[str, Any] = field(default_factory=dict)
+    path: str | None = None
 
     def client(self) -> Client:
         """Return a new client; it connects when it is first used."""
-        return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
+        return Client(self.host, self.port, path=self.path, tls=self.tls, patience=self.patience, **self.hello)
 
     async def greet(self) -> None:
         """Connect once, to check that the server is reachable and accepts the player.
