@@ -349,12 +349,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # The slowest level thinks five seconds a move; the processors may have other work.
     bot_move_timeout: Annotated[
         float,
-        Meta(
-            gt=0,
-            le=MAX_SECONDS,
-            description="Seconds for a move of those bots in a game without a clock, after which the bot counts as hung "
-            "and resigns.",
-        ),
+        Meta(gt=0, le=MAX_SECONDS, description="Seconds for a bot's move without a clock; then it counts as hung."),
     ] = 120.0
     # A person often thinks for longer; the bot's process is started again when the move comes.
     bot_idle_timeout: Annotated[

@@ -64,20 +64,22 @@ async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> 
     if not kinds:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="gmd-bots-", ignore_cleanup_errors=True) as folder:
-        with operator_listener(Path(folder), SOCKET_NAME) as listener:
-            if listener is None:
-                yield None
-                return
-            try:
-                token = read_token(data_directory(config.data))
-            except OSError as error:
-                logger.warning("there are no bots: their token cannot be stored", reason=error.strerror)
-                yield None
-                return
-            services.roster.at_once = config.bot_games or _processors()
-            await enlist(kinds, services.authenticator.registry, token, services.roster)
-            yield BotDoor(SessionServer(services), listener, str(Path(folder, SOCKET_NAME)))
+    with (
+        tempfile.TemporaryDirectory(prefix="gmd-bots-", ignore_cleanup_errors=True) as folder,
+        operator_listener(Path(folder), SOCKET_NAME) as listener,
+    ):
+        if listener is None:
+            yield None
+            return
+        try:
+            token = read_token(data_directory(config.data))
+        except OSError as error:
+            logger.warning("there are no bots: their token cannot be stored", reason=error.strerror)
+            yield None
+            return
+        services.roster.at_once = config.bot_games or _processors()
+        await enlist(kinds, services.authenticator.registry, token, services.roster)
+        yield BotDoor(SessionServer(services), listener, str(Path(folder, SOCKET_NAME)))
 
 
 @asynccontextmanager

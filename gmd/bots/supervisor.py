@@ -27,6 +27,8 @@ from .process import GameProcess
 
 logger = get_logger(__name__)
 
+#: Seconds at least for a process's first move: it has to start, maybe on a busy machine.
+START_SECONDS = 60.0
 #: Seconds that a process may take to end once its game is over.
 END_SECONDS = 10.0
 #: Seconds that a bot pauses after a failure; twice as many after each further one.
@@ -52,6 +54,7 @@ class _Playing:
     player: int
     kind: BotKind
     game_id: int
+    key: str = field(repr=False)
     idle_since: float | None = None
     left: bool = False
     given_up: str = ""
@@ -115,10 +118,12 @@ class Supervisor:
             found = await self._next_due(account, 0)
             if found is None or found["variant"] not in kind.variants:
                 return
-            game = _Playing(account.player, kind, found["game_id"])
+            # Before the next wait, which a new key would end.
+            key = await self._keys.key_of(self._registry.get(account.player) or account)
+            game = _Playing(account.player, kind, found["game_id"], key)
             self._playing.append(game)
             self._roster.running.add((game.player, game.game_id))
-        nursery.start_soon(self._play, game, account)
+        nursery.start_soon(self._play, game)
         if pause := self._pauses.get(account.player):
             await trio.sleep(pause)
 
@@ -160,10 +165,10 @@ class Supervisor:
 
     # --- A game -------------------------------------------------------------------------------------------------
 
-    async def _play(self, game: _Playing, account: Account) -> None:
+    async def _play(self, game: _Playing) -> None:
         """Have a process play a game, and resign for it if it fails."""
         try:
-            status, tail = await self._run_process(game, account)
+            status, tail = await self._run_process(game)
             if not game.left:
                 await self._settle(game, status, tail)
         except (GmError, OSError) as error:
@@ -176,14 +181,13 @@ class Supervisor:
             self._roster.running.discard((game.player, game.game_id))
             self._note_change()
 
-    async def _run_process(self, game: _Playing, account: Account) -> tuple[int, str]:
+    async def _run_process(self, game: _Playing) -> tuple[int, str]:
         """Return the exit status of a game's process, and the end of what it wrote."""
         spec = game.kind.spec
         if game.kind.seeded:
             spec += f",seed={1 + secrets.randbelow(2**31 - 1)}"
-        key = await self._keys.key_of(self._registry.get(account.player) or account)
         process = await GameProcess.start(
-            {"path": self._path, "player": game.player, "key": key, "game_id": game.game_id, "bot": spec}
+            {"path": self._path, "player": game.player, "key": game.key, "game_id": game.game_id, "bot": spec}
         )
         logger.info("a bot begins", bot=game.kind.name, game_id=game.game_id, pid=process.pid)
         status = 0
@@ -202,16 +206,18 @@ class Supervisor:
     async def _watch(self, game: _Playing, process: GameProcess) -> None:
         """Note when the game stands still, and kill a process that hangs."""
         arbiter, seen = self._services.arbiter, (-1, False)
-        since = trio.current_time()
+        since, patience = trio.current_time(), max(START_SECONDS, self._patience.move)
         with arbiter.watchers.spectating([game.game_id]) as subscription:
             while True:
                 now = (await arbiter.live_game(game.game_id)).game
                 mine = _is_due(now, game.player)
                 if (now.now.ply, mine) != seen:
+                    if seen[1] and now.now.ply > seen[0]:
+                        patience = self._patience.move
                     seen, since = (now.now.ply, mine), trio.current_time()
                     game.idle_since = None if mine or now.clock is not None or not game.kind.rejoins else since
                     self._note_change()
-                limit = END_SECONDS if now.over else self._patience.move
+                limit = END_SECONDS if now.over else patience
                 left = since + limit - trio.current_time() if now.over or (mine and now.clock is None) else None
                 if left is not None and left <= 0:
                     game.given_up = "" if now.over else f"no move in {limit:g} seconds"

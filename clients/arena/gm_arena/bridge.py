@@ -41,8 +41,7 @@ class Server:
     """The server's address, and the player to connect as.
 
     :ivar hello: ``player`` or ``name``, and ``key``.
-    :ivar patience: seconds that the server may be unreachable.
-    :ivar path: a Unix socket, instead of host and port.
+    :ivar patience: seconds that the server may be unreachable; ``path``: a Unix socket, instead of host and port.
     """
 
     host: str = "127.0.0.1"
@@ -54,13 +53,14 @@ class Server:
 
     def client(self) -> Client:
         """Return a new client; it connects when it is first used."""
-        return Client(self.host, self.port, path=self.path, tls=self.tls, patience=self.patience, **self.hello)
+        how: dict[str, Any] = {"path": self.path, "tls": self.tls, "patience": self.patience, **self.hello}
+        return Client(self.host, self.port, **how)
 
     async def greet(self) -> None:
         """Connect once, to check that the server is reachable and accepts the player.
 
         :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses: there is no such player, or the key is wrong.
+        :raises GmError: the server refuses the player.
         """
         async with self.client() as client:
             await client.open()
