@@ -122,6 +122,19 @@ export interface Limits {
   [limit: string]: number | null;
 }
 
+/** A bot that the server runs: it plays whoever invites it. */
+export interface ServerBot {
+  /** Its id. */
+  player: number;
+  /** Its name, for challenge. */
+  name: string;
+  /** The variants that it plays. */
+  variants: string[];
+  /** Its level, in words. */
+  about: string;
+  [field: string]: unknown;
+}
+
 /**
  * A game as one viewer may see it. The first ten fields are those of version 1. board, access_map and pgn are left
  * out of the replies to brief requests. Only crazyhouse has pockets, only rbc the three fields after it, and only
@@ -331,6 +344,8 @@ export interface InvitationRow {
   created: string;
   /** Seconds from then until it expires. */
   lapses: number | null;
+  /** Invitations before it, if a bot of the server has no place yet. */
+  ahead?: number;
   [field: string]: unknown;
 }
 
@@ -672,6 +687,8 @@ export interface HelloReply extends Reply {
   player: Id | null;
   /** The server's limits. */
   limits: Limits;
+  /** Its own bots, if it runs any. */
+  bots?: ServerBot[];
 }
 
 /** The new game, or the one created before with the same token. */

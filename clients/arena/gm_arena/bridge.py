@@ -59,8 +59,7 @@ class Server:
     async def greet(self) -> None:
         """Connect once, to check that the server is reachable and accepts the player.
 
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses the player.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with self.client() as client:
             await client.open()
@@ -135,8 +134,7 @@ class Bridge:
         :param plan: calls one of the three ``play_`` methods below.
         :raises BotFailed: the bot does not start.
         :raises BridgeError: there is no such game to play.
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with trio.open_nursery() as self._background:
             try:

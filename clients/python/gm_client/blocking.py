@@ -216,6 +216,19 @@ class Limits(TypedDict):
     max_rekeys_per_hour: int
 
 
+class ServerBot(TypedDict):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    #: Its id.
+    player: int
+    #: Its name, for challenge.
+    name: str
+    #: The variants that it plays.
+    variants: list[str]
+    #: Its level, in words.
+    about: str
+
+
 class GameState(TypedDict):
     """A game as one viewer may see it.
 
@@ -426,6 +439,8 @@ class InvitationRow(TypedDict):
     created: str
     #: Seconds from then until it expires.
     lapses: float | None
+    #: Invitations before it, if a bot of the server has no place yet.
+    ahead: NotRequired[int]
 
 
 class LeaderboardRow(TypedDict):
@@ -728,6 +743,8 @@ class HelloReply(Reply):
     player: int | None
     #: The server's limits.
     limits: Limits
+    #: Its own bots, if it runs any.
+    bots: NotRequired[list[ServerBot]]
 
 
 class NewGameReply(Reply):
