@@ -82,7 +82,7 @@ def toml(path: Path, settings: dict[str, object]) -> Path:
 
 
 def test_every_setting_has_a_default() -> None:
-    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True)
+    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True, bots="minimax,random")
     assert set(OTHER) == set(Config.__struct_fields__)
 
 

@@ -126,9 +126,9 @@ export interface Limits {
 export interface ServerBot {
   /** Its id. */
   player: number;
-  /** Its name, for challenge. */
+  /** Its name. */
   name: string;
-  /** The variants that it plays. */
+  /** What it plays. */
   variants: string[];
   /** Its level, in words. */
   about: string;
@@ -344,7 +344,7 @@ export interface InvitationRow {
   created: string;
   /** Seconds from then until it expires. */
   lapses: number | null;
-  /** Invitations before it, if a bot of the server has no place yet. */
+  /** Those that a busy bot takes first. */
   ahead?: number;
   [field: string]: unknown;
 }

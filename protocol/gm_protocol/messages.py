@@ -235,8 +235,8 @@ class ServerBot(Struct, kw_only=True, frozen=True):
     """A bot that the server runs: it plays whoever invites it."""
 
     player: int  #: Its id.
-    name: str  #: Its name, for challenge.
-    variants: list[str]  #: The variants that it plays.
+    name: str  #: Its name.
+    variants: list[str]  #: What it plays.
     about: str  #: Its level, in words.
 
 

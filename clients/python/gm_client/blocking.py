@@ -221,9 +221,9 @@ class ServerBot(TypedDict):
 
     #: Its id.
     player: int
-    #: Its name, for challenge.
+    #: Its name.
     name: str
-    #: The variants that it plays.
+    #: What it plays.
     variants: list[str]
     #: Its level, in words.
     about: str
@@ -439,7 +439,7 @@ class InvitationRow(TypedDict):
     created: str
     #: Seconds from then until it expires.
     lapses: float | None
-    #: Invitations before it, if a bot of the server has no place yet.
+    #: Those that a busy bot takes first.
     ahead: NotRequired[int]
 
 
