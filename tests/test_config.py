@@ -13,6 +13,10 @@ from gmd.config_loading import load_config, unknown_variables
 
 #: A valid value of every setting that is not its default, as written in a flag or a file.
 OTHER: dict[str, object] = {
+    "bots": "random",
+    "bot_games": 3,
+    "bot_move_timeout": 5.0,
+    "bot_idle_timeout": 2.5,
     "host": "0.0.0.0",
     "port": 7200,
     "tls_cert": "cert.pem",

@@ -130,7 +130,7 @@ export interface ServerBot {
   name: string;
   /** What it plays. */
   variants: string[];
-  /** Its level, in words. */
+  /** Its level. */
   about: string;
   [field: string]: unknown;
 }
@@ -344,7 +344,7 @@ export interface InvitationRow {
   created: string;
   /** Seconds from then until it expires. */
   lapses: number | null;
-  /** Those that a busy bot takes first. */
+  /** Those a bot takes first. */
   ahead?: number;
   [field: string]: unknown;
 }
@@ -420,7 +420,7 @@ export interface GameFields extends Fields {
 export interface HelloFields extends Fields {
   /** The highest version the client speaks. */
   protocol?: Id;
-  /** Name of the client program. */
+  /** Client program. */
   client?: string;
   /** A registered player's name, instead of player. */
   name?: string | null;
@@ -687,7 +687,7 @@ export interface HelloReply extends Reply {
   player: Id | null;
   /** The server's limits. */
   limits: Limits;
-  /** Its own bots, if it runs any. */
+  /** Its own bots. */
   bots?: ServerBot[];
 }
 

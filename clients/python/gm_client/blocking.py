@@ -225,7 +225,7 @@ class ServerBot(TypedDict):
     name: str
     #: What it plays.
     variants: list[str]
-    #: Its level, in words.
+    #: Its level.
     about: str
 
 
@@ -439,7 +439,7 @@ class InvitationRow(TypedDict):
     created: str
     #: Seconds from then until it expires.
     lapses: float | None
-    #: Those that a busy bot takes first.
+    #: Those a bot takes first.
     ahead: NotRequired[int]
 
 
@@ -515,7 +515,7 @@ class HelloFields(Fields, total=False):
 
     #: The highest version the client speaks.
     protocol: int
-    #: Name of the client program.
+    #: Client program.
     client: str
     #: A registered player's name, instead of player.
     name: str | None
@@ -743,7 +743,7 @@ class HelloReply(Reply):
     player: int | None
     #: The server's limits.
     limits: Limits
-    #: Its own bots, if it runs any.
+    #: Its own bots.
     bots: NotRequired[list[ServerBot]]
 
 
