@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from gmd.roster import BotKind, kinds_of
 from gmd.services import Services
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
+from gmd.unix_socket import MAX_PATH
 
 from .accounts import enlist, read_token
 from .supervisor import Patience, Supervisor
@@ -65,8 +66,8 @@ async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> 
         yield None
         return
     with (
-        tempfile.TemporaryDirectory(prefix="gmd-bots-", ignore_cleanup_errors=True) as folder,
-        operator_listener(Path(folder), SOCKET_NAME) as listener,
+        _folder(data_directory(config.data)) as folder,
+        operator_listener(folder, SOCKET_NAME) as listener,
     ):
         if listener is None:
             yield None
@@ -79,7 +80,7 @@ async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> 
             return
         services.roster.at_once = config.bot_games or _processors()
         await enlist(kinds, services.authenticator.registry, token, services.roster)
-        yield BotDoor(SessionServer(services), listener, str(Path(folder, SOCKET_NAME)))
+        yield BotDoor(SessionServer(services), listener, str(folder / SOCKET_NAME))
 
 
 @asynccontextmanager
@@ -96,6 +97,16 @@ async def running_bots(
         nursery.start_soon(supervisor.run)
         yield
         nursery.cancel_scope.cancel()
+
+
+@contextmanager
+def _folder(data: Path | None) -> Iterator[Path]:
+    """Yield a folder for the socket: the data directory, or a temporary one where that has too long a path."""
+    if data is not None and len(os.fsencode((data / SOCKET_NAME).resolve())) <= MAX_PATH:
+        yield data.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="gmd-bots-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def _processors() -> int:

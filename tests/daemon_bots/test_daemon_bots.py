@@ -228,3 +228,20 @@ async def test_key_is_neither_among_the_arguments_nor_the_variables_of_a_process
 def shown_of(pid: int, file: str) -> list[bytes]:
     """Return a list that the system shows of a process to other programs of its user."""
     return Path(f"/proc/{pid}/{file}").read_bytes().rstrip(b"\0").split(b"\0")
+
+
+async def test_minimax_goes_on_with_blind_chess_after_a_restart(tmp_path: Path) -> None:
+    arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner")
+    game_id = 0
+    for plies in (2, 4):
+        with served(*arguments) as daemon:
+            async with client_of(daemon) as client:
+                bot = (await bots_of(client))["minimax-beginner"]
+                game_id = game_id or (await client.new_game(ME, bot, variant="rbc"))["game_id"]
+                await client.ask("wait", game_id=game_id, player=ME)
+                for kind_of, field in (("sense", "square"), ("move", "move")):
+                    reply = await client.ask(kind_of, game_id=game_id, player=ME, **{field: None})
+                    assert reply["error"] is None, reply
+                state = (await client.ask("wait", game_id=game_id, player=ME))["state"]
+                assert (state["phase"], state["ply_index"]) == ("sense", plies)
+            daemon.stop(signal.SIGKILL)
