@@ -96,6 +96,9 @@ class Supervisor:
                 except (GmError, Refused) as error:
                     logger.warning("a bot could not go on", bot=kind.name, reason=str(error))
                     await self._pause(player)
+                except Exception:  # a bug here must not end the daemon
+                    logger.exception("a bot could not go on", bot=kind.name)
+                    await trio.sleep(LONGEST_PAUSE)
         finally:
             visit.leave()
             self._roster.drop(player)
@@ -175,6 +178,9 @@ class Supervisor:
             logger.error(
                 "a bot's game could not be played", bot=game.kind.name, game_id=game.game_id, reason=str(error)
             )
+            await self._fail(game)
+        except Exception:  # a bug here must not end the daemon
+            logger.exception("a bot's game failed", bot=game.kind.name, game_id=game.game_id)
             await self._fail(game)
         finally:
             self._playing.remove(game)
