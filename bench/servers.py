@@ -99,7 +99,12 @@ def _process(*arguments: str, checkout: str | None = None) -> Iterator[subproces
     command = [sys.executable, "-m", *arguments]
     paths = {} if checkout is None else {"PYTHONPATH": os.pathsep.join([checkout, f"{checkout}/protocol"])}
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=checkout, env=os.environ | paths
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=checkout,
+        env=os.environ | {"GMD_BOTS": "none"} | paths,
     )
     try:
         yield process

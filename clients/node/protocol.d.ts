@@ -122,6 +122,19 @@ export interface Limits {
   [limit: string]: number | null;
 }
 
+/** A bot that the server runs: it plays whoever invites it. */
+export interface ServerBot {
+  /** The player. */
+  player: number;
+  /** Its name. */
+  name: string;
+  /** What it plays. */
+  variants: string[];
+  /** Its level. */
+  about: string;
+  [field: string]: unknown;
+}
+
 /**
  * A game as one viewer may see it. The first ten fields are those of version 1. board, access_map and pgn are left
  * out of the replies to brief requests. Only crazyhouse has pockets, only rbc the three fields after it, and only
@@ -331,6 +344,8 @@ export interface InvitationRow {
   created: string;
   /** Seconds from created until it expires, if known. */
   lapses: number | null;
+  /** Those a bot takes first. */
+  ahead?: number;
   [field: string]: unknown;
 }
 
@@ -405,7 +420,7 @@ export interface GameFields extends Fields {
 export interface HelloFields extends Fields {
   /** The highest version the client speaks. */
   protocol?: Id;
-  /** Name of the client program. */
+  /** Client program. */
   client?: string;
   /** A registered player's name, instead of player. */
   name?: string | null;
@@ -672,6 +687,8 @@ export interface HelloReply extends Reply {
   player: Id | null;
   /** The server's limits. */
   limits: Limits;
+  /** Its own bots. */
+  bots?: ServerBot[];
 }
 
 /** The new game, or the one created before with the same token. */

@@ -195,6 +195,10 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
         yield "Games are kept in memory only: they are lost when the daemon stops."
     else:
         yield f"Games are kept in {config.data}"
+    if len(daemon.roster):
+        names = ", ".join(kind.name for _, kind in daemon.roster.bots())
+        games = "1 game" if daemon.roster.at_once == 1 else f"{daemon.roster.at_once} games"
+        yield f"Bots that play whoever invites them, {games} at a time: {names}"
     if config.spectate == "live":
         yield f"Live games are shown in full to {daemon.spectators}"
     yield f"Try: {_first_command(daemon, config)}"

@@ -63,7 +63,7 @@ class Hello(Request, tag="hello", kw_only=True):
     """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
     protocol: Annotated[int, Meta(ge=1)] = 2  #: The highest version the client speaks.
-    client: str = ""  #: Name of the client program.
+    client: str = ""  #: Client program.
     name: PlayerName | None = None  #: A registered player's name, instead of player.
     password: str | None = None  #: Its password, instead of key.
     spectator_key: str | None = None  #: Shows live games in full.
@@ -231,6 +231,15 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_rekeys_per_hour: int  #: Keys replaced, per address.
 
 
+class ServerBot(Struct, kw_only=True, frozen=True):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    player: int  #: The player.
+    name: str  #: Its name.
+    variants: list[str]  #: What it plays.
+    about: str  #: Its level.
+
+
 class HelloReply(Reply, kw_only=True):
     """The server's version, kinds of requests and limits, and the session's player."""
 
@@ -239,6 +248,7 @@ class HelloReply(Reply, kw_only=True):
     kinds: list[str]  #: The kinds the server knows.
     player: PlayerId | None  #: The session's player.
     limits: Limits  #: The server's limits.
+    bots: list[ServerBot] | UnsetType = UNSET  #: Its own bots.
     error: None = None
 
 

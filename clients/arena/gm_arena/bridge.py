@@ -40,7 +40,7 @@ class Server:
     """The server's address, and the player to connect as.
 
     :ivar hello: ``player`` or ``name``, and ``key``.
-    :ivar patience: seconds that the server may be unreachable.
+    :ivar patience: seconds that the server may be unreachable; ``path``: a Unix socket, instead of host and port.
     """
 
     host: str = "127.0.0.1"
@@ -48,16 +48,17 @@ class Server:
     tls: bool | ssl.SSLContext = False
     patience: float = PATIENCE_SECONDS
     hello: Mapping[str, Any] = field(default_factory=dict)
+    path: str | None = None
 
     def client(self) -> Client:
         """Return a new client; it connects when it is first used."""
-        return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
+        how: dict[str, Any] = {"path": self.path, "tls": self.tls, "patience": self.patience, **self.hello}
+        return Client(self.host, self.port, **how)
 
     async def greet(self) -> None:
         """Connect once, to check that the server is reachable and accepts the player.
 
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses: there is no such player, or the key is wrong.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with self.client() as client:
             await client.open()
@@ -132,8 +133,7 @@ class Bridge:
         :param plan: calls one of the three ``play_`` methods below.
         :raises BotFailed: the bot does not start.
         :raises BridgeError: there is no such game to play.
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with trio.open_nursery() as self._background:
             try:

@@ -216,6 +216,19 @@ class Limits(TypedDict):
     max_rekeys_per_hour: int
 
 
+class ServerBot(TypedDict):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    #: The player.
+    player: int
+    #: Its name.
+    name: str
+    #: What it plays.
+    variants: list[str]
+    #: Its level.
+    about: str
+
+
 class GameState(TypedDict):
     """A game as one viewer may see it.
 
@@ -426,6 +439,8 @@ class InvitationRow(TypedDict):
     created: str
     #: Seconds from created until it expires, if known.
     lapses: float | None
+    #: Those a bot takes first.
+    ahead: NotRequired[int]
 
 
 class LeaderboardRow(TypedDict):
@@ -500,7 +515,7 @@ class HelloFields(Fields, total=False):
 
     #: The highest version the client speaks.
     protocol: int
-    #: Name of the client program.
+    #: Client program.
     client: str
     #: A registered player's name, instead of player.
     name: str | None
@@ -728,6 +743,8 @@ class HelloReply(Reply):
     player: int | None
     #: The server's limits.
     limits: Limits
+    #: Its own bots.
+    bots: NotRequired[list[ServerBot]]
 
 
 class NewGameReply(Reply):
