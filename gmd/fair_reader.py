@@ -9,6 +9,7 @@ import trio
 from .crowds import Crowd
 from .fair_scheduler import CROWD, FairScheduler
 from .places import Place
+from .tls import TlsStream
 
 #: The address under which clients of trusted proxies are scheduled: theirs are known only after the request is read.
 PROXIES = "proxies"
@@ -18,7 +19,8 @@ class FairReader:
     """Reads from one connection.
 
     A socket is not read before its turn: a crowd's input waits in the kernel, and flow control makes the senders wait,
-    too. Input from any other stream waits in this object.
+    too. Input from any other stream waits in this object. Under TLS another reader reads the connection in turn. This
+    one waits only for what was read before: one read may hold a thousand records, each with a request.
     """
 
     __slots__ = ("_ahead", "_fresh", "_place", "_scheduler", "_socket", "_source", "_stream")
@@ -44,10 +46,19 @@ class FairReader:
         if self._place is None:
             return await self._stream.receive_some(max_bytes)
         if self._ahead is None:
+            reads = self._reads
             self._ahead = await self._stream.receive_some(max_bytes)
+            if reads != self._reads:
+                data, self._ahead = self._ahead, None
+                return data
         await self._scheduler.wait_turn(self._place.source or PROXIES)
         data, self._ahead = self._ahead, None
         return data
+
+    @property
+    def _reads(self) -> int:
+        """The number of reads that have waited for their turns below TLS; 0 without TLS."""
+        return self._stream.reads if isinstance(self._stream, TlsStream) else 0
 
     async def give_way(self) -> None:
         """Give other connections their turns before the next request of those already read is answered."""

@@ -238,7 +238,7 @@ class HttpServer:
         if stream is None:
             return
         if stream is not transport:
-            reader = FairReader(stream, self._scheduler, None)
+            reader = FairReader(stream, self._scheduler, place)
         connection = Connection(
             stream,
             transport,
