@@ -18,7 +18,7 @@ import trio.testing
 from gm_protocol.framing import encode_frame
 from gmd.crowds import Crowd
 from gmd.fair_reader import FairReader
-from gmd.fair_scheduler import CROWD, TURN_SECONDS, FairScheduler
+from gmd.fair_scheduler import CROWD, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
 from gmd.places import Place, Places
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
@@ -112,6 +112,55 @@ async def test_no_address_passes_with_all_its_connections_when_load_begins() -> 
         await trio.lowlevel.checkpoint()
         assert len(served) <= 3
     assert len(served) == 3 * MANY
+
+
+async def test_thousands_of_new_addresses_pass_in_many_turns() -> None:
+    """Each has used less than its share, so that each would pass at once if it were alone."""
+    scheduler, served, steps = stepping_scheduler(), list[str](), list[int]()
+
+    async def ask(source: str) -> None:
+        await scheduler.wait_turn(source)
+        served.append(source)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for _ in range(MANY):  # so that the loop is under load meanwhile
+            nursery.start_soon(ask_again_and_again, scheduler, GREEDY, [])
+        await trio.lowlevel.checkpoint()
+        async with trio.open_nursery() as newcomers:
+            for number in range(MANY):
+                newcomers.start_soon(ask, f"10.1.0.{number}")
+            while len(served) < MANY:
+                before = len(served)
+                await trio.lowlevel.checkpoint()
+                steps.append(len(served) - before)
+        nursery.cancel_scope.cancel()
+    assert max(steps) <= 2  # one in advance, and one in its turn
+
+
+async def test_kept_addresses_are_looked_through_once_a_turn_however_many_are_new() -> None:
+    """Looking through all kept addresses for each new one took seconds, in one turn of the loop."""
+    looks = 0
+
+    class Counting(FairScheduler):
+        def _forget_settled(self) -> None:
+            nonlocal looks
+            looks += 1
+            super()._forget_settled()
+
+    scheduler, served, number = Counting(0.0), list[str](), MAX_FLOWS + 3 * SHARED_FLOWS
+
+    async def ask(source: str) -> None:
+        await scheduler.wait_turn(source)
+        served.append(source)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for each in range(number):
+            nursery.start_soon(ask, f"10.{each >> 16}.{each >> 8 & 255}.{each & 255}")
+        await trio.lowlevel.checkpoint()
+        await trio.lowlevel.checkpoint()
+        assert looks <= 3
+        assert len(scheduler._flows) <= MAX_FLOWS + SHARED_FLOWS
+    assert len(served) == number
 
 
 async def test_no_connection_waits_while_the_turns_of_the_loop_are_short() -> None:
