@@ -89,7 +89,7 @@ class FairReader:
     def _crowd(self) -> Crowd | None:
         """Return the crowd in which to wait for bytes; None if the address has few connections."""
         place = self._place
-        return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place.source)
+        return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place)
 
     async def _take_turn(self) -> None:
         if self._scheduler.is_loaded:

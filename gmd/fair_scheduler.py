@@ -28,6 +28,7 @@ import trio
 from trio.lowlevel import Abort, Task
 
 from .crowds import Crowd
+from .places import Place
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
@@ -137,7 +138,7 @@ class FairScheduler:
         self._in_advance = 0.0  # seconds that addresses may still pass in advance in the present turn
         self._may_forget = True  # whether settled flows may be looked for in the present turn: that takes a millisecond
         self._flows: dict[str | int, _Flow] = {}  # by address; those that addresses share by number
-        self._crowds = 0
+        self._crowds: dict[_Flow, Place] = {}  # with one place of each address
         self._queue: list[tuple[float, int, _Flow]] = []  # a heap of the flows with connections to let through
         self._numbers = count()
         self._virtual = 0.0  # the virtual time of the flow that was last let through
@@ -186,17 +187,32 @@ class FairScheduler:
             return  # the address has used less than its share
         await self._park(task, flow)
 
-    def crowd_of(self, source: str) -> Crowd | None:
-        """Return the crowd of an address, made if need be; None if there is no room for one more crowd."""
-        flow = self._flow(source)
-        if flow.crowd is None and self._nursery is not None and self._crowds < MAX_CROWDS:
-            try:
-                flow.crowd = Crowd()
-            except OSError:  # no descriptor is left
-                return None
-            self._crowds += 1
-            self._nursery.start_soon(self._watch_crowd, flow, flow.crowd)
+    def crowd_of(self, place: Place) -> Crowd | None:
+        """Return the crowd of a place's address, made if need be; None if there is no room for one more crowd."""
+        flow = self._flow(place.source)
+        if self._flows.get(place.source) is not flow:
+            return None  # it is shared with other addresses
+        if flow.crowd is None and self._nursery is not None:
+            if len(self._crowds) >= MAX_CROWDS:
+                self._disband_crowds()
+            if len(self._crowds) < MAX_CROWDS and (crowd := Crowd.opened()) is not None:
+                flow.crowd = crowd
+                self._nursery.start_soon(self._watch_crowd, flow, crowd)
+        if flow.crowd is not None:
+            self._crowds[flow] = place
         return flow.crowd
+
+    def _disband_crowds(self) -> None:
+        """End the crowds of addresses that have few connections by now; those wait as connections of others do."""
+        for flow, place in list(self._crowds.items()):
+            if flow.crowd is not None and place.neighbours < CROWD:
+                flow.crowd.disband()
+                self._end_crowd(flow)
+
+    def _end_crowd(self, flow: _Flow) -> None:
+        flow.crowd, flow.is_readable = None, False
+        flow.drained.set()
+        self._crowds.pop(flow, None)
 
     def begin(self, source: str) -> None:
         """Charge an address for the present task from now on; its crowd has just woken it to read."""
@@ -206,14 +222,15 @@ class FairScheduler:
     async def _watch_crowd(self, flow: _Flow, crowd: Crowd) -> None:
         """Queue an address whenever a connection of its crowd is readable."""
         try:
-            while True:
+            while flow.crowd is crowd:
                 await crowd.wait_readable()
-                flow.is_readable, flow.drained = True, trio.Event()
-                self._enqueue(flow)
-                await flow.drained.wait()
+                if flow.crowd is crowd:
+                    flow.is_readable, flow.drained = True, trio.Event()
+                    self._enqueue(flow)
+                    await flow.drained.wait()
         finally:
-            flow.crowd = None
-            self._crowds -= 1
+            if flow.crowd is crowd:
+                self._end_crowd(flow)
             crowd.close()
 
     def _flow(self, source: str) -> _Flow:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import resource
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ import trio.testing
 
 from gm_protocol.framing import encode_frame
 from gmd.crowds import Crowd
+from gmd.descriptors import RESERVED
 from gmd.fair_reader import FairReader
-from gmd.fair_scheduler import CROWD, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
+from gmd.fair_scheduler import CROWD, MAX_CROWDS, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
 from gmd.places import Place, Places
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
@@ -374,6 +376,59 @@ async def test_crowd_of_one_address_is_charged_for_what_its_connections_use() ->
             found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 100)
             nursery.cancel_scope.cancel()
     assert max(found) <= 3
+
+
+@contextmanager
+def descriptors_in_use() -> Iterator[None]:
+    """Lower the limit on descriptors, so that the next one to be opened is one of the last."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with open(os.devnull, "rb") as newest:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (newest.fileno() + RESERVED, limits[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+async def test_crowd_takes_none_of_the_last_descriptors() -> None:
+    scheduler, places = FairScheduler(), Places(10_000, 10_000, 0.0)
+    place = places.enter(GREEDY, lambda _: None, 0.0)
+    async with scheduler.running():
+        with descriptors_in_use():
+            assert scheduler.crowd_of(place) is None
+        assert scheduler.crowd_of(place) is not None
+
+
+async def test_crowds_of_addresses_with_few_connections_are_given_to_others() -> None:
+    """Of each address one connection stays, and is still read when something arrives on it."""
+    scheduler, places, received = FairScheduler(), Places(10_000, 10_000, 0.0), list[bytes]()
+
+    async def read(end: socket.socket, place: Place) -> None:
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, place)
+        received.append(await reader.receive_some(1))
+        received.append(await reader.receive_some(1))
+
+    def enter(source: str) -> list[Place]:
+        return [places.enter(source, lambda _: None, 0.0) for _ in range(CROWD)]
+
+    with pairs(MAX_CROWDS) as opened:
+        async with scheduler.running(), trio.open_nursery() as nursery:
+            others = []
+            for number, (ours, theirs) in enumerate(opened):
+                first, *rest = enter(f"10.2.0.{number}")
+                theirs.send(b"1")
+                nursery.start_soon(read, ours, first)
+                others += rest
+            await trio.testing.wait_all_tasks_blocked()
+            newcomer = enter(HONEST)[0]
+            assert scheduler.crowd_of(newcomer) is None
+            for place in others:
+                place.leave()
+            assert scheduler.crowd_of(newcomer) is not None
+            await trio.testing.wait_all_tasks_blocked()
+            for _, theirs in opened:
+                theirs.send(b"2")
+    assert sorted(received) == [b"1"] * MAX_CROWDS + [b"2"] * MAX_CROWDS
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
