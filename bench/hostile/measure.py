@@ -80,7 +80,7 @@ def _print(name: str, met: Met) -> None:
 def _meet(name: str, seconds: float, checkout: str | None) -> Met:
     with (
         tempfile.TemporaryDirectory(prefix="gmd-bench-") as data,
-        servers.gmd(data, checkout=checkout) as daemon,
+        servers.gmd(data, checkout=checkout, separate_loopback=True) as daemon,
     ):
         with _attack(name, daemon):
             met = _look_at(daemon, seconds)

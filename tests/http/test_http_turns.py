@@ -18,6 +18,8 @@ from gmd.tls import certificate_of
 from tests.http.helpers import PORT_LIMITS
 from tests.tls import Certificates
 
+pytestmark = pytest.mark.usefixtures("separate_loopback")
+
 #: Addresses of this machine, each a client's of its own.
 HOG, HONEST = "127.0.0.2", "127.0.0.3"
 CONNECTIONS, REQUESTS = 100, 300
