@@ -25,10 +25,19 @@ class FairReader:
 
     __slots__ = ("_ahead", "_fresh", "_place", "_scheduler", "_socket", "_source", "_stream")
 
-    def __init__(self, stream: trio.abc.ReceiveStream, scheduler: FairScheduler, place: Place | None) -> None:
-        """:param place: the connection's; None if it waits for no turns, or if its stream waits for them."""
+    def __init__(
+        self,
+        stream: trio.abc.ReceiveStream,
+        scheduler: FairScheduler,
+        place: Place | None,
+        source: str | None = None,
+    ) -> None:
+        """:param place: the connection's, if it has one.
+        :param source: the address of a connection without a place; without either, it waits for no turns.
+        """
+        self._source = source if place is None else place.source
         self._stream = stream
-        self._socket = stream.socket if place is not None and isinstance(stream, trio.SocketStream) else None
+        self._socket = stream.socket if self._source is not None and isinstance(stream, trio.SocketStream) else None
         self._scheduler = scheduler
         self._place = place
         self._fresh = True  # not read yet: a new connection's first request has usually arrived
@@ -43,7 +52,7 @@ class FairReader:
         """
         if self._socket is not None:
             return await self._receive_from(self._socket, max_bytes)
-        if self._place is None:
+        if self._source is None:
             return await self._stream.receive_some(max_bytes)
         if self._ahead is None:
             reads = self._reads
@@ -51,7 +60,7 @@ class FairReader:
             if reads != self._reads:
                 data, self._ahead = self._ahead, None
                 return data
-        await self._scheduler.wait_turn(self._place.source or PROXIES)
+        await self._scheduler.wait_turn(self._source or PROXIES)
         data, self._ahead = self._ahead, None
         return data
 
@@ -62,20 +71,19 @@ class FairReader:
 
     async def give_way(self) -> None:
         """Give other connections their turns before the next request of those already read is answered."""
-        if self._place is not None and self._scheduler.is_loaded:
-            await self._scheduler.wait_turn(self._place.source or PROXIES)
+        if self._source is not None and self._scheduler.is_loaded:
+            await self._scheduler.wait_turn(self._source or PROXIES)
         else:
             await trio.lowlevel.checkpoint()
 
     async def _receive_from(self, socket: trio.socket.SocketType, max_bytes: int) -> bytes:
-        assert self._place is not None
         while True:
             if self._fresh:
                 self._fresh = False
                 await self._take_turn()
             elif (crowd := self._crowd()) is not None:
                 await crowd.wait(socket.fileno())
-                self._scheduler.begin(self._place.source)
+                self._scheduler.begin(self._source or PROXIES)
             else:
                 await trio.lowlevel.wait_readable(socket)
                 await self._take_turn()
@@ -93,5 +101,4 @@ class FairReader:
 
     async def _take_turn(self) -> None:
         if self._scheduler.is_loaded:
-            assert self._place is not None
-            await self._scheduler.wait_turn(self._place.source or PROXIES)
+            await self._scheduler.wait_turn(self._source or PROXIES)
