@@ -21,7 +21,6 @@ from gmd.places import Place
 from gmd.players.presence import Visit
 from gmd.requests.session import Authority, ClientSession
 from gmd.services import Services
-from gmd.tls import TlsStream
 from gmd.watchers import Subscription
 
 from .conversation import Conversation, Pause, State
@@ -55,8 +54,7 @@ class Session:
         place: Place | None = None,
     ) -> None:
         """:param place: the connection's, which the session informs of what it does."""
-        takes_no_turns = isinstance(stream, TlsStream) or authority is Authority.OPERATOR
-        self._reader = FairReader(stream, services.scheduler, None if takes_no_turns else place)
+        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else place)
         self._sending = Sending(stream, services.patience)
         self._seat = Seat(place)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
