@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import chess
 
@@ -12,8 +12,7 @@ from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 
-if TYPE_CHECKING:
-    from .store import Database
+from .database import Database
 
 #: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
 UNTOLD_SECONDS = 86_400.0
