@@ -105,16 +105,18 @@ class Turns:
         invitations: Collection[int] = (),
         *,
         invitation_first: bool = False,
+        peer: str = "",
     ) -> int | None:
         """Return the game to show to a player next: the one that is due the longest, or an invitation; None for none.
 
         :param without: games to leave out.
         :param invitations: the games whose invitations wait for its answer, in the order in which to show them.
         :param invitation_first: whether an invitation comes before another game if both are due.
+        :param peer: the client, as host:port, for the log.
         """
         known = self._players.get(player)
         if known is None or known.touched is not None:
-            known = await self._ask(player)
+            known = await self._ask(player, peer)
         self._players.move_to_end(player)
         due = known.due
         game = next((game_id for game_id in due if game_id not in without and game_id not in invitations), None)
@@ -123,14 +125,14 @@ class Turns:
         invitation = next((game_id for game_id in invitations if game_id in due and game_id not in without), None)
         return game if invitation is None else invitation
 
-    async def _ask(self, player: int) -> _Known:
+    async def _ask(self, player: int, peer: str) -> _Known:
         """Query the log for the games due to a player."""
         async with self._asking.hold(player):
             known = self._players.get(player)
             if known is not None and known.touched is None:
                 return known
             known = self._players[player] = _Known()
-            known.learn(await self._log.due(player))
+            known.learn(await self._log.due(player, peer))
             self._players[player] = known  # it may have been evicted meanwhile
         if len(self._players) > MAX_PLAYERS:
             self._players.popitem(last=False)

@@ -184,13 +184,13 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
     """
     authorise(context)
     player, excepted, services = context.actor, frozenset(request.except_), context.services
-    turns, unacknowledged = services.arbiter.turns, context.session.unacknowledged
+    turns, unacknowledged, peer = services.arbiter.turns, context.session.unacknowledged, context.session.peer
 
     async def look(now: RequestContext) -> PendingReply | None:
         while True:
             invitations = services.lobby.book.waiting(player)
             without, first = excepted | unacknowledged.to(player), unacknowledged.told_game
-            game_id = await turns.next_due(player, without, invitations, invitation_first=first)
+            game_id = await turns.next_due(player, without, invitations, invitation_first=first, peer=peer)
             if game_id is None:
                 return None
             try:
