@@ -21,10 +21,14 @@ from gmd.config import ConfigError
 HANDSHAKE_RECORD = 0x16
 #: Longest ClientHello in bytes: OpenSSL allocates the length that the client claims, and today's have up to 2,000.
 MAX_HELLO = 8_192
-#: Bytes read from the bare connection at once: two TLS records with their overhead.
-MAX_RECORDS = 65_536
-#: Estimated bytes of memory that a handshake takes.
+#: Bytes read from the bare connection at once: one TLS record with its overhead. OpenSSL's buffers grow to what they
+#: once held, and never shrink.
+MAX_RECORD = 17_408
+#: Bytes encrypted at once: what fits into one record. All encrypted bytes are in memory until the peer has room.
+MAX_PLAIN = 16_384
+#: Estimated bytes of memory that a handshake takes, and OpenSSL's buffers of a connection for as long as it is open.
 HANDSHAKE_BYTES = 65_536
+CONNECTION_BYTES = 49_152
 
 
 #: Reads some bytes, at most the given number.
@@ -150,7 +154,12 @@ class TlsStream(trio.abc.Stream):
             raise HandshakeFailed(cause.reason if isinstance(cause, ssl.SSLError) else str(cause)) from None
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        await self._tls.send_all(data)
+        if len(data) <= MAX_PLAIN:
+            await self._tls.send_all(data)
+            return
+        view = memoryview(data)
+        for start in range(0, len(data), MAX_PLAIN):
+            await self._tls.send_all(view[start : start + MAX_PLAIN])
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._tls.wait_send_all_might_not_block()
@@ -195,7 +204,7 @@ class _Transport(trio.abc.Stream):
         await self._stream.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        data = await self._receive(MAX_RECORDS if max_bytes is None else max_bytes)
+        data = await self._receive(MAX_RECORD if max_bytes is None else max_bytes)
         self.reads += 1
         if not data:
             raise _TransportEnded

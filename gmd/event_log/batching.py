@@ -17,6 +17,7 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
+from gmd.addresses import source_of
 from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
@@ -97,8 +98,7 @@ class BatchingLog:
         self._settling = Settling()
         self._delivered: dict[ResultDelivered, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
-        self._thread = WriterThread()
-        self._committer = committer
+        self._thread, self._committer = WriterThread(), committer
         self._committing: tuple[_Batch, float] | None = None  # the committer's batch, and when it was handed over
         self._other_work = trio.Lock()
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
@@ -343,14 +343,14 @@ class BatchingLog:
             await pending.settled()
         return await self._read(partial(self._store.load, game_id), game_id)
 
-    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
         if (recent := self._tokens.get((player, token))) is not None:
             return recent
-        found = await self._read(partial(self._store.made_under, player, token))
+        found = await self._read(partial(self._store.made_under, player, token), peer=peer)
         return self._tokens.get((player, token), found)
 
-    async def rows(self, query: GameQuery) -> list[GameRow]:
-        return await self._read_settled(partial(self._store.rows, query))
+    async def rows(self, query: GameQuery, peer: str = "") -> list[GameRow]:
+        return await self._read_settled(partial(self._store.rows, query), peer)
 
     async def deadlines(self) -> list[Deadline]:
         return await self._read_settled(self._store.deadlines)
@@ -367,12 +367,12 @@ class BatchingLog:
     async def live_games(self) -> int:
         return await self._read_settled(self._store.live_games)
 
-    async def due(self, player: int) -> list[int]:
-        return await self._read_settled(partial(self._store.due, player))
+    async def due(self, player: int, peer: str = "") -> list[int]:
+        return await self._read_settled(partial(self._store.due, player), peer)
 
-    async def _read_settled(self, read: Callable[[], _T]) -> _T:
+    async def _read_settled(self, read: Callable[[], _T], peer: str = "") -> _T:
         await self._all_settled()
-        return await self._read(read)
+        return await self._read(read, peer=peer)
 
     async def _all_settled(self) -> None:
         """Wait for all appends so far that change the public state of a game.
@@ -384,9 +384,9 @@ class BatchingLog:
             for pending in public[-1:]:  # the others are settled with it, or before
                 await pending.settled()
 
-    async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
+    async def _read(self, read: Callable[[], _T], game_id: int | None = None, peer: str = "") -> _T:
         try:
-            return await self._readers.run(read)
+            return await self._readers.run_in_turn(source_of(peer) if peer else "", read)
         except GameDamaged as damaged:
             logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
             raise

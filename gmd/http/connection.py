@@ -23,6 +23,7 @@ from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
+from gmd.tls import CONNECTION_BYTES
 
 from .errors import encoded, refusal, whole_response
 from .intake import Intake
@@ -166,6 +167,8 @@ class Connection:
         self._http = _Http1(app, self._config, self._context, self._intake, state, tls, peers, ours, self._take)
         try:
             with trio.CancelScope() as self._whole:
+                if tls:
+                    self._account.hold_others(CONNECTION_BYTES)
                 await self._converse()
         finally:
             self._account.close()
