@@ -29,12 +29,17 @@ def test_serve_imports_nothing_that_no_request_uses() -> None:
     assert [module for module in UNUSED if module in imported] == []
 
 
-def test_rich_can_be_imported_after_a_command() -> None:
-    code = "from gmd.cli.own_commands import own_command; own_command('serve'); import rich.console; print('here')"
+@pytest.mark.parametrize("before", ["", "import rich.console; "])
+def test_rich_stays_what_it_is_when_structlog_is_imported_without_it(before: str) -> None:
+    code = (
+        f"import sys; {before}from gmd.plain_structlog import import_structlog; import_structlog()\n"
+        "print('rich' in sys.modules, sys.modules['structlog'].dev.rich)\n"
+        "import rich.console; print(rich.console.Console.__name__)"
+    )
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=START_SECONDS, check=True
     )
-    assert ran.stdout == "here\n"
+    assert ran.stdout.split() == [str(bool(before)), "None", "Console"]
 
 
 @pytest.mark.parametrize("name", OWN)
