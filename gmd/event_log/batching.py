@@ -226,9 +226,9 @@ class BatchingLog:
     def _hand_over(self) -> None:
         """Have the gathered appends written, unless another batch is being written."""
         if self._gathering and not self._writing:
-            self._writing, self._gathering = divided(self._gathering)
-            batch = _Batch([pending.as_append() for pending in self._writing.values()], list(self._delivered))
-            self._delivered = {}
+            writing, gathering = divided(self._gathering)
+            batch = _Batch([pending.as_append() for pending in writing.values()], list(self._delivered))
+            self._writing, self._gathering, self._delivered = writing, gathering, {}
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
