@@ -131,8 +131,13 @@ class TlsStream(trio.abc.Stream):
     def __init__(self, transport: trio.abc.Stream, context: ssl.SSLContext, receive: Receive | None = None) -> None:
         """:param receive: reads from the bare connection, in place of its own method."""
         self.transport = transport
-        bare = _Transport(transport, receive or transport.receive_some)
-        self._tls = trio.SSLStream(bare, context, server_side=True)
+        self._bare = _Transport(transport, receive or transport.receive_some)
+        self._tls = trio.SSLStream(self._bare, context, server_side=True)
+
+    @property
+    def reads(self) -> int:
+        """The number of reads from the bare connection. One may hold many records, which are received one by one."""
+        return self._bare.reads
 
     async def do_handshake(self) -> None:
         """Do the TLS handshake; nothing can be sent or received before it. After a cancellation the stream is useless.
@@ -182,12 +187,15 @@ class _Transport(trio.abc.Stream):
     """The transport of TLS: a connection that outlives it.
 
     Its end raises an exception. An empty read would break the TLS stream, so that no reply could be sent any more.
+
+    :ivar reads: how many reads have returned.
     """
 
     def __init__(self, stream: trio.abc.Stream, receive: Receive) -> None:
         self._stream = stream
         self._receive = receive
         self._looked = False
+        self.reads = 0
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await self._stream.send_all(data)
@@ -197,6 +205,7 @@ class _Transport(trio.abc.Stream):
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         data = await self._receive(MAX_RECORD if max_bytes is None else max_bytes)
+        self.reads += 1
         if not data:
             raise _TransportEnded
         if not self._looked:

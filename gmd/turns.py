@@ -161,7 +161,7 @@ class UnacknowledgedResults:
         self._hold = hold
         self._counted = 0
         #: Whether the session's last ``wait`` with ``any`` returned a game: an invitation comes before the next game.
-        self.told_game = False
+        self.last_was_game = False
         #: By player and game: the game (a weak reference), the player's seats, and the batch.
         self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 

@@ -36,7 +36,7 @@ from .interface import (
     Unanswered,
 )
 from .outage import READ_ADVICE, Outage, reason_of
-from .pending import Pending
+from .pending import Pending, Settling, divided
 from .ranking import ranked
 from .store import Committer, Conflicts, GameAppend, ResultDelivered, Store
 from .turn_ends import calling_at_turn_ends
@@ -95,6 +95,7 @@ class BatchingLog:
         self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
+        self._settling = Settling()
         self._delivered: dict[ResultDelivered, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread = WriterThread()
@@ -103,10 +104,8 @@ class BatchingLog:
         self._other_work = trio.Lock()
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
-        self._gathering_since = 0.0
-        self._gather_seconds = gather_seconds
-        self._stopping = False
-        self._closed = False
+        self._gathering_since, self._gather_seconds = 0.0, gather_seconds
+        self._stopping = self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
         self._readers = Workers(READERS, "gmd log reader")
@@ -211,6 +210,7 @@ class BatchingLog:
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
+            self._settling.finish()
         async with self._other_work:
             self._closed = True
         if self._delivered:
@@ -227,8 +227,9 @@ class BatchingLog:
     def _hand_over(self) -> None:
         """Have the gathered appends written, unless another batch is being written."""
         if self._gathering and not self._writing:
-            batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._delivered))
-            self._writing, self._gathering, self._delivered = self._gathering, {}, {}
+            self._writing, self._gathering = divided(self._gathering)
+            batch = _Batch([pending.as_append() for pending in self._writing.values()], list(self._delivered))
+            self._delivered = {}
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
@@ -276,8 +277,7 @@ class BatchingLog:
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
-        for pending in settled.values():
-            pending.settle(None)
+        self._settling.settle(settled.values())
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
         """Count a batch, and log the start and the end of an outage."""
@@ -306,6 +306,7 @@ class BatchingLog:
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Settle an append that failed, and later appends to the same game, which cannot become durable either."""
+        self._settling.finish()  # first what became durable before, of the same game, too
         later = self._gathering.pop(pending.game_id, None)
         for lost in filter(None, (pending, later)):
             if lost.token is not None:

@@ -15,7 +15,7 @@ from gmd.games.game import GameSummary
 from .database import Database
 
 #: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
-UNTOLD_SECONDS = 86_400.0
+RESULT_SECONDS = 86_400.0
 
 
 class LogFailed(Internal):
@@ -233,7 +233,7 @@ class EventLog(Protocol):
         """Return the games that wait for a player: in its turn, as an invitation, or over and not yet shown to it.
 
         The one that has waited longest comes first. All appends before the call count. Ends are shown for
-        :data:`UNTOLD_SECONDS`.
+        :data:`RESULT_SECONDS`.
 
         :param peer: as for :meth:`made_under`.
         """

@@ -19,7 +19,7 @@ from msgspec import UNSET, structs
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import Phase
-from gm_recon import ReconBoard, ReconGame, Turn, WinReason
+from gm_recon import History, ReconBoard, ReconGame, Turn, WinReason
 from gm_recon.pgn import movetext_steps, san
 
 from . import own_pieces
@@ -31,7 +31,6 @@ from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions, SeatKnowledge
 from .position import Position, only, pack_unchecked, settled
 from .rbc_knowledge import MoveMade, Pair, ReconSnapshot, SenseMade, T, knowledge_of_seat
-from .rbc_record import record_steps
 from .retries import Accepted, move_shown_again, shown_again
 from .win_reasons import reason_of
 
@@ -101,8 +100,8 @@ class RbcGame(HiddenGame):
     def pgn_text(self) -> Generator[None, None, str]:
         return movetext_steps(self.recon.history())
 
-    def record(self, white: str, black: str) -> Generator[None, None, bytes]:
-        return record_steps(self.recon.history(), white, black)
+    def recon_history(self) -> History:
+        return self.recon.history()
 
     def facts_at(self, shown: Snapshot) -> Facts:
         if self._facts is None or self._facts[0] != shown.position:

@@ -125,7 +125,9 @@ class Connection:
         #: Bytes read but not processed yet.
         self._ahead = b""
         self._reading = PatientScope(loop_time.now() + self._seconds)
-        self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
+        self._intake = Intake(
+            app, limits.max_message, self._seconds, self._reading, self._gone, self._begin, reader.give_way
+        )
         self._memory = memory
         self._proxies = proxies
         self._reader = reader

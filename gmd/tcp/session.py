@@ -55,8 +55,7 @@ class Session:
         place: Place | None = None,
     ) -> None:
         """:param place: the connection's, which the session informs of what it does."""
-        takes_no_turns = isinstance(stream, TlsStream) or authority is Authority.OPERATOR
-        self._reader = FairReader(stream, services.scheduler, None if takes_no_turns else place)
+        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else place)
         self._sending = Sending(stream, services.patience)
         self._seat = Seat(place)
         self._is_tls = isinstance(stream, TlsStream)

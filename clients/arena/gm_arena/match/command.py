@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from gm_client.blocking import PATIENCE_SECONDS, BadReply, ConnectionLost, GmError
+from gm_protocol.options import VARIANT_TRAITS
 
 from ..address import server_options, unreachable
 from ..bot import BotUnusable
@@ -201,7 +202,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
-    if given["histories"] is not None and variant != "rbc":
+    if given["histories"] is not None and not VARIANT_TRAITS[variant].in_reconchess:
         raise click.UsageError(f"--histories needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
@@ -234,7 +235,7 @@ def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, An
     named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
     if remote and given["server"] is None:
         raise click.UsageError(f"{remote[0].spec} plays on a server: give --server")
-    if remote and given["clock"] is None and variant != "rbc":
+    if remote and given["clock"] is None and VARIANT_TRAITS[variant].clock is None:
         raise click.UsageError(
             f"{remote[0].spec} plays elsewhere: give --clock, or --clock none to wait for ever if it leaves"
         )
