@@ -353,6 +353,61 @@ def junk(target: Target) -> Iterator[None]:
             connection.recv(READ_SIZE)
 
 
+def listings(target: Target) -> Iterator[None]:
+    """List games on a thousand connections without pause."""
+    request = frame({"kind": "games", "limit": 100})
+    with suppress(OSError):
+        session(target.tcp, [HELLO, *[frame({"kind": "new_game", "player_white": 1, "player_black": 2})] * 300], 64)
+    yield
+    _ask_without_pause(target, HELLO + request, request)
+
+
+def settings(target: Target) -> Iterator[None]:
+    """Change the settings of one player on a thousand connections without pause."""
+    made = Talk(target).patiently(kind="register", name=f"setter-{os.getpid()}")
+    requests = [
+        frame({"kind": "settings", "player": made["player"], "key": made["key"], "max_games": games})
+        for games in range(1, 51)
+    ]
+    yield
+    _ask_without_pause(target, HELLO + requests[0], b"".join(requests))
+
+
+def _ask_without_pause(target: Target, first: bytes, request: bytes) -> None:
+    """Send a request on each of a thousand connections, and again whenever there is a reply."""
+    connections = opened(1_000, target, first)
+    polled = {connection.fileno(): connection for connection in connections}
+    poll = select.epoll()
+    for number in polled:
+        poll.register(number, select.EPOLLIN)
+    while True:
+        for number, _ in poll.poll(1.0):
+            if _read_what_is_there(polled[number]):
+                _send(polled[number], request)
+            else:
+                del polled[number]
+        for connection in opened(min(10, 1_000 - len(polled)), target, first):
+            polled[connection.fileno()] = connection
+            poll.register(connection.fileno(), select.EPOLLIN)
+
+
+def tls_unread(target: Target) -> Iterator[None]:
+    """Send pipelined HTTP requests on four thousand connections under TLS, and read no responses."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    request = b"GET /schema/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 300
+    yield
+    connections: list[ssl.SSLSocket] = []
+    while True:
+        with suppress(OSError):
+            connection = context.wrap_socket(target.connect(len(connections), http=True, small=True))
+            connection.setblocking(False)
+            _send(connection, request)
+            connections.append(connection)
+        if len(connections) > 4_000:
+            connections.pop(0).close()
+
+
 def _send(connection: socket.socket, data: bytes) -> int:
     """Send as much as possible without blocking; return the number of bytes."""
     with suppress(OSError):
@@ -379,11 +434,12 @@ ATTACKS: dict[str, Attack] = {
         *(histories, pgns, invitations, games, unread, slow_readers, long_games, short_frames, small_frames),
         *(half_bodies, unread_responses, half_heads, idle_sessions, spectators, passwords, churn, junk),
         *(many_games, flags, many_addresses, tls_pipelines, chunks),
+        *(listings, settings, tls_unread),
     )
 }
 
 #: The attacks on a daemon whose HTTP port has TLS.
-UNDER_TLS = frozenset(["tls-pipelines"])
+UNDER_TLS = frozenset(["tls-pipelines", "tls-unread"])
 
 
 def main() -> None:

@@ -335,7 +335,6 @@ class BatchingLog:
     # --- Reading ------------------------------------------------------------------------------------------------
 
     async def read(self, work: Callable[[Connection], _T]) -> _T:
-        """Run other reads on the games' database."""
         return await self._read(partial(self._store.read, work))
 
     async def load(self, game_id: int) -> list[AnyEvent]:
