@@ -6,9 +6,11 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
+import click
 import pytest
 
-from gmd.cli.own_commands import OWN, own_command
+from gmd.cli import main
+from gmd.cli.own_commands import own_command, own_entry_points
 from tests.serving import START_SECONDS
 
 #: Modules that take long to import, and that neither a daemon in memory nor any of its requests uses.
@@ -42,13 +44,18 @@ def test_rich_stays_what_it_is_when_structlog_is_imported_without_it(before: str
     assert ran.stdout.split() == [str(bool(before)), "None", "Console"]
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_own_commands_are_those_of_the_entry_points(name: str) -> None:
-    (found,) = entry_points(group="gmd.commands", name=name)
-    assert own_command(name) is found.load()
+def test_own_commands_are_those_of_the_entry_points() -> None:
+    commands = {command.name: command for command in entry_points(group="gmd.commands")}
+    found = own_entry_points()
+    assert set(found) == {
+        name for name, command in commands.items() if command.dist and command.dist.name == "grandmasterd"
+    }
+    assert {name: commands[name].value for name in found} == found
+    assert own_command("serve") is commands["serve"].load()
 
 
-def test_every_entry_point_of_the_daemon_is_an_own_command() -> None:
-    commands = entry_points(group="gmd.commands")
-    assert {command.name for command in commands if command.module.startswith("gmd.cli.")} == set(OWN)
-    assert own_command("match") is None
+def test_commands_are_found_where_the_distribution_is_not_a_folder_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    serve = own_command("serve")
+    monkeypatch.setattr("gmd.cli.own_commands.ENTRY_POINTS", "nowhere")
+    assert own_command("serve") is None
+    assert main.get_command(click.Context(main), "serve") is serve

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from .bot import Bots, BotUnusable
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 KINDS = ("reconchess", "uci", "codingame")
 
@@ -45,7 +47,7 @@ def bots_of(
     limits = {"movetime": seconds, "depth": depth, "nodes": nodes}
     if settings and kind != "uci":
         raise BotUnusable(f"{kind}[...]: only UCI engines have settings in brackets")
-    if kind not in KINDS and entry_points(group=GROUP, name=kind):
+    if kind not in KINDS and kind in _installed().names:
         given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
         return installed_bots(kind, {**given, **read_options(spec, what), **options})
     if kind not in KINDS or not what:
@@ -74,7 +76,9 @@ def bots_of(
 
 def _unknown(spec: str, kind: str) -> str:
     """Return the error for a text that names no bot."""
-    installed = sorted(entry_points(group=GROUP).names)
+    from difflib import get_close_matches
+
+    installed = sorted(_installed().names)
     meant = get_close_matches(kind, [*KINDS, *installed], n=1) if kind not in KINDS else []
     return (
         f"{spec!r} is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND, "
@@ -109,7 +113,7 @@ def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
 
     :raises BotUnusable: it does not take these options.
     """
-    make = next(iter(entry_points(group=GROUP, name=name))).load()
+    make = _installed()[name].load()
     bots: Bots = make(**options)
     return bots
 
@@ -144,3 +148,10 @@ def _positive(settings: dict[str, str], name: str) -> float | None:
     if not number > 0:
         raise BotUnusable(f"{name}={text} is not a {'number' if name == 'movetime' else 'whole number'} above 0")
     return number
+
+
+def _installed() -> EntryPoints:
+    """Return the entry points of installed bots."""
+    from importlib.metadata import entry_points  # slow to import, and a bot in a file needs none
+
+    return entry_points(group=GROUP)

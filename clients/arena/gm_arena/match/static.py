@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import entry_points
 
 import chess
 import chess.pgn
@@ -28,6 +27,8 @@ Evaluation = Callable[[chess.Board], int]
 @cache
 def evaluation() -> Evaluation | None:
     """Return the installed evaluation; None without one."""
+    from importlib.metadata import entry_points  # slow to import, and only scored positions need it
+
     found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     return found[0].load() if found else None
 
