@@ -1,0 +1,97 @@
+"""Errors as pages: for browsers, in words. Programs get the JSON that all other routes have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+from litestar.status_codes import (
+    HTTP_400_BAD_REQUEST,
+    HTTP_403_FORBIDDEN,
+    HTTP_404_NOT_FOUND,
+    HTTP_409_CONFLICT,
+    HTTP_500_INTERNAL_SERVER_ERROR,
+    HTTP_503_SERVICE_UNAVAILABLE,
+)
+
+from gm_protocol.errors import GmError
+from gmd.http.errors import failed, refused
+from gmd.in_process import Refused
+
+from .rendering import page
+from .visit import visit_of
+
+#: The statuses of refused requests. A page asks nobody for HTTP Basic, so it has no 401.
+_STATUSES = {
+    "unauthorized": HTTP_403_FORBIDDEN,
+    "not_a_player": HTTP_403_FORBIDDEN,
+    "no_such_game": HTTP_404_NOT_FOUND,
+    "not_available": HTTP_409_CONFLICT,
+    "game_over": HTTP_409_CONFLICT,
+    "stale": HTTP_409_CONFLICT,
+    "not_your_turn": HTTP_409_CONFLICT,
+    "wrong_phase": HTTP_409_CONFLICT,
+    "too_many": HTTP_503_SERVICE_UNAVAILABLE,
+    "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
+    "internal": HTTP_500_INTERNAL_SERVER_ERROR,
+}
+_TITLES = {
+    HTTP_400_BAD_REQUEST: "That cannot be used",
+    HTTP_403_FORBIDDEN: "Not allowed",
+    HTTP_404_NOT_FOUND: "Not found",
+    HTTP_409_CONFLICT: "Not possible now",
+    HTTP_503_SERVICE_UNAVAILABLE: "Busy",
+    HTTP_500_INTERNAL_SERVER_ERROR: "The server has failed",
+}
+#: Paths of programs, which get JSON whatever they accept.
+_PROGRAMS = ("/api", "/schema", "/healthz", "/metrics")
+
+
+def refusal_page(request: Request[Any, Any, Any], error: GmError | Refused) -> Response[Any]:
+    """Return the page that says why a request was refused."""
+    status = _STATUSES.get(error.code, HTTP_400_BAD_REQUEST)
+    return _page(request, status, sentence_of(error))
+
+
+def sentence_of(error: GmError | Refused) -> str:
+    """Return a refusal for people: without the name of the protocol's field that it begins with."""
+    text = str(error)
+    field, colon, rest = text.partition(": ")
+    sentence = rest if colon and field.isidentifier() else text
+    return sentence[:1].upper() + sentence[1:]
+
+
+def http_page(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    """Return the page for an error of litestar's on a route of pages."""
+    if error.status_code == HTTP_404_NOT_FOUND:
+        return _page(request, HTTP_404_NOT_FOUND, f"There is no page {request.scope['path']}.")
+    response = refused(request, error)
+    shown = _page(request, error.status_code, response.content.error)
+    shown.headers.update(response.headers)
+    return shown
+
+
+def failed_page(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """Log an internal error, and return its page."""
+    sentence = failed(request, error).content.error
+    return _page(request, HTTP_500_INTERNAL_SERVER_ERROR, sentence[:1].upper() + sentence[1:] + ".")
+
+
+def refused_anywhere(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    """Return the answer to an error outside the routes, such as an unknown path: a page for a browser, else JSON."""
+    if wants_page(request):
+        return http_page(request, error)
+    return refused(request, error)
+
+
+def wants_page(request: Request[Any, Any, Any]) -> bool:
+    """Return whether the request is a browser's for a page."""
+    accepts = request.headers.get("accept", "")
+    return "text/html" in accepts and not request.scope["path"].startswith(_PROGRAMS)
+
+
+def _page(request: Request[Any, Any, Any], status: int, sentence: str) -> Response[Any]:
+    visit = visit_of(request, request.app.state.backend)
+    title = _TITLES.get(status, _TITLES[HTTP_400_BAD_REQUEST])
+    return page(visit, "error.html", status=status, title=title, sentence=sentence)
