@@ -17,6 +17,7 @@ from litestar.status_codes import (
 
 from gm_protocol.errors import GmError
 from gmd.http.errors import failed, refused
+from gmd.http.refusals import retry_after
 from gmd.in_process import Refused
 
 from .rendering import page
@@ -50,16 +51,21 @@ _PROGRAMS = ("/api", "/schema", "/healthz", "/metrics")
 
 def refusal_page(request: Request[Any, Any, Any], error: GmError | Refused) -> Response[Any]:
     """Return the page that says why a request was refused."""
-    status = _STATUSES.get(error.code, HTTP_400_BAD_REQUEST)
-    return _page(request, status, sentence_of(error))
+    shown = _page(request, _STATUSES.get(error.code, HTTP_400_BAD_REQUEST), sentence_of(error))
+    if (seconds := retry_after(error)) is not None:
+        shown.headers["retry-after"] = str(seconds)
+    return shown
 
 
 def sentence_of(error: GmError | Refused) -> str:
-    """Return a refusal for people: without the name of the protocol's field that it begins with."""
+    """Return a refusal for people: a sentence, without the protocol's field that the refusal begins with."""
     text = str(error)
     field, colon, rest = text.partition(": ")
-    sentence = rest if colon and field.isidentifier() else text
-    return sentence[:1].upper() + sentence[1:]
+    return _sentence(rest if colon and field.isidentifier() else text)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def http_page(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
@@ -67,15 +73,14 @@ def http_page(request: Request[Any, Any, Any], error: HTTPException) -> Response
     if error.status_code == HTTP_404_NOT_FOUND:
         return _page(request, HTTP_404_NOT_FOUND, f"There is no page {request.scope['path']}.")
     response = refused(request, error)
-    shown = _page(request, error.status_code, response.content.error)
+    shown = _page(request, error.status_code, _sentence(response.content.error))
     shown.headers.update(response.headers)
     return shown
 
 
 def failed_page(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """Log an internal error, and return its page."""
-    sentence = failed(request, error).content.error
-    return _page(request, HTTP_500_INTERNAL_SERVER_ERROR, sentence[:1].upper() + sentence[1:] + ".")
+    return _page(request, HTTP_500_INTERNAL_SERVER_ERROR, _sentence(failed(request, error).content.error))
 
 
 def refused_anywhere(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:

@@ -82,8 +82,7 @@ async def register(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
             raise BadRequest("the two passwords differ: type the same one twice")
         player = (await visit.ask_as_spectator("register", name=form.name, password=form.password))["player"]
     except (GmError, Refused) as error:
-        sentence = f"{sentence_of(error)}."
-        return _form(visit, "register.html", HTTP_400_BAD_REQUEST, sentence, form.name, safe_path(form.next))
+        return _form(visit, "register.html", HTTP_400_BAD_REQUEST, sentence_of(error), form.name, safe_path(form.next))
     return redirect(visit.becoming(player), safe_path(form.next))
 
 
