@@ -28,6 +28,8 @@ class Question:
     :ivar path: with ``{game_id}`` and ``{invitation_id}`` in place of the game's id.
     :ivar body: the value sent as JSON; None for no body.
     :ivar slow: whether it makes the daemon verify or hash a password.
+    :ivar form: the fields of a form, sent in place of JSON from one of our own pages; the visitor's token is added.
+    :ivar visits: whether a browser asks, with the cookie of who asks in place of HTTP Basic.
     """
 
     method: str
@@ -35,6 +37,8 @@ class Question:
     body: object = None
     who: Who = "observer"
     slow: bool = False
+    form: dict[str, str] | None = None
+    visits: bool = False
 
     @property
     def route(self) -> Route:
@@ -44,14 +48,31 @@ class Question:
     def url(self, game_id: int) -> str:
         """Return the URL for a game; ``{invitation_id}+1`` is an invitation that does not exist."""
         return self.path.replace("{invitation_id}+1", f"{game_id + 10**6}").format(
-            game_id=game_id, invitation_id=game_id, path="no/such/page"
+            game_id=game_id, invitation_id=game_id, path="no/such/page", version="0", file="style.css"
         )
 
 
 _ME, _INVITATIONS = "/api/users/me", "/api/invitations"
 _INVITATION = f"{_INVITATIONS}/{{invitation_id}}"
 
+#: Requests for pages. None of those that make a new guest or a new cookie is among them: both are random.
+PAGES = (
+    Question("GET", "/", visits=True),
+    Question("GET", "/", who="stranger", visits=True),
+    Question("GET", "/", who="nobody", visits=True),
+    Question("GET", "/static/{version}/{file}", who="nobody", visits=True),
+    Question("GET", "/sign-in", visits=True),
+    Question("GET", "/register", who="nobody", visits=True),
+    Question("POST", "/sign-in", form={"name": "white-bot", "password": "wrong"}, who="nobody", slow=True, visits=True),
+    Question("POST", "/register", form={"name": "two  words", "password": "12", "again": "12"}, visits=True),
+    Question("POST", "/sign-out", form={}, visits=True),
+    Question("POST", "/play", form={"opponent": "link", "color": "white", "variant": "rbc"}, visits=True),
+    Question("POST", "/play", form={"opponent": "name", "name": "other-bot"}, visits=True),
+    Question("POST", "/play", form={"opponent": "bot:7"}, who="stranger", visits=True),
+)
+
 OUTSIDE = (
+    *PAGES,
     # Requests about no player. The operator's counts need the token.
     Question("GET", "/healthz", who="nobody"),
     Question("GET", "/metrics", who="nobody"),
@@ -92,6 +113,18 @@ OUTSIDE = (
     Question("POST", f"{_INVITATION}/finish", who="stranger"),
     Question("POST", f"{_INVITATION}+1/finish"),
 )
+
+
+def described_routes_of(daemon: Daemon) -> set[Route]:
+    """Return the routes of a daemon's application that the OpenAPI document describes."""
+    assert daemon.http is not None
+    return {
+        (method, route.path_format)
+        for route in daemon.http._app.routes  # type: ignore[attr-defined]
+        if isinstance(route, HTTPRoute)
+        for method, (handler, _) in route.route_handler_map.items()
+        if method != "OPTIONS" and handler.resolve_include_in_schema()
+    }
 
 
 def routes_of(daemon: Daemon) -> set[Route]:

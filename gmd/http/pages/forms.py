@@ -44,7 +44,7 @@ async def read_form(request: Request[Any, Any, Any], visit: Visit, kind: type[Fo
     """
     check_origin(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
-        raise BadRequest(f"content-type: a form is sent as {URLENCODED}")
+        raise BadRequest(f"a form is sent as {URLENCODED}")
     body = await request.body()
     if len(body) > MAX_BYTES:
         raise BadRequest(f"the form is larger than {MAX_BYTES} bytes")
@@ -57,7 +57,8 @@ async def read_form(request: Request[Any, Any, Any], visit: Visit, kind: type[Fo
     try:
         return msgspec.convert({name: value for name, value in fields.items() if value}, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"the form cannot be used: {with_choices(error, kind)}") from None
+        what, _, where = with_choices(error, kind).rpartition(" - at `$.")
+        raise BadRequest(f"the field {where.rstrip('`')} cannot be used: {what}") from None
 
 
 def check_script(request: Request[Any, Any, Any], visit: Visit) -> None:

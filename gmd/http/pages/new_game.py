@@ -9,7 +9,7 @@ from litestar import Request, Response, post
 from litestar.status_codes import HTTP_303_SEE_OTHER
 from msgspec import Meta, Struct
 
-from gm_protocol.errors import BadRequest
+from gm_protocol.errors import BadRequest, Unauthorized
 from gm_protocol.options import ClockText, Variant
 
 from .forms import read_form
@@ -45,11 +45,14 @@ async def make_game(visit: Visit, form: Play) -> int:
     """Return the id of the game that a form asks for.
 
     :raises BadRequest: there is no such bot.
+    :raises Unauthorized: a guest names a player.
     :raises Refused: the game cannot be made.
     """
     color = secrets.choice(["white", "black"]) if form.color == "random" else form.color
     terms: dict[str, Any] = {"variant": form.variant, "clock": form.clock, "brief": True}
     if form.opponent == "name":
+        if not visit.visitor.registered:
+            raise Unauthorized("name: only registered players invite others by name; sign in first")
         wanted = {} if form.color == "random" else {"color": color}
         return await _made(visit, "challenge", opponent=form.name, **wanted, **terms)
     other = None if form.opponent == LINK else _bot(visit, form.opponent)

@@ -10,7 +10,7 @@ import hmac
 import re
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gmd.players.account import Account, is_registered
 from gmd.players.authenticated import Authenticated
@@ -40,8 +40,8 @@ class Visitor:
     player: int | None = None
     name: str = ""
     registered: bool = False
-    csrf: str = ""
-    authenticated: Authenticated | None = None
+    csrf: str = field(default="", repr=False)
+    authenticated: Authenticated | None = field(default=None, repr=False)
 
 
 #: A visitor without a cookie.
