@@ -14,9 +14,10 @@ from litestar.status_codes import (
     HTTP_500_INTERNAL_SERVER_ERROR,
     HTTP_503_SERVICE_UNAVAILABLE,
 )
+from msgspec import UNSET
 
 from gm_protocol.errors import GmError
-from gmd.http.errors import failed, refused
+from gmd.http.errors import HttpError, failed, refused
 from gmd.http.refusals import retry_after
 from gmd.in_process import Refused
 
@@ -55,6 +56,16 @@ def refusal_page(request: Request[Any, Any, Any], error: GmError | Refused) -> R
     if (seconds := retry_after(error)) is not None:
         shown.headers["retry-after"] = str(seconds)
     return shown
+
+
+def refusal_anywhere(request: Request[Any, Any, Any], error: GmError | Refused) -> Response[Any]:
+    """Return why a request for a file was refused: a page for a browser that opens it, else JSON."""
+    if wants_page(request):
+        return refusal_page(request, error)
+    seconds = retry_after(error)
+    body = HttpError(str(error), error.code, UNSET if seconds is None else seconds)
+    headers = {"cache-control": "no-store", **({} if seconds is None else {"retry-after": str(seconds)})}
+    return Response(body, status_code=_STATUSES.get(error.code, HTTP_400_BAD_REQUEST), headers=headers)
 
 
 def sentence_of(error: GmError | Refused) -> str:

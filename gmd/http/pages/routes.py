@@ -10,7 +10,7 @@ from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from gm_protocol.errors import GmError
 from gmd.in_process import Refused
 
-from . import home, new_game, sign_in, static_files
+from . import embed, game, home, new_game, sign_in, static_files
 from .error_pages import failed_page, http_page, refusal_page
 from .visit import visit_of
 
@@ -18,6 +18,8 @@ PAGE_ROUTES = Router(
     "/",
     route_handlers=[
         home.home,
+        game.game,
+        embed.embed,
         new_game.play,
         sign_in.sign_in_page,
         sign_in.sign_in,
