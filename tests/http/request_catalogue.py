@@ -29,6 +29,7 @@ class Question:
     :ivar body: the value sent as JSON; None for no body.
     :ivar slow: whether it makes the daemon verify or hash a password.
     :ivar form: the fields of a form, sent in place of JSON from one of our own pages; the visitor's token is added.
+    :ivar name: the last part of a path that ends with ``{name}``; with ``{game_id}`` in place of the game's id.
     :ivar visits: whether a browser asks, with the cookie of who asks in place of HTTP Basic.
     """
 
@@ -38,6 +39,7 @@ class Question:
     who: Who = "observer"
     slow: bool = False
     form: dict[str, str] | None = None
+    name: str = ""
     visits: bool = False
 
     @property
@@ -48,15 +50,45 @@ class Question:
     def url(self, game_id: int) -> str:
         """Return the URL for a game; ``{invitation_id}+1`` is an invitation that does not exist."""
         return self.path.replace("{invitation_id}+1", f"{game_id + 10**6}").format(
-            game_id=game_id, invitation_id=game_id, path="no/such/page", version="0", file="style.css"
+            game_id=game_id,
+            invitation_id=game_id,
+            path="no/such/page",
+            version="0",
+            file="style.css",
+            name=self.name.format(game_id=game_id),
         )
 
 
 _ME, _INVITATIONS = "/api/users/me", "/api/invitations"
 _INVITATION = f"{_INVITATIONS}/{{invitation_id}}"
 
+#: A game's page and its files, in several forms.
+_NAMES = (
+    "{game_id}",
+    "{game_id}?part=1&flip=1",
+    "{game_id}?ply=0",
+    "{game_id}?view=black",
+    "{game_id}.svg",
+    "{game_id}.svg?view=white&size=200",
+    "{game_id}.svg?view=truth&ply=1",
+    "{game_id}.pgn",
+    "{game_id}.json",
+)
+_GAME_PAGES: tuple[Question, ...] = (
+    *_GAME_PAGES,
+    *(
+        Question("GET", "/games/{name}", who=who, name=name, visits=True)
+        for name in _NAMES
+        for who in ("observer", "stranger")
+    ),
+    Question("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    Question("GET", "/embed/{game_id}", visits=True),
+    Question("GET", "/embed/{game_id}?ply=0", who="nobody", visits=True),
+)
+
 #: Requests for pages. None of those that make a new guest or a new cookie is among them: both are random.
-PAGES = (
+PAGES: tuple[Question, ...] = (
+    *_GAME_PAGES,
     Question("GET", "/", visits=True),
     Question("GET", "/", who="stranger", visits=True),
     Question("GET", "/", who="nobody", visits=True),

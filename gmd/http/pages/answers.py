@@ -101,16 +101,26 @@ def file(
     if name:
         headers["content-disposition"] = f'attachment; filename="{name}"'
     if over:
-        headers["etag"] = tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        if is_known(request.headers.get("if-none-match", ""), tag):
-            return Response(None, status_code=HTTP_304_NOT_MODIFIED, headers=headers)
+        headers["etag"] = entity_tag(content)
+        if is_known(request, headers["etag"]):
+            return unchanged(headers)
     return Response(content, media_type=media_type, headers=headers)
 
 
-def is_known(if_none_match: str, tag: str) -> bool:
+def entity_tag(content: bytes) -> str:
+    """Return the entity tag of some content."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def is_known(request: Request[Any, Any, Any], tag: str) -> bool:
     """Return whether a client has the content with an entity tag."""
-    known = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
+    known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
     return tag in known or known == ["*"]
+
+
+def unchanged(headers: dict[str, str]) -> Response[Any]:
+    """Return the answer to a client that has the content already."""
+    return Response(None, status_code=HTTP_304_NOT_MODIFIED, headers=headers)
 
 
 def _http_anywhere(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:

@@ -66,7 +66,7 @@ class Look:
         if wanted is None or wanted == last:
             return last
         if wanted > last:
-            raise BadRequest(f"ply: {wanted} is beyond ply {last}, the game's last one; choose 0 to {last}")
+            raise BadRequest(f"ply: the game has no ply {wanted} yet; choose 0 to {last}")
         if self.hides:
             raise NotAvailable(f"ply: game {self.state.game_id} is not over: earlier plies are shown once it is over")
         return wanted

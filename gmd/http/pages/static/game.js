@@ -6,6 +6,7 @@
 
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
 const position = /** @type {HTMLElement} */ (document.getElementById("position"));
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
 const path = game.dataset.path ?? "";
 const query = game.dataset.query ?? "";
 const last = Number(game.dataset.last);
@@ -42,6 +43,7 @@ async function show(ply) {
     const name = focused ? document.activeElement?.textContent : null;
     position.innerHTML = await answer.text();
     mark(ply);
+    said.textContent = position.querySelector("img")?.alt ?? "";
     for (const link of name ? position.querySelectorAll("a") : []) {
       if (link.textContent === name) link.focus();
     }
