@@ -75,7 +75,6 @@ _NAMES = (
     "{game_id}.json",
 )
 _GAME_PAGES: tuple[Question, ...] = (
-    *_GAME_PAGES,
     *(
         Question("GET", "/games/{name}", who=who, name=name, visits=True)
         for name in _NAMES

@@ -6,8 +6,7 @@ A game that is over never changes, and everybody sees the same of it. A game in 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Request, Response
@@ -25,9 +24,6 @@ from .drawing import MAX_SIZE, MIN_SIZE, USUAL_SIZE
 from .error_pages import http_page, refusal_anywhere, wants_page
 from .game_view import Wanted
 from .picture_view import View
-from .visit import Visit
-
-_T = TypeVar("_T")
 
 #: Headers of answers about games that are over, and about games in progress. A finished game is kept for a few minutes
 #: only without asking again, because a server without a data directory begins anew with game 1.
@@ -79,29 +75,26 @@ def read_query(request: Request[Any, Any, Any]) -> Query:
         raise BadRequest(f"{where.rstrip('`')}: {what[:1].lower()}{what[1:]}") from None
 
 
-async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:
-    """Run long work in slices, and charge the visitor's address for it as for histories.
-
-    :raises TooMany: the address has used up its processor time.
-    """
-    bench = visit.backend.services.arbiter.bench
-    async with bench.place(visit.peer, paid=True):
-        return await bench.run(steps, visit.peer)
-
-
 def file(
-    request: Request[Any, Any, Any], content: bytes, media_type: str, *, over: bool, name: str = ""
+    request: Request[Any, Any, Any],
+    content: bytes,
+    media_type: str,
+    *,
+    over: bool,
+    name: str = "",
+    telling: bytes | None = None,
 ) -> Response[Any]:
     """Return a file about a game; without its content if the client has it already.
 
     :param over: whether the game is over.
+    :param telling: a part of the content that differs whenever the content does; None for all of it.
     :param name: the name under which a browser saves the file; empty to show it.
     """
     headers = _FILES | (FINISHED if over else IN_PROGRESS)
     if name:
         headers["content-disposition"] = f'attachment; filename="{name}"'
     if over:
-        headers["etag"] = entity_tag(content)
+        headers["etag"] = entity_tag(content if telling is None else telling)
         if is_known(request, headers["etag"]):
             return unchanged(headers)
     return Response(content, media_type=media_type, headers=headers)

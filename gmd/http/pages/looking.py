@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import chess
 import msgspec
@@ -13,19 +15,35 @@ from gm_protocol.state import Color, GameState, side_of
 from gmd.http.seat import check_id
 from gmd.in_process import Refused
 
-from .recon_replay import ReconReplay, Record
+from .recon_replay import ReconReplay, Record, record_steps
 from .visit import Visit
+
+_T = TypeVar("_T")
 
 #: The variants whose games hide something until they are over.
 HIDING = frozenset(["rbc", "dark_chess"])
 
 
 class Past(Struct, frozen=True):
-    """A game's history. ``history`` is there in rbc only."""
+    """A game's history. ``record`` is there in rbc only."""
 
     pgn: str
     moves: list[str]
-    history: Record | None = None
+    record: Record | None = None
+
+
+def past_steps(encoded: bytes) -> Generator[None, None, Past]:
+    """Return the history in an encoded ``history`` reply, in steps."""
+    head, name, rest = encoded.partition(_HISTORY)
+    past = msgspec.json.decode(head + b'"record":null}', type=Past)
+    yield
+    if rest.startswith(b"null"):
+        return past
+    return Past(past.pgn, past.moves, (yield from record_steps(encoded, len(head) + len(name))))
+
+
+#: Where the record begins in a ``history`` reply, after the PGN and the moves.
+_HISTORY = b'"history":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +71,7 @@ class Look:
     @property
     def recon(self) -> ReconReplay | None:
         """The replay of a finished game of rbc, if its history was asked for."""
-        record = None if self.past is None else self.past.history
+        record = None if self.past is None else self.past.record
         return None if record is None else ReconReplay(record, self.state.start_fen)
 
     def ply(self, wanted: int | None) -> int:
@@ -100,7 +118,17 @@ async def with_past(visit: Visit, look: Look) -> Look:
     if look.hides:
         return look
     reply = await visit.ask_encoded("history", game_id=look.state.game_id)
-    return Look(look.state, look.seat, msgspec.json.decode(reply, type=Past))
+    return Look(look.state, look.seat, await worked(visit, past_steps(reply)))
+
+
+async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:
+    """Run long work in slices, and charge the visitor's address for it as for histories.
+
+    :raises TooMany: the address has used up its processor time.
+    """
+    bench = visit.backend.services.arbiter.bench
+    async with bench.place(visit.peer, paid=True):
+        return await bench.run(steps, visit.peer)
 
 
 def _seat_in(state: GameState, player: int | None) -> chess.Color | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import chess
+import msgspec
 from msgspec import Struct, field
+
+from gm_recon.history import COLUMNS
 
 from . import told
 from .replay import Position, begins, placement_of
@@ -26,30 +29,43 @@ class Sides(Struct, Generic[_T], frozen=True):
         return self.white if side else self.black
 
 
-class Typed(Struct, frozen=True):
-    """A move (in UCI) or a piece (its symbol), as reconchess saves it."""
+class Typed(Struct, frozen=True, gc=False):
+    """A move in UCI, as reconchess saves it."""
 
     value: str
 
 
-#: A sensed square and what stood there.
-Cell = tuple[int, Typed | None]
-
-
 class Record(Struct, frozen=True):
-    """The parts of reconchess's record of a game that a replay shows."""
+    """The parts of reconchess's record of a game from which a replay is made."""
 
     senses: Sides[int | None]
-    sense_results: Sides[list[Cell]]
     requested_moves: Sides[Typed | None]
     taken_moves: Sides[Typed | None]
     capture_squares: Sides[int | None]
     fens_after_move: Sides[str]
 
 
+def record_steps(encoded: bytes, begin: int) -> Generator[None, None, Record]:
+    """Return the record in an encoded ``history`` reply, a part in each step.
+
+    The parts are found by their names, in the order in which the server writes them. A name with its quotes cannot
+    stand in a text, where quotes are escaped. To parse the whole reply would take too long for one step.
+
+    :param begin: where the record begins.
+    """
+    starts = {name: encoded.index(b'"%b":{' % name.encode(), begin) for name in COLUMNS}
+    ends = dict(zip(COLUMNS, [*list(starts.values())[1:], encoded.index(b'"winner_color":', begin)], strict=True))
+    parts: dict[str, Any] = {}
+    for each in msgspec.structs.fields(Record):
+        yield
+        column = encoded[starts[each.name] + len(each.name) + 3 : ends[each.name]].rstrip(b",")
+        parts[each.name] = msgspec.json.decode(column, type=each.type)
+    return Record(**parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A sense. ``cells`` is empty if the player chose no square."""
+    """A sense: the square chosen, and what each square of the window held. A player may choose none."""
 
     square: int | None
     cells: Sequence[tuple[int, str | None]]
@@ -104,7 +120,7 @@ class ReconReplay:
         side, index, record = self.side_at(ply), (ply - 1) // 2, self._record
         return Turn(
             side,
-            self._sense(side, index),
+            self._sense(side, ply),
             _value(record.requested_moves.of(side)[index]),
             _value(record.taken_moves.of(side)[index]),
             record.capture_squares.of(side)[index],
@@ -115,7 +131,7 @@ class ReconReplay:
         side = self.side_at(ply + 1)
         index = ply // 2
         is_there = ply == self.plies and index < len(self._record.senses.of(side))
-        return (side, self._sense(side, index)) if is_there else None
+        return (side, self._sense(side, ply + 1)) if is_there else None
 
     def asked_otherwise(self, ply: int) -> bool:
         """Return whether the move that was made in a turn is not the one that was asked for."""
@@ -147,9 +163,15 @@ class ReconReplay:
             sentences.append(told.sensed(latest[1].square, _enemies(latest[1], side)))
         return sentences
 
-    def _sense(self, side: chess.Color, index: int) -> Sense:
-        cells = [(square, _value(piece)) for square, piece in self._record.sense_results.of(side)[index]]
-        return Sense(self._record.senses.of(side)[index], cells)
+    def _sense(self, side: chess.Color, ply: int) -> Sense:
+        """Return the sense of the turn that led, or would have led, to a ply."""
+        square = self._record.senses.of(side)[(ply - 1) // 2]
+        if square is None:
+            return Sense(None, ())
+        board = chess.BaseBoard(placement_of(self.position(ply - 1).fen))
+        window = chess.SquareSet(chess.BB_KING_ATTACKS[square] | chess.BB_SQUARES[square])
+        pieces = ((each, board.piece_at(each)) for each in window)
+        return Sense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
 
     def _latest_sense(self, ply: int, side: chess.Color) -> Sense | None:
         if (latest := self.unfinished(ply)) is not None and latest[0] == side:

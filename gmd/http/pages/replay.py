@@ -38,6 +38,7 @@ def position_steps(variant: str, start_fen: str, moves: list[str], ply: int) -> 
     for number, uci in enumerate(moves[:ply], 1):
         board.push(chess.Move.from_uci(uci))
         if number % PLIES_A_STEP == 0:
+            board.clear_stack()
             yield
     check = board.king(board.turn) if variant != "dark_chess" and board.is_check() else None
     return Position(board.fen(shredder=board.chess960), moves[ply - 1] if ply else None, check)
