@@ -149,8 +149,7 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
     state, ply, last = look.state, look.ply(wanted.ply), look.state.ply_index
     position = yield from present_or_past(look, ply)
     recon = look.recon
-    rows = (yield from _rows(look, ply)) if moves and look.past is not None else []
-    shown, earlier, later = _block(rows, ply)
+    listed = (yield from _moves(look, ply)) if moves and look.past is not None else _Moves([])
     steps = [] if look.past is None else _links(ply, last)
     views = [wanted.view] if wanted.view or recon is None else list(VIEWS)
     return GameView(
@@ -164,9 +163,9 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
         boards=[_board(look, recon, wanted, ply, view, position, alone=len(views) == 1) for view in views],
         choices=[] if recon is None else _choices(wanted, ply),
         steps=steps,
-        rows=shown,
-        earlier=earlier,
-        later=later,
+        rows=listed.rows,
+        earlier=listed.earlier,
+        later=listed.later,
         fen="" if sees_nothing(look) else position.fen,
         blind=sees_nothing(look),
         has_past=look.past is not None,
@@ -296,32 +295,34 @@ def _told(look: Look, recon: ReconReplay | None, ply: int, view: View | None) ->
 # --- Moves ------------------------------------------------------------------------------------------------------------
 
 
-def _rows(look: Look, ply: int) -> Generator[None, None, list[Row]]:
-    """Return all moves of a game whose history is there, in steps."""
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """A part of the list of moves, and the plies that lead to the parts before and after it."""
+
+    rows: list[Row]
+    earlier: int | None = None
+    later: int | None = None
+
+
+def _moves(look: Look, ply: int) -> Generator[None, None, _Moves]:
+    """Return the part of the list of moves that has a ply, in steps."""
     assert look.past is not None
-    past, recon, plies = look.past, look.recon, look.state.ply_index
-    names = yield from san_steps(past.pgn, plies)
-    cells: list[Cell | None] = [None] if not begins(look.state.start_fen) else []
-    for number, san in enumerate(names, 1):
-        asked = recon.turn(number).requested if recon is not None and recon.asked_otherwise(number) else None
-        text = san if san != "--" else "no move" if asked else "pass"
-        cells.append(Cell(number, text, number == ply, asked or ""))
-        if number % 64 == 0:
-            yield
-    first = first_number(look.state.start_fen)
-    pairs = zip(cells[::2], [*cells[1::2], None][: len(cells[::2])], strict=True)
-    return [Row(first + index, white, black) for index, (white, black) in enumerate(pairs)]
-
-
-def _block(rows: list[Row], ply: int) -> tuple[list[Row], int | None, int | None]:
-    """Return the rows of one page, those around a ply, and the plies that lead to the pages before and after it."""
-    cells = [cell for row in rows[:1] for cell in (row.white, row.black) if cell is not None]
-    offset = 1 if cells and rows[0].white is None else 0
+    plies, offset = look.state.ply_index, 0 if begins(look.state.start_fen) else 1  # Black's first move: half a row
     at = max(0, ply - 1 + offset) // 2 // MOVES_A_PAGE * MOVES_A_PAGE
-    shown = rows[at : at + MOVES_A_PAGE]
-    earlier = 2 * at - offset if at else None
-    later = 2 * (at + MOVES_A_PAGE) - offset + 1 if at + MOVES_A_PAGE < len(rows) else None
-    return shown, earlier, later
+    first, end = max(1, 2 * at - offset + 1), min(plies, 2 * (at + MOVES_A_PAGE) - offset)
+    names = yield from san_steps(look.past.pgn, end)
+    cells: list[Cell | None] = [None] * (offset if at == 0 else 0)
+    cells += [_cell(look.recon, number, names[number - 1], ply) for number in range(first, end + 1)]
+    cells += [None] * (len(cells) % 2)
+    number = first_number(look.state.start_fen) + at
+    rows = [Row(number + index, *pair) for index, pair in enumerate(zip(cells[::2], cells[1::2], strict=True))]
+    return _Moves(rows, first - 1 if at else None, end + 1 if end < plies else None)
+
+
+def _cell(recon: ReconReplay | None, number: int, san: str, ply: int) -> Cell:
+    asked = recon.asked(number) if recon is not None and recon.asked_otherwise(number) else None
+    text = san if san != "--" else "no move" if asked else "pass"
+    return Cell(number, text, number == ply, asked or "")
 
 
 def players_of(state: GameState) -> list[int]:

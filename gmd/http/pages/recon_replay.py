@@ -133,6 +133,10 @@ class ReconReplay:
         is_there = ply == self.plies and index < len(self._record.senses.of(side))
         return (side, self._sense(side, ply + 1)) if is_there else None
 
+    def asked(self, ply: int) -> str | None:
+        """Return the move asked for in the turn that led to a ply; None for a pass."""
+        return _value(self._record.requested_moves.of(self.side_at(ply))[(ply - 1) // 2])
+
     def asked_otherwise(self, ply: int) -> bool:
         """Return whether the move that was made in a turn is not the one that was asked for."""
         side, index = self.side_at(ply), (ply - 1) // 2
