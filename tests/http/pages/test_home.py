@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import trio
 
 from gmd.daemon import Daemon
 from gmd.http.pages.site import HouseBot
@@ -155,13 +156,20 @@ async def test_registered_player_sees_who_is_here_and_invites_them() -> None:
         assert "ann" in section(await browser.get("/"), "mine")
 
 
-async def test_ranked_table_has_the_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ranked_table_has_the_ratings() -> None:
     async with pages(anchors="ann=1000") as (daemon, browser):
-        for name in ("ann", "bob"):
-            await daemon.ask("register", name=name)
-        reply = await daemon.ask("leaderboard")
+        ann, bob = [await daemon.ask("register", name=name) for name in ("ann", "bob")]
+        players = [{"player": each["player"], "key": each["key"]} for each in (ann, bob)]
+        for player in players:
+            await daemon.ask("settings", version=1, **player)
+        paired = await daemon.ask_as_operator("pair", white="ann", black="bob", variant="rbc", ranked=True)
+        for player in players:
+            await daemon.ask("accept", game_id=paired["game_id"], **player)
+        await daemon.ask("end_game", game_id=paired["game_id"], termination="resignation_black", **players[1])
+        while not (await daemon.ask("leaderboard"))["games"]:
+            await trio.lowlevel.checkpoint()
         shown = section(await browser.get("/"), "ranked")
-        assert [row["name"] for row in reply["leaderboard"] if row["name"] not in shown] == []
+        assert re.search(r"1 bob version 1 \d+ ± \d+ 1 0 0 1 2 ann version 1 1000 \(fixed\) 1 1 0 0$", shown), shown
 
 
 async def test_names_are_escaped() -> None:
