@@ -60,12 +60,12 @@ async def test_games_are_listed_with_players_clocks_and_results_in_words() -> No
         )
         await daemon.ask("end_game", game_id=rbc["game_id"], player=5, termination="resignation_black")
         home = await browser.get("/")
-        heads = {"live": "White Black Moves To move", "finished": "White Black Moves Result"}
+        head = "Game White Black Moves Status"
         assert section(home, "live") == (
-            f"Games being played Game {heads['live']} Crazyhouse {live['game_id']} Guest 1 10:00 Guest 2 10:00 0 White"
+            f"Games being played {head} Crazyhouse {live['game_id']} Guest 1 10:00 Guest 2 10:00 0 White to move"
         )
         assert section(home, "finished") == (
-            f"Finished lately Game {heads['finished']} "
+            f"Finished lately {head} "
             "RBC 3 ann Guest 5 0 1-0 White won by resignation "
             "Chess 2 Guest 3 Guest 4 2 0-1 Black won by checkmate"
         )
@@ -81,7 +81,7 @@ async def test_clocks_of_a_live_blind_game_are_hidden_from_spectators_and_the_pl
         assert "15:00 Guest 2 –" in section(await browser.get("/"), "live")
         browser.client.cookies.clear()
         live = section(await browser.get("/"), "live")
-        assert re.search(r"Guest \d+ – Guest 2 – 0 White", live), live
+        assert re.search(r"Guest \d+ – Guest 2 – 0 White to move", live), live
 
 
 async def test_spectator_who_may_see_live_games_in_full_sees_the_clocks() -> None:
@@ -104,7 +104,7 @@ async def test_chess_is_played_by_a_link(variant: str) -> None:
         home = await browser.get("/")
         assert f"Game {row['game_id']}" not in section(home, "live")
         for name in ("mine", "offered"):
-            assert f"{row['game_id']} open seat Guest {row['player_black']}" in section(home, name)
+            assert f"{row['game_id']} open seat Guest {row['player_black']} 0 Waits for a player" in section(home, name)
 
 
 async def test_random_colour_is_sometimes_the_one_and_sometimes_the_other() -> None:
