@@ -132,4 +132,6 @@ def _site_of(config: Config, services: Services) -> Site | None:
     """Return what the pages share; None without pages."""
     if not config.pages:
         return None
-    return Site(Sessions(services.authenticator.registry, session_key(data_directory(config.data))))
+    return Site(
+        Sessions(services.authenticator.registry, services.spectators, session_key(data_directory(config.data)))
+    )

@@ -96,6 +96,7 @@ PAGES: tuple[Question, ...] = (
     Question("GET", "/register", who="nobody", visits=True),
     Question("POST", "/sign-in", form={"name": "white-bot", "password": "wrong"}, who="nobody", slow=True, visits=True),
     Question("POST", "/register", form={"name": "two  words", "password": "12", "again": "12"}, visits=True),
+    Question("POST", "/spectate", form={"spectator_key": "guess"}, who="nobody", visits=True),
     Question("POST", "/sign-out", form={}, visits=True),
     Question("POST", "/play", form={"opponent": "link", "color": "white", "variant": "rbc"}, visits=True),
     Question("POST", "/play", form={"opponent": "name", "name": "other-bot"}, visits=True),

@@ -224,9 +224,9 @@ def session_of(daemon: Daemon, player: int) -> tuple[str, str]:
     assert daemon.http.site is not None
     sessions = daemon.http.site.sessions
     sessions._secret = bytes(32)
-    unsigned = f"{player}.{int(time.time())}.{'0' * 32}"
+    unsigned = f"{player}.0.{int(time.time())}.{'0' * 32}"
     account = daemon.authenticator.registry.get(player)
-    cookie = f"{unsigned}.{sessions._signature(unsigned, account)}"
+    cookie = f"{unsigned}.{sessions._signature(unsigned, account, oversees=False)}"
     return cookie, sessions.read(cookie).csrf
 
 

@@ -36,6 +36,7 @@ class Seat:
 class GameLine:
     """A game in a list.
 
+    :ivar waiting: whether a seat is not taken yet.
     :ivar has_clock: whether the game has a clock.
     """
 
@@ -47,6 +48,7 @@ class GameLine:
     ply_index: int
     result: str
     termination: str
+    waiting: bool
     has_clock: bool
 
 
@@ -118,6 +120,7 @@ async def line_of(row: GameRow, visit: Visit) -> GameLine:
         row.ply_index,
         row.result,
         row.termination,
+        row.status == "open",
         has_clock,
     )
 

@@ -24,6 +24,7 @@ PAGE_ROUTES = Router(
         sign_in.sign_in_page,
         sign_in.sign_in,
         sign_in.sign_out,
+        sign_in.spectate,
         sign_in.register_page,
         sign_in.register,
         static_files.static_file,

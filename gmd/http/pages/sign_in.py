@@ -13,6 +13,7 @@ from gm_protocol.base import PLAYER_NAME_RULE
 from gm_protocol.errors import BadRequest, GmError, ShuttingDown, Unauthorized
 from gmd.handlers.register import MAX_PASSWORD, MIN_PASSWORD
 from gmd.in_process import Refused
+from gmd.requests.permission import may_oversee
 
 from .error_pages import sentence_of
 from .forms import read_form
@@ -37,6 +38,15 @@ class Registration(SignIn, frozen=True):
     again: Annotated[str, Meta(max_length=MAX_PASSWORD)] = ""
 
 
+class SpectatorKey(Struct, frozen=True):
+    """The form to watch live games in full with."""
+
+    spectator_key: Annotated[str, Meta(max_length=256)] = ""
+
+    def __repr__(self) -> str:
+        return "SpectatorKey()"
+
+
 class SignOut(Struct, frozen=True):
     """The form to sign out with."""
 
@@ -58,6 +68,17 @@ async def sign_in(request: Request[Any, Any, Any], visit: FromVisit) -> Response
         sentence = "Name and password do not belong together. Check both."
         return _form(visit, "sign_in.html", HTTP_403_FORBIDDEN, sentence, form.name, safe_path(form.next))
     return redirect(visit.becoming(account.player), safe_path(form.next))
+
+
+@post("/spectate", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
+async def spectate(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
+    """Let a spectator with the key see live games in full."""
+    form = await read_form(request, visit, SpectatorKey)
+    try:
+        may_oversee(form.spectator_key, visit.backend.services, visit.peer)
+    except Unauthorized as error:
+        return _form(visit, "sign_in.html", HTTP_403_FORBIDDEN, sentence_of(error))
+    return redirect(visit.overseeing() if visit.backend.services.spectators.takes_key else visit, "/")
 
 
 @post("/sign-out", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
@@ -109,6 +130,7 @@ def _form(
         name=name,
         next=next,
         may_register=may_register,
+        takes_key=visit.backend.services.spectators.takes_key,
         min_password=MIN_PASSWORD,
         max_password=MAX_PASSWORD,
         name_rule=PLAYER_NAME_RULE,

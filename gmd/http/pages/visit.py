@@ -43,6 +43,11 @@ class Visit:
         """Whether the visitor can play as it is: a guest cannot where only registered players may."""
         return self.visitor.registered or not self.backend.services.registered_only
 
+    @property
+    def oversees(self) -> bool:
+        """Whether the visitor sees live games in full, as a spectator."""
+        return self.visitor.oversees or self.backend.services.spectators.unasked
+
     def acting(self) -> Visit:
         """Return the visit of somebody who plays: without a cookie, of a new guest.
 
@@ -54,8 +59,15 @@ class Visit:
 
     def becoming(self, player: int) -> Visit:
         """Return the visit of a player who has just been authenticated, or of a new guest."""
+        return self._known_by(player, oversees=self.visitor.oversees)
+
+    def overseeing(self) -> Visit:
+        """Return the visit of somebody who has just shown the spectator key."""
+        return self._known_by(self.player, oversees=True)
+
+    def _known_by(self, player: int | None, *, oversees: bool) -> Visit:
         sessions = self.backend.pages.sessions
-        cookie = sessions.issue(player)
+        cookie = sessions.issue(player, oversees=oversees)
         return replace(self, visitor=sessions.read(cookie), cookie=cookie)
 
     def leaving(self) -> Visit:
@@ -82,17 +94,19 @@ class Visit:
 
         :raises Refused: the reply is an error.
         """
-        sender = Sender(None, self.peer, self.arrived, False)
+        sender = Sender(None, self.peer, self.arrived, False, self.visitor.oversees)
         return await self.backend.in_process.ask(Authority.CLIENT, kind, {**fields, "player": None}, sender)
 
     async def look(self, game_id: int, **fields: Any) -> Json:
         """Return the reply of ``state`` as the visitor may see the game: from its seat, or else as a spectator.
 
+        A player sees no more of its own game than from its seat, even if spectators see live games in full.
+
         :raises Refused: there is no such game.
         """
         reply = await self.ask("state", game_id=game_id, **fields)
         seated = self.player in (reply["state"]["player_white"], reply["state"]["player_black"])
-        if self.player is None or seated or not self.backend.services.spectators.unasked:
+        if self.player is None or seated or not self.oversees:
             return reply
         return await self.ask_as_spectator("state", game_id=game_id, **fields)
 
@@ -104,7 +118,7 @@ class Visit:
         return guest_name(player) if account is None else account.name
 
     def _sent(self, fields: Json, shows_presence: bool) -> tuple[Json, Sender]:
-        sender = Sender(self.visitor.authenticated, self.peer, self.arrived, shows_presence)
+        sender = Sender(self.visitor.authenticated, self.peer, self.arrived, shows_presence, self.visitor.oversees)
         if self.visitor.authenticated is None:
             fields = {"player": self.player, **fields}
         return fields, sender

@@ -12,7 +12,7 @@ from tests.http.pages.browser import ACCEPT, Browser, Page, browsing, pages
 LINK = {"opponent": "link", "color": "white"}
 FORM = "application/x-www-form-urlencoded"
 #: Every route that takes a form.
-POSTED = ["/play", "/sign-in", "/sign-out", "/register"]
+POSTED = ["/play", "/sign-in", "/sign-out", "/register", "/spectate"]
 
 NO_FORM = "A form is sent as application/x-www-form-urlencoded."
 OTHER_SITE = "This form was sent from another site"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import trio
 
 from gmd.daemon import Daemon
 from gmd.http.pages.site import HouseBot
@@ -59,12 +60,12 @@ async def test_games_are_listed_with_players_clocks_and_results_in_words() -> No
         )
         await daemon.ask("end_game", game_id=rbc["game_id"], player=5, termination="resignation_black")
         home = await browser.get("/")
-        heads = {"live": "White Black Moves To move", "finished": "White Black Moves Result"}
+        head = "Game White Black Moves Status"
         assert section(home, "live") == (
-            f"Games being played Game {heads['live']} Crazyhouse {live['game_id']} Guest 1 10:00 Guest 2 10:00 0 White"
+            f"Games being played {head} Crazyhouse {live['game_id']} Guest 1 10:00 Guest 2 10:00 0 White to move"
         )
         assert section(home, "finished") == (
-            f"Finished lately Game {heads['finished']} "
+            f"Finished lately {head} "
             "RBC 3 ann Guest 5 0 1-0 White won by resignation "
             "Chess 2 Guest 3 Guest 4 2 0-1 Black won by checkmate"
         )
@@ -80,7 +81,7 @@ async def test_clocks_of_a_live_blind_game_are_hidden_from_spectators_and_the_pl
         assert "15:00 Guest 2 –" in section(await browser.get("/"), "live")
         browser.client.cookies.clear()
         live = section(await browser.get("/"), "live")
-        assert re.search(r"Guest \d+ – Guest 2 – 0 White", live), live
+        assert re.search(r"Guest \d+ – Guest 2 – 0 White to move", live), live
 
 
 async def test_spectator_who_may_see_live_games_in_full_sees_the_clocks() -> None:
@@ -103,7 +104,7 @@ async def test_chess_is_played_by_a_link(variant: str) -> None:
         home = await browser.get("/")
         assert f"Game {row['game_id']}" not in section(home, "live")
         for name in ("mine", "offered"):
-            assert f"{row['game_id']} open seat Guest {row['player_black']}" in section(home, name)
+            assert f"{row['game_id']} open seat Guest {row['player_black']} 0 Waits for a player" in section(home, name)
 
 
 async def test_random_colour_is_sometimes_the_one_and_sometimes_the_other() -> None:
@@ -155,13 +156,20 @@ async def test_registered_player_sees_who_is_here_and_invites_them() -> None:
         assert "ann" in section(await browser.get("/"), "mine")
 
 
-async def test_ranked_table_has_the_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ranked_table_has_the_ratings() -> None:
     async with pages(anchors="ann=1000") as (daemon, browser):
-        for name in ("ann", "bob"):
-            await daemon.ask("register", name=name)
-        reply = await daemon.ask("leaderboard")
+        ann, bob = [await daemon.ask("register", name=name) for name in ("ann", "bob")]
+        players = [{"player": each["player"], "key": each["key"]} for each in (ann, bob)]
+        for player in players:
+            await daemon.ask("settings", version=1, **player)
+        paired = await daemon.ask_as_operator("pair", white="ann", black="bob", variant="rbc", ranked=True)
+        for player in players:
+            await daemon.ask("accept", game_id=paired["game_id"], **player)
+        await daemon.ask("end_game", game_id=paired["game_id"], termination="resignation_black", **players[1])
+        while not (await daemon.ask("leaderboard"))["games"]:
+            await trio.lowlevel.checkpoint()
         shown = section(await browser.get("/"), "ranked")
-        assert [row["name"] for row in reply["leaderboard"] if row["name"] not in shown] == []
+        assert re.search(r"1 bob version 1 \d+ ± \d+ 1 0 0 1 2 ann version 1 1000 \(fixed\) 1 1 0 0$", shown), shown
 
 
 async def test_names_are_escaped() -> None:

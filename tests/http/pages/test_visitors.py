@@ -124,14 +124,16 @@ async def test_forged_stale_and_foreign_cookies_name_nobody() -> None:
         sessions = sessions_of(daemon)
         value = sessions.issue(FIRST_PLAYER)
         assert sessions.read(value).name == "ann"
-        player, issued, nonce, signature = value.split(".")
+        player, _, issued, nonce, signature = value.split(".")
         later = str(int(issued) + 1)
         for forged in (
-            f"{FIRST_PLAYER + 1}.{issued}.{nonce}.{signature}",
-            f"{player}.{later}.{nonce}.{signature}",
-            f"{player}.{issued}.{'0' * 32}.{signature}",
-            f"{player}.{issued}.{nonce}.{'0' * 64}",
-            f"{player}.{issued}.{nonce}.",
+            f"{FIRST_PLAYER + 1}.0.{issued}.{nonce}.{signature}",
+            f"{player}.0.{later}.{nonce}.{signature}",
+            f"{player}.0.{issued}.{'0' * 32}.{signature}",
+            f"{player}.0.{issued}.{nonce}.{'0' * 64}",
+            f"{player}.0.{issued}.{nonce}.",
+            f"{player}.1.{issued}.{nonce}.{signature}",
+            f"0.0.{issued}.{nonce}.{signature}",
             f"0{value}",
             f"{value}\n",
             f"{value}.",
@@ -192,6 +194,63 @@ async def test_cookie_is_secure_behind_a_trusted_proxy_that_has_tls(trusted: str
     async with pages(trusted_proxies=trusted) as (_, browser):
         answer = await browser.post("/play", {"opponent": "link"}, x_forwarded_proto="https")
         assert ("Secure" in set_cookie(answer)) is secure
+
+
+# --- Spectators who have the key --------------------------------------------------------------------------------
+
+SPECTATING = {"spectate": "live", "spectator_key": "sesame", "require_registration": True}
+
+
+async def live_clocks(browser: Browser) -> str:
+    page = await browser.get("/")
+    return page.text.partition("Games being played")[2].partition("Finished lately")[0]
+
+
+async def test_spectator_with_the_key_sees_live_games_in_full() -> None:
+    async with pages(**SPECTATING) as (daemon, browser), browsing(daemon) as other:
+        white, black = [await daemon.ask("register", name=name, password=PASSWORD) for name in ("ann", "bob")]
+        seats = {"player_white": white["player"], "player_black": black["player"]}
+        game = await daemon.ask_as_operator("new_game", player=white["player"], variant="rbc", clock="900+5", **seats)
+        await daemon.ask_as_operator("join", player=black["player"], game_id=game["game_id"])
+        assert "ann – bob –" in await live_clocks(browser)
+        wrong = await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="guess")
+        assert wrong.status == 403
+        assert "The key is wrong, or this server has none; ask the operator for it." in wrong.text
+        watching = await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        assert "Watching live games in full" in watching.text
+        assert "ann 15:00 bob 15:00" in await live_clocks(browser)
+        await sign_in(browser)  # and a player sees its own game from its seat
+        assert "ann 15:00 bob –" in await live_clocks(browser)
+        await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert "ann – bob –" in await live_clocks(browser)
+        await sign_in(other)
+        assert "ann 15:00 bob –" in await live_clocks(other)
+
+
+async def test_guesses_at_the_spectator_key_are_limited() -> None:
+    async with pages(**SPECTATING, max_failures_per_minute=1) as (_, browser):
+        form = (await browser.get("/sign-in")).form("/spectate")
+        statuses = [(await browser.submit(form, spectator_key=key)).status for key in ("one", "two", "sesame")]
+        assert statuses == [403, 503, 503]
+
+
+async def test_cookie_of_a_spectator_is_worthless_once_the_key_changes(tmp_path: Path) -> None:
+    settings = {**SPECTATING, "data": str(tmp_path)}
+    async with pages(**settings) as (_, browser):
+        await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        cookie = browser.client.cookies[COOKIE]
+    for key, watching in (("sesame", True), ("another", False)):
+        async with pages(**{**settings, "spectator_key": key}) as (daemon, _):
+            assert sessions_of(daemon).read(cookie).oversees is watching
+
+
+@pytest.mark.parametrize("settings", [{}, {"spectate": "live"}, {"spectator_key": "sesame"}])
+async def test_key_is_not_asked_for_where_it_shows_nothing_more(settings: dict[str, str]) -> None:
+    async with pages(**settings) as (_, browser):
+        assert "/spectate" not in [form.action for form in (await browser.get("/sign-in")).forms]
+        answer = await browser.post("/spectate", {"spectator_key": "sesame"})
+        assert COOKIE not in answer.headers.get("set-cookie", "")
+        assert COOKIE not in browser.client.cookies
 
 
 # --- The key of the signatures ---------------------------------------------------------------------------------------
