@@ -137,7 +137,7 @@ class GameView:
     @property
     def flipped(self) -> str:
         """The query of the same ply with the board turned."""
-        return Wanted(None, self.wanted.view, not self.wanted.flip).query(self.ply)
+        return Wanted(None, self.wanted.view, not self.wanted.flip).query(self.wanted.ply)
 
 
 def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: bool) -> Generator[None, None, GameView]:
@@ -246,7 +246,7 @@ def _board(
 ) -> BoardView:
     state, size = look.state, ALONE if alone else BESIDE
     shows_past = look.over or ply != state.ply_index
-    seen = Wanted(None, view if recon is not None else None, wanted.flip)
+    seen = Wanted(None, view if recon is not None or look.hides else None, wanted.flip)
     query = seen.query(ply if shows_past else None)
     title = (
         VIEW_NAMES[view or "truth"]
