@@ -22,13 +22,14 @@ BOARD = test -e gmd/http/pages/static/cm-chessboard/LICENSE || \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test lint docs proof proof-share bench board clean
+.PHONY: help serve test lint docs dist proof proof-share bench board clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
 	@echo 'make test         run the tests, the proofs among them at a small size'
 	@echo 'make lint         check style, types and imports'
 	@echo 'make docs         build the manual as a website, in build/docs'
+	@echo 'make dist         build what a release consists of, in dist'
 	@echo 'make proof        run the proofs at full size, which takes long'
 	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
@@ -54,6 +55,14 @@ lint: $(VENV)/.installed-lint
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 	@echo "The manual is in build/docs/index.html"
+
+# Source distributions, and wheels that are built from them: those name the client by its version. A wheel built straight
+# from this folder names the folder.
+dist: $(VENV)/.made
+	@$(PIP) install --quiet 'build>=1.2'
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist clients/python
+	@$(BIN)/python -m build --outdir dist .
 
 proof: $(VENV)/.installed-test
 	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)

@@ -1,4 +1,8 @@
-"""Durable play with few clients, compared with play in memory and with the bare echo server."""
+"""Durable play with few clients, compared with play in memory and with two bare echo servers.
+
+One of them answers at once. The other commits what it has read to SQLite before it answers, and does nothing else: its
+rate is the highest that a durable server on trio can be expected to reach on this machine.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ from . import servers
 from .clients import MakeClient, OneByOne, Session, Version1, play
 from .load import Measured
 
+#: Sessions play this many times the moves, so that a run takes as long as one of version 1: in a tenth of a second the
+#: first games would count most.
+SESSION_TIMES = 10
 #: Plies of each game, and the number of games whose positions occur again and again.
 PLIES = 30
 KNOWN = 20
@@ -61,6 +68,15 @@ class Run(NamedTuple):
     others: float
 
 
+class Round(NamedTuple):
+    """The same games on all servers: gmd on disk and in memory, and the echo server without and with commits."""
+
+    durable: Run
+    memory: Run
+    echo: Run
+    committing: Run
+
+
 class Commits(NamedTuple):
     """A daemon's commits: their number, the games in them, and the seconds that they took."""
 
@@ -72,25 +88,30 @@ class Commits(NamedTuple):
 def measure(moves: int, rounds: int) -> None:
     """Print a line for each case: medians, and the medians of the ratios round by round.
 
-    :param moves: the approximate number of requests per run.
+    :param moves: the approximate number of requests per run; sessions make ten times as many.
     """
     print(
-        f"{'':26}  {'replies a second':^26}  {'ratio and its aim':^24}  {'us of processor a reply':^30}"
+        f"{'':26}  {'replies a second':^35}  {'ratio and its aim':^36}  {'us of processor a reply':^30}"
         f"  {'a commit':^12}\n"
-        f"{'':19}{'clients':>7}  {'durable':>8}{'memory':>9}{'echo':>9}  {'of echo':>12}{'of memory':>12}"
+        f"{'':19}{'clients':>7}  {'durable':>8}{'memory':>9}{'echo':>9}{'commits':>9}"
+        f"  {'of echo':>12}{'of memory':>12}{'of commits':>12}"
         f"  {'main':>6}{'writer':>8}{'memory':>8}{'echo':>8}  {'games':>6}{'ms':>6}"
     )
     for case in CASES:
         _report(case, *_compare(case, moves, rounds))
+    print("commits: an echo server that commits what it reads to SQLite before it answers")
     print("main: the durable server's main thread; writer: all else of it; memory, echo: those servers' main threads")
 
 
-def _report(case: Case, runs: Sequence[tuple[Run, Run, Run]], commits: Commits) -> None:
-    durable, memory, echo = (_medians(each) for each in zip(*runs, strict=True))
-    of_memory, of_echo = (median(round_[0].rate / round_[which].rate for round_ in runs) for which in (1, 2))
+def _report(case: Case, runs: Sequence[Round], commits: Commits) -> None:
+    durable, memory, echo, committing = (_medians(each) for each in zip(*runs, strict=True))
+    of_memory, of_echo, of_committing = (
+        median(round_.durable.rate / round_[peer].rate for round_ in runs) for peer in (1, 2, 3)
+    )
     print(
         f"{case.name:19}{case.clients:>7}  {durable.rate:>8,.0f}{memory.rate:>9,.0f}{echo.rate:>9,.0f}"
-        f"  {of_echo:>5.2f} {_aim(case.of_echo):>6}{of_memory:>5.2f} {_aim(case.of_memory):>6}"
+        f"{committing.rate:>9,.0f}"
+        f"  {of_echo:>5.2f} {_aim(case.of_echo):>6}{of_memory:>5.2f} {_aim(case.of_memory):>6}{of_committing:>12.2f}"
         f"  {durable.main:>6.1f}{durable.others:>8.1f}{memory.main:>8.1f}{echo.main:>8.1f}"
         f"  {commits.games / commits.number:>6.1f}{commits.seconds / commits.number * 1e3:>6.2f}",
         flush=True,
@@ -105,8 +126,9 @@ def _medians(runs: Sequence[Run]) -> Run:
     return Run(*map(median, zip(*runs, strict=True)))
 
 
-def _compare(case: Case, moves: int, rounds: int) -> tuple[list[tuple[Run, Run, Run]], Commits]:
-    """Play the same games on all three servers in turn; the first round, a warm-up, does not count."""
+def _compare(case: Case, moves: int, rounds: int) -> tuple[list[Round], Commits]:
+    """Play the same games on all four servers in turn; the first round, a warm-up, does not count."""
+    moves *= SESSION_TIMES if case.client is Session else 1
     games = max(case.clients, moves // (PLIES + 1))
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="gmd-bench-"))
@@ -114,17 +136,21 @@ def _compare(case: Case, moves: int, rounds: int) -> tuple[list[tuple[Run, Run, 
         warm = _games(case, games, seed=0)
         _play(durable, case, warm)
         mean_bytes = _play(memory, case, warm).mean_bytes
-        echo = stack.enter_context(servers.echo(mean_bytes, one_shot=case.client is Version1))
+        echo, committing = (
+            stack.enter_context(servers.echo(mean_bytes, one_shot=case.client is Version1, commit=commit))
+            for commit in (False, True)
+        )
         _play(echo, case, warm)
+        _play(committing, case, warm)
         before = _commits(durable)
-        runs = [_round((durable, memory, echo), case, _games(case, games, seed)) for seed in range(1, rounds + 1)]
+        peers = (durable, memory, echo, committing)
+        runs = [_round(peers, case, _games(case, games, seed)) for seed in range(1, rounds + 1)]
         after = _commits(durable)
     return runs, Commits(*(late - early for late, early in zip(after, before, strict=True)))
 
 
-def _round(peers: tuple[servers.Server, ...], case: Case, games: Sequence[list[str]]) -> tuple[Run, Run, Run]:
-    durable, memory, echo = (_run(server, case, games) for server in peers)
-    return durable, memory, echo
+def _round(peers: tuple[servers.Server, ...], case: Case, games: Sequence[list[str]]) -> Round:
+    return Round(*(_run(server, case, games) for server in peers))
 
 
 def _run(server: servers.Server, case: Case, games: Sequence[list[str]]) -> Run:

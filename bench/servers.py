@@ -100,7 +100,12 @@ def _process(*arguments: str, checkout: str | None = None) -> Iterator[subproces
     command = [sys.executable, "-m", *arguments]
     paths = {} if checkout is None else {"PYTHONPATH": os.pathsep.join([checkout, f"{checkout}/protocol"])}
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=checkout, env=os.environ | paths
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=checkout,
+        env=os.environ | {"GMD_BOTS": "none"} | paths,
     )
     try:
         yield process
@@ -125,7 +130,11 @@ def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) ->
 
 
 @contextmanager
-def echo(reply_bytes: int, *, one_shot: bool) -> Iterator[Server]:
-    """Run the bare echo server."""
-    with server("bench.echo", str(reply_bytes), *(["--one-shot"] if one_shot else [])) as running:
+def echo(reply_bytes: int, *, one_shot: bool, commit: bool = False) -> Iterator[Server]:
+    """Run the bare echo server.
+
+    :param commit: whether it commits what it reads to SQLite before it answers.
+    """
+    options = [*(["--one-shot"] if one_shot else []), *(["--commit"] if commit else [])]
+    with server("bench.echo", str(reply_bytes), *options) as running:
         yield running

@@ -344,7 +344,7 @@ class Arbiter:
         except Internal:
             return  # _append has logged it, and the game will be loaded again
         except Exception:
-            logger.exception("alarm failed", game_id=live.game.id)  # it must not stop the other games' deadlines
+            logger.exception("deadline failed", game_id=live.game.id)  # it must not stop the other games' deadlines
             return
         if not live.game.over:
             self._set_deadline(live)

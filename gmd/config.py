@@ -328,6 +328,42 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         | None
     ) = None
+    # A game's process costs half a second of processor time to start, and some 50 MB; none runs without a game.
+    bots: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Bots that play whoever invites them, separated by commas: minimax, random, recon-zero (needs "
+            "the extra train), single levels such as minimax-club, or none.",
+        ),
+    ] = "none"
+    bot_games: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=100,
+                description="Games that those bots play at a time, each in a process; by default as many as there are "
+                "processors.",
+            ),
+        ]
+        | None
+    ) = None
+    # The slowest level thinks five seconds a move; the processors may have other work.
+    bot_move_timeout: Annotated[
+        float,
+        Meta(gt=0, le=MAX_SECONDS, description="Seconds for a bot's move without a clock; then it counts as hung."),
+    ] = 120.0
+    # A person often thinks for longer; the bot's process is started again when the move comes.
+    bot_idle_timeout: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=MAX_SECONDS,
+            description="Seconds without a move of the opponent after which a game without a clock gives its place to "
+            "one that waits for a bot.",
+        ),
+    ] = 10.0
     # Only gmd serve uses these two: a program that embeds the daemon configures structlog itself.
     log_format: Annotated[
         LogFormat, Meta(description="Format of the log on standard error: for people, or one JSON object a line.")
@@ -356,7 +392,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 4.0
 
 
-#: Defaults of ``gmd serve``. An embedded daemon serves no HTTP unless its configuration asks for it.
-SERVED = Config(http=True)
+#: Defaults of ``gmd serve``. An embedded daemon serves no HTTP and runs no bots unless its configuration
+#: asks for that. These bots need no extra.
+SERVED = Config(http=True, bots="minimax,random")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
 EMBEDDED = Config(port=0, http_port=0, data=":memory:")

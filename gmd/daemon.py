@@ -11,6 +11,7 @@ import trio
 
 from gmd import loop_time
 from gmd.arbiter import Arbiter
+from gmd.bots.opening import bot_door, bots_of, running_bots
 from gmd.budget import Budget
 from gmd.carried_error import CarriedError
 from gmd.config import EMBEDDED, Config, ConfigError
@@ -71,6 +72,7 @@ class Daemon:
     :ivar http_addresses: the (host, port) pairs of HTTP; empty where HTTP is off.
     :ivar health_addresses: the (host, port) pairs of the health port; empty where there is none.
     :ivar spectators: decides who may watch live games in full.
+    :ivar roster: the bots that it runs.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Daemon:
         self.metrics = services.metrics
         self.memory = services.memory
         self.spectators = services.spectators
+        self.roster = services.roster
         self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)
@@ -142,14 +145,14 @@ async def open_daemon(
     :param config: by default games are kept in memory, and the port is any free one.
     :param sockets: listening sockets of the game port, in place of the configuration's host and port.
     :param http_sockets: the same for HTTP; ignored where HTTP is off.
-    :raises ConfigError: the certificate or its key, a trusted proxy, or an anchor, cannot be used.
+    :raises ConfigError: the certificate or its key, a trusted proxy, an anchor, or a bot, cannot be used.
     :raises gmd.event_log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: the daemon cannot listen on the address of HTTP or of the health port.
     :raises CannotListen: the daemon cannot listen on the game port's address; it is an OSError.
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
-    private = is_private(config, sockets, http_sockets)
+    private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
     metrics, carried = Metrics(), CarriedError()
     with _stored(config, metrics) as (log, operator, authenticator):
         arbiter, lobby, ranked = await _started(config, log, authenticator, local=private)
@@ -160,8 +163,10 @@ async def open_daemon(
             async with (
                 opened_web(config, http_certificate, http_sockets, services, session_server, operators, local) as web,
                 _writing(log),
+                bot_door(kinds, config, services) as bots,
                 services.scheduler.running(),
-                _serving(services, doors, local, web, config),
+                _serving(services, [*doors, *([] if bots is None else [bots.door])], local, web, config),
+                running_bots(bots, config, services, local),
             ):
                 with carried:
                     yield Daemon(services, session_server, certificate, listeners, web, local)

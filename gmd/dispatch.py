@@ -55,6 +55,9 @@ def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingRepl
 def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None]) -> bool:
     """Release a reply once what it shows is durable. Every reply passes here, however its request came in.
 
+    One action over HTTP has no reply of the protocol, because the protocol has no request for it: losing on time
+    (:meth:`gmd.http.seat.Seat.run_out`). It applies its command and waits for the commit itself.
+
     A released reply is counted, and logged if it is a refusal. If the commit fails, the reply becomes a refusal.
 
     :param leave: called when the reply may be sent, unless it may be sent at once.

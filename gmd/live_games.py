@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from math import inf
 from types import MappingProxyType
@@ -14,10 +14,10 @@ from gm_protocol.errors import NoSuchGame
 from gmd import loop_time
 from gmd.budget import Workbench
 from gmd.event_log.interface import Commit, EventLog, LogFailed
-from gmd.games.events import AnyEvent, Created
+from gmd.games.events import AnyEvent
 from gmd.games.game import Game
 from gmd.games.shared_views import SharedView, shared_view
-from gmd.games.variants import make_game
+from gmd.games.variants import replayed
 from gmd.games.views import Viewer
 from gmd.keyed_locks import KeyedLocks
 from gmd.logger import get_logger
@@ -200,7 +200,7 @@ class GameCache:
         :raises LogFailed: they cannot be applied. The reason is only in the daemon's log: it may reveal hidden moves.
         """
         try:
-            return await self._bench.run(_applied(game_id, events), peer)
+            return await self._bench.run(replayed(game_id, events), peer)
         except Exception as error:
             logger.exception("a game cannot be replayed", game_id=game_id)
             why = "its events do not apply to each other, so it cannot be played on; gmd check says where"
@@ -238,15 +238,3 @@ class GameCache:
             self._recent.clear()
             self._recent_bytes = 0
             self._crowded = trio.Event()
-
-
-def _applied(game_id: int, events: Sequence[AnyEvent]) -> Generator[None, None, Game]:
-    """Return a game replayed from its events, in steps of one event."""
-    created, *others = events
-    assert isinstance(created, Created)
-    game = make_game(created)
-    game.id = game_id
-    for event in others:
-        yield
-        game.apply(event)
-    return game

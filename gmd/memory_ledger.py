@@ -62,10 +62,10 @@ class _Source:
     def __init__(self, address: str) -> None:
         self.address = address
         self.held = 0
-        self.accounts: dict[Account, None] = {}
+        self.accounts: dict[MemoryAccount, None] = {}
 
 
-class Account:
+class MemoryAccount:
     """The memory that one connection holds.
 
     :ivar requests: bytes of requests that have not been answered.
@@ -124,13 +124,13 @@ class MemoryLedger:
         self.held = 0
         self.cut_off = 0
 
-    def open(self, peer: str, cut_off: CutOff) -> Account:
+    def open(self, peer: str, cut_off: CutOff) -> MemoryAccount:
         """Open an account for a connection, which must close it.
 
         :param peer: the client, as host:port. Each connection with an empty one counts as a separate address, and the
             limit by address does not apply to it.
         """
-        return Account(self, peer, cut_off)
+        return MemoryAccount(self, peer, cut_off)
 
     def by_address(self) -> dict[str, int]:
         """Return the bytes that each address holds; the connections without an address are summed under ``""``."""
@@ -139,7 +139,7 @@ class MemoryLedger:
             held[source.address] = held.get(source.address, 0) + source.held
         return held
 
-    def _note(self, account: Account, change: int) -> None:
+    def _note(self, account: MemoryAccount, change: int) -> None:
         """Update the sums, and cut connections off beyond the limits, when an account holds more bytes, or fewer."""
         source = account._source or self._enter(account)
         self.held += change
@@ -152,14 +152,14 @@ class MemoryLedger:
             if self.held > self._limits.total:
                 self._relieve_all()
 
-    def _enter(self, account: Account) -> _Source:
+    def _enter(self, account: MemoryAccount) -> _Source:
         address = source_of(account._peer)
         key = address or account
         source = account._source = self._sources.get(key) or self._sources.setdefault(key, _Source(address))
         source.accounts[account] = None
         return source
 
-    def _leave(self, account: Account, source: _Source) -> None:
+    def _leave(self, account: MemoryAccount, source: _Source) -> None:
         account._source = None
         del source.accounts[account]
         if not source.accounts:
@@ -175,7 +175,7 @@ class MemoryLedger:
         reason = f"max_memory: clients make the server hold more than {limit} bytes, and this one holds the most"
         self._cut(_largest_sources_first(list(self._sources.values())), self.held - _with_room(limit), reason)
 
-    def _cut(self, accounts: Iterator[Account], excess: int, reason: str) -> None:
+    def _cut(self, accounts: Iterator[MemoryAccount], excess: int, reason: str) -> None:
         """Cut accounts off until the freed bytes reach the excess."""
         error = TooMany(f"{reason}; read the replies, complete the requests, and connect again later", RETRY_AFTER)
         connections = size = 0
@@ -193,12 +193,12 @@ def _with_room(limit: int) -> int:
     return limit - int(limit * ROOM)
 
 
-def _largest_first(source: _Source) -> Iterator[Account]:
+def _largest_first(source: _Source) -> Iterator[MemoryAccount]:
     """Yield the accounts of an address, largest first; of equal ones, the one that has held memory for longer first."""
     return iter(sorted(source.accounts, key=lambda account: account.held, reverse=True))
 
 
-def _largest_sources_first(sources: list[_Source]) -> Iterator[Account]:
+def _largest_sources_first(sources: list[_Source]) -> Iterator[MemoryAccount]:
     """Yield the largest account of the address that holds most, again and again, less what was yielded before."""
     heap = [(-source.held, number) for number, source in enumerate(sources)]
     heapify(heap)

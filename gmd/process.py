@@ -18,11 +18,12 @@ GC_THRESHOLDS = (2_000, 4, 12_000)
 def prepare_process() -> None:
     """Set this process up as a server.
 
-    The garbage collector runs seldom, and freed memory goes back to the system. Modules with deferred imports are
-    imported now, because later there may be no descriptor left for it.
+    The garbage collector is on, and runs seldom; freed memory goes back to the system. Modules with deferred imports
+    are imported now, because later there may be no descriptor left for it.
     """
     give_memory_back()
     load_argon2()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
+    gc.enable()

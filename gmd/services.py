@@ -14,6 +14,7 @@ from gmd.metrics import Metrics
 from gmd.patience import Patience
 from gmd.players.authenticator import Authenticator
 from gmd.ranked.play import RankedPlay
+from gmd.roster import Roster
 from gmd.spectators import Spectators
 
 
@@ -43,6 +44,8 @@ class Services:
     scheduler: FairScheduler = field(default_factory=FairScheduler)
     #: Caches the histories of finished games.
     histories: Histories = field(default_factory=Histories)
+    #: The bots that the daemon runs.
+    roster: Roster = field(default_factory=Roster)
 
     def __post_init__(self) -> None:
         self.arbiter.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -149,7 +149,7 @@ class UnacknowledgedResults:
         self._turns = turns
         self._batch = batch
         #: Whether the session's last ``wait`` with ``any`` returned a game: an invitation comes before the next game.
-        self.told_game = False
+        self.last_was_game = False
         #: By player and game: the game (a weak reference), the player's seats, and the batch.
         self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 

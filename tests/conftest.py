@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.order import pytest_collection_modifyitems  # noqa: F401 (pytest finds it here)
 from tests.serving import Served, served
 from tests.skips import pytest_addoption, pytest_configure  # noqa: F401 (pytest finds them here)
 from tests.tls import Certificates, make_certificates
@@ -28,6 +30,19 @@ settings.load_profile("full" if os.environ.get("GMD_PROOF") == "full" else "ordi
 # everything that it imports: the daemon then takes three times as long to start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+#: New containers between two garbage collections. The modules and tests of a whole run are a million objects, and each
+#: process would scan them again and again.
+GC_THRESHOLD = 20_000
+gc.disable()  # until the tests are collected, since nothing of them is garbage
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collection begin, and leave out what is there by now."""
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

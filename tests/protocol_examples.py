@@ -1,6 +1,6 @@
 """The examples of ``PROTOCOL`` and of the pages in ``docs/protocol``: read them, play them, compare the replies.
 
-``PROTOCOL`` says under "Conventions" how examples are written, and ``docs/protocol/README.md`` what differs in the
+``PROTOCOL`` says under "Conventions" how examples are written, and ``docs/protocol/index.md`` what differs in the
 pages. A part is what stands between two headings, and gets a daemon of its own. An option in a part's text, as in
 ``--max-connections 1``, is one that daemon is started with.
 """

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -86,6 +87,11 @@ def test_import_contracts_hold() -> None:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as lint; lint()", "--no-cache"]
     linted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout
+
+
+def test_no_modules_import_each_other_in_a_cycle() -> None:
+    ours = {module for package in PACKAGES for module in {package} | graph().find_descendants(package)}
+    TopologicalSorter({module: graph().find_modules_directly_imported_by(module) & ours for module in ours}).prepare()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,10 @@ from gmd.config_loading import load_config, unknown_variables
 
 #: A valid value of every setting that is not its default, as written in a flag or a file.
 OTHER: dict[str, object] = {
+    "bots": "random",
+    "bot_games": 3,
+    "bot_move_timeout": 5.0,
+    "bot_idle_timeout": 2.5,
     "host": "0.0.0.0",
     "port": 7200,
     "tls_cert": "cert.pem",
@@ -83,7 +87,7 @@ def toml(path: Path, settings: dict[str, object]) -> Path:
 
 
 def test_every_setting_has_a_default() -> None:
-    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True)
+    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True, bots="minimax,random")
     assert set(OTHER) == set(Config.__struct_fields__)
 
 

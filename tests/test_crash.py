@@ -166,6 +166,7 @@ def check_log(directory: Path, players: list[Player]) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(10)
 async def test_every_acknowledged_move_survives_every_kill(tmp_path: Path) -> None:
     await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=8, full=300, share=24))
 

@@ -84,7 +84,7 @@ async def play_twins(daemons: PairedDaemons, twins: DarkTwins, rng: random.Rando
     turn = chess.Board(twins.fen).turn
     for pair in twins.moves:
         daemons.clock.jump(rng.choice([0.0, 0.25, 1.0]))
-        await daemons.ask(seat.mine("state", actions=True), *rng.sample(list(questions(seat)), 6))
+        await daemons.ask(seat.mine("state", actions=True), *rng.sample(list(requests(seat)), 6))
         if turn == twins.observer:
             uci = pair[0].uci()
             await daemons.ask(seat.mine("move", move=uci, ply=seat.ply))
@@ -93,7 +93,7 @@ async def play_twins(daemons: PairedDaemons, twins: DarkTwins, rng: random.Rando
             await _opponent_moves(daemons, seat, pair)
         seat.ply, turn = seat.ply + 1, not turn
     if thorough:
-        await daemons.ask(*questions(seat))
+        await daemons.ask(*requests(seat))
     for daemon in daemons.daemons:
         await daemon.act("end_game", OBSERVER, game_id=seat.game_id, termination=f"resignation_{color}")
         await daemon.act("ping", OBSERVER)
@@ -107,7 +107,7 @@ async def _opponent_moves(daemons: PairedDaemons, seat: Seat, pair: tuple[chess.
     await daemons.end_wait(wait)
 
 
-def questions(seat: Seat) -> Iterator[Json]:
+def requests(seat: Seat) -> Iterator[Json]:
     """Yield the observer's requests that change nothing: looks, lists, retries, and what is refused."""
     yield from seat._looks()
     yield from seat._lists()

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from gm_protocol.errors import TooMany
-from gmd.memory_ledger import UNCOUNTED, Account, MemoryLedger, MemoryLimits
+from gmd.memory_ledger import UNCOUNTED, MemoryAccount, MemoryLedger, MemoryLimits
 from tests.helpers_proof import proof_size
 
 TOTAL = 1_000_000
@@ -60,8 +60,8 @@ class AnyOrder(RuleBasedStateMachine):
     def open(self, peer: str) -> None:
         self.holders.append(Holder(self.ledger, peer))
 
-    @rule(data=st.data(), size=SIZES, hold=st.sampled_from([Account.hold_requests, Account.hold_replies]))
-    def hold(self, data: st.DataObject, size: int, hold: Callable[[Account, int], None]) -> None:
+    @rule(data=st.data(), size=SIZES, hold=st.sampled_from([MemoryAccount.hold_requests, MemoryAccount.hold_replies]))
+    def hold(self, data: st.DataObject, size: int, hold: Callable[[MemoryAccount, int], None]) -> None:
         holder = self.pick(data)
         hold(holder.account, size)
         self.holders = [each for each in self.holders if each.why is None]

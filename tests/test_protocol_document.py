@@ -19,7 +19,7 @@ SECTIONS = list(parts(SPECIFICATION))
 PARTS = [part for document in [SPECIFICATION, *PAGES] for part in parts(document) if part.messages]
 
 #: The most bytes of ``PROTOCOL``, and the most columns of its lines.
-MAX_BYTES, MAX_COLUMNS = 40 * 1024, 72
+MAX_BYTES, MAX_COLUMNS = 40_000, 72
 
 #: Codes without an example, and why.
 NOT_SHOWN = {

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from gmd.config import ConfigError
 from gmd.config_loading import load_config
-from gmd.event_log.interface import UNTOLD_SECONDS, Pruned
+from gmd.event_log.interface import RESULT_SECONDS, Pruned
 from gmd.event_log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
 from gmd.utc import read_time, write_time
@@ -147,7 +147,7 @@ def test_keep_finished_is_at_least_the_time_to_deliver_results() -> None:
     assert load_config({}, {}).keep_finished is None
     with pytest.raises(ConfigError, match=r"^keep_finished: 0.99 from the command line cannot be used: "):
         load_config({"keep_finished": 0.99}, {})
-    assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= UNTOLD_SECONDS
+    assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= RESULT_SECONDS
 
 
 async def test_daemon_on_disk_prunes_old_games_and_ids_continue(tmp_path: Path) -> None:

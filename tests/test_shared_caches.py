@@ -14,7 +14,7 @@ from gmd.games import facts, fragments, own_pieces, rbc
 from tests.helpers import Client, memory_daemon
 from tests.shared_values import caches, sizes
 
-ARCHITECTURE = Path(__file__).parent.parent / "docs/explanation/what-a-player-may-see.md"
+PAGE = Path(__file__).parent.parent / "docs/explanation/what-a-player-may-see.md"
 
 #: Each side's actions in a game in which everything happens that can: captures, castling, en passant, a promotion.
 TURNS = [
@@ -104,7 +104,7 @@ def test_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_cache_is_judged_in_the_architecture() -> None:
-    text = ARCHITECTURE.read_text()
+    text = PAGE.read_text()
     table = text[text.index("| Shared by all games |") :].partition("\n\n")[0]
     judged = [name for row in table.splitlines()[2:] for name in re.findall(r"`([\w.]+)`", row.split("|")[1])]
     full = [name if name.startswith(("gm_protocol.", "gm_recon.")) else f"gmd.{name}" for name in judged]

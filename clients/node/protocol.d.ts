@@ -122,6 +122,19 @@ export interface Limits {
   [limit: string]: number | null;
 }
 
+/** A bot that the server runs: it plays whoever invites it. */
+export interface ServerBot {
+  /** The player. */
+  player: number;
+  /** Its name. */
+  name: string;
+  /** What it plays. */
+  variants: string[];
+  /** Its level. */
+  about: string;
+  [field: string]: unknown;
+}
+
 /**
  * A game as one viewer may see it. The first ten fields are those of version 1. board, access_map and pgn are left
  * out of the replies to brief requests. Only crazyhouse has pockets, only rbc the three fields after it, and only
@@ -132,9 +145,9 @@ export interface GameState {
   board?: (Piece | null)[][];
   /** Bits: 1, 2 White's king's, queen's side; 4, 8 Black's. */
   available_castles: number;
-  /** 0 (a) to 7 of a legal en passant capture; else -1. */
+  /** File, 0 to 7, of legal en passant; else -1. */
   passant_file: number;
-  /** For each square, the rank and file of each piece that could move there. */
+  /** For each square, the pieces that could move there. */
   access_map?: [number, number][][][];
   /** Plies played; rbc: turns played. */
   ply_index: number;
@@ -152,9 +165,9 @@ export interface GameState {
   game_id: number;
   /** Its variant. */
   variant: string;
-  /** White; null: an open seat. */
+  /** The player; null: an open seat. */
   player_white: Id | null;
-  /** Black; null: an open seat. */
+  /** The player; null: an open seat. */
   player_black: Id | null;
   /** The first position, complete. */
   start_fen: string;
@@ -172,7 +185,7 @@ export interface GameState {
   last_move: string | null;
   /** crazyhouse: the pieces in hand. */
   pockets?: Pockets;
-  /** rbc: where the opponent has just captured. */
+  /** rbc: where the opponent captured. */
   opponent_capture?: string | null;
   /** rbc: the seat's latest sense. */
   last_sense?: LastSense | null;
@@ -185,9 +198,9 @@ export interface GameState {
 
 /** The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value. */
 export interface ClockState {
-  /** White's seconds left; null: hidden. */
+  /** Seconds left; null: hidden. */
   white: number | null;
-  /** Black's seconds left; null: hidden. */
+  /** Seconds left; null: hidden. */
   black: number | null;
   [field: string]: unknown;
 }
@@ -216,7 +229,7 @@ export interface LastSense {
 export interface LastResult {
   /** The ply_index it was made at. */
   ply: number;
-  /** The move asked for. */
+  /** The move as sent; null: a pass. */
   requested_move: string | null;
   /** The move made; null: nothing moved. */
   taken_move: string | null;
@@ -250,9 +263,9 @@ export interface Options {
 
 /** The names of a game's players; null for an open id or an empty seat. */
 export interface PlayerNames {
-  /** White's name. */
+  /** The player's name. */
   white: string | null;
-  /** Black's name. */
+  /** The player's name. */
   black: string | null;
   [field: string]: unknown;
 }
@@ -266,11 +279,11 @@ export interface GameRow {
   game_id: number;
   /** Its variant. */
   variant: Variant;
-  /** White; null: an open seat. */
+  /** The player; null: an open seat. */
   player_white: Id | null;
-  /** Black; null: an open seat. */
+  /** The player; null: an open seat. */
   player_black: Id | null;
-  /** open: not begun. */
+  /** open (not begun), live or over. */
   status: GameStatus;
   /** The side to move. */
   turn: Color;
@@ -312,7 +325,7 @@ export interface PlayerRow {
 /**
  * An invitation that waits for an answer, as shown to one of the two players. opponent is the other player, or null
  * if that seat is open; name is its name if it is registered; color is the colour of the player that asks. lapses is
- * how many seconds it was given to begin, or null.
+ * how many seconds it was given to begin; null in games of older servers.
  */
 export interface InvitationRow {
   /** The game. */
@@ -329,8 +342,10 @@ export interface InvitationRow {
   ranked: boolean;
   /** UTC: 2026-11-21T04:41:00Z. */
   created: string;
-  /** Seconds from then until it expires. */
+  /** Seconds from created until it expires, if known. */
   lapses: number | null;
+  /** Those a bot takes first. */
+  ahead?: number;
   [field: string]: unknown;
 }
 
@@ -371,7 +386,7 @@ export interface Fields {
   brief?: boolean;
   /** The player who acts; left out: the session's; null: nobody. */
   player?: Id | null;
-  /** The key of that player. */
+  /** The key of that player; null: none. */
   key?: string | null;
 }
 
@@ -405,7 +420,7 @@ export interface GameFields extends Fields {
 export interface HelloFields extends Fields {
   /** The highest version the client speaks. */
   protocol?: Id;
-  /** Name of the client program. */
+  /** Client program. */
   client?: string;
   /** A registered player's name, instead of player. */
   name?: string | null;
@@ -421,9 +436,9 @@ export interface PingFields extends Fields {
 
 /** A request for a new game; with pgn as GameFromPgn. A null seat goes to the first who joins. */
 export interface NewGameFields extends GameFields {
-  /** White; null: an open seat. */
+  /** The player; null: an open seat. */
   player_white: Id | null;
-  /** Black; null: an open seat. */
+  /** The player; null: an open seat. */
   player_black: Id | null;
   /** As in game_from_pgn. */
   pgn?: string | null;
@@ -431,9 +446,9 @@ export interface NewGameFields extends GameFields {
 
 /** A request for a new game from the end of a PGN's main line. */
 export interface GameFromPgnFields extends GameFields {
-  /** White; null: an open seat. */
+  /** The player; null: an open seat. */
   player_white: Id | null;
-  /** Black; null: an open seat. */
+  /** The player; null: an open seat. */
   player_black: Id | null;
   /** One game; its main line is played. */
   pgn: string;
@@ -571,7 +586,7 @@ export interface RevokeFields extends Fields {
   name?: string | null;
 }
 
-/** The operator's request for a page of registered players, newest first; with here, only those who are here. */
+/** The operator's request for a page of registered players, newest first; with here, only present ones. */
 export interface PlayersFields extends Fields {
   /** Whether to list only players who are present. */
   here?: boolean;
@@ -581,7 +596,7 @@ export interface PlayersFields extends Fields {
   before?: Id | null;
 }
 
-/** A request to invite a registered player who is here, by name or id, to a game. */
+/** A request to invite a registered player who is present, by name or id, to a game. */
 export interface ChallengeFields extends GameFields {
   /** A name or an id. */
   opponent: Id | string;
@@ -633,7 +648,7 @@ export interface SettingsFields extends Fields {
   version?: number | null;
 }
 
-/** The operator's request to create a game between two registered players who are here, and to invite both. */
+/** The operator's request to create a game between two registered players who are present, and to invite both. */
 export interface PairFields extends GameFields {
   /** A name or an id. */
   white: Id | string;
@@ -662,7 +677,7 @@ export interface Reply {
 
 /** The server's version, kinds of requests and limits, and the session's player. */
 export interface HelloReply extends Reply {
-  /** The session's version. */
+  /** The highest version that both speak. */
   protocol: number;
   /** Name and version of the server. */
   server: string;
@@ -672,6 +687,8 @@ export interface HelloReply extends Reply {
   player: Id | null;
   /** The server's limits. */
   limits: Limits;
+  /** Its own bots. */
+  bots?: ServerBot[];
 }
 
 /** The new game, or the one created before with the same token. */
@@ -696,7 +713,7 @@ export interface ActionsReply extends Reply {
 export interface GamesReply extends Reply {
   /** The page. */
   games: GameRow[];
-  /** What to send as before for the next page. */
+  /** For the next page; null: the end. */
   before: number | null;
 }
 
@@ -706,8 +723,8 @@ export interface HistoryReply extends Reply {
   pgn: string;
   /** Its moves in UCI. */
   moves: string[];
-  /** rbc: reconchess's GameHistory. */
-  history?: Record<string, unknown> | null;
+  /** rbc: reconchess's GameHistory; else null. */
+  history: Record<string, unknown> | null;
 }
 
 /** The seat that the player has taken, or had already, and the game. names is left out if no player is registered. */
@@ -744,7 +761,7 @@ export interface PlayerReply extends Reply {
 export interface PlayersReply extends Reply {
   /** The page. */
   players: PlayerRow[];
-  /** What to send as before for the next page. */
+  /** For the next page; null: the end. */
   before: number | null;
 }
 
@@ -771,9 +788,9 @@ export interface InvitationsReply extends Reply {
   sent: InvitationRow[];
   /** Whether a seek waits. */
   seeking: boolean;
-  /** What to send for the next page. */
+  /** For the next page; left out: the end. */
   received_after?: string;
-  /** What to send for the next page. */
+  /** For the next page; left out: the end. */
   sent_after?: string;
 }
 
@@ -815,7 +832,7 @@ export interface PairReply extends Reply {
 export interface LeaderboardReply extends Reply {
   /** The page. */
   leaderboard: LeaderboardRow[];
-  /** What to send for the next page. */
+  /** For the next page; null: the end. */
   after: number | null;
   /** Games the ratings are computed from. */
   games: number;
@@ -837,9 +854,9 @@ export interface StateReply extends Reply {
 /** The game, with the actions if requested, and with names if a player is registered. */
 export interface StateActionsReply extends Reply {
   state: GameState;
-  /** As in actions, if asked for. */
+  /** Of actions, if asked for. */
   sense_actions?: string[] | null;
-  /** As in actions, if asked for. */
+  /** Of actions, if asked for. */
   move_actions?: string[] | null;
   /** In state, if a player is registered. */
   names?: PlayerNames;
@@ -851,9 +868,9 @@ export interface WaitReply extends Reply {
   state: GameState | null;
   /** In wait: the game that is due. */
   game_id?: number;
-  /** As in actions, if asked for. */
+  /** Of actions, if asked for. */
   sense_actions?: string[] | null;
-  /** As in actions, if asked for. */
+  /** Of actions, if asked for. */
   move_actions?: string[] | null;
 }
 
@@ -875,7 +892,7 @@ export interface ChallengeReply extends Reply {
 export interface MoveReply extends Reply {
   /** The game's state. */
   state: GameState;
-  /** The move asked for. */
+  /** The move as sent; null: a pass. */
   requested_move?: string | null;
   /** The move made; null: nothing moved. */
   taken_move?: string | null;

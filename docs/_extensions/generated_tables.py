@@ -57,7 +57,8 @@ def errors() -> Iterator[str]:
     yield "| code | what it means |"
     yield "|---|---|"
     for code, error in ERRORS.items():
-        yield f"| `{code}` | {' '.join((getdoc(error) or '').split())} |"
+        meaning, *_ = (getdoc(error) or "").split("\n\n")
+        yield f"| `{code}` | {' '.join(meaning.split())} |"
 
 
 def routes() -> Iterator[str]:

@@ -27,6 +27,7 @@ from gmd.process import prepare_process
 from gmd.tls import Certificate
 from gmd.version import VERSION
 
+from .garbage import no_garbage_collection
 from .logs import configure_logs
 from .settings import config_option, read_settings
 from .standard_streams import discard_output
@@ -77,7 +78,8 @@ def serve(file: Path | None, **settings: Any) -> None:
     configure_logs(config.log_format, config.log_level)
     _warn_of_variables(os.environ)
     try:
-        trio.run(_serve, config, inherited_sockets(os.environ))
+        with no_garbage_collection():  # until prepare_process, when the daemon has started
+            trio.run(_serve, config, inherited_sockets(os.environ))
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
     except (DataError, HttpAddressError, InheritedSocketError) as error:
@@ -195,6 +197,10 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
         yield "Games are kept in memory only: they are lost when the daemon stops."
     else:
         yield f"Games are kept in {config.data}"
+    if len(daemon.roster):
+        names = ", ".join(kind.name for _, kind in daemon.roster.bots())
+        games = "1 game" if daemon.roster.at_once == 1 else f"{daemon.roster.at_once} games"
+        yield f"Bots that play whoever invites them, {games} at a time: {names}"
     if config.spectate == "live":
         yield f"Live games are shown in full to {daemon.spectators}"
     yield f"Try: {_first_command(daemon, config)}"

@@ -321,7 +321,7 @@ class BatchingLog:
             del self._tokens[token.player, token.token]
 
     async def write(self, work: Callable[[Connection], _T]) -> _T:
-        """Run work in a transaction on the games' database; see :class:`~gmd.event_log.store.Database`."""
+        """Run work in a transaction on the games' database; see :class:`~gmd.event_log.database.Database`."""
         async with self._other_work:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was done")

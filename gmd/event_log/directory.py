@@ -50,7 +50,9 @@ def _lock(path: Path, descriptor: int) -> None:
         holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
         if _is_there(holder) or time.monotonic() > patience:
             whose = holder or "of unknown id"
-            raise DataError(f"data: {path} is in use by another gmd: process {whose}")
+            raise DataError(
+                f"data: {path} is in use by another gmd: process {whose}; name another directory with --data"
+            )
         time.sleep(LOOK_SECONDS)  # the daemon was killed, and its committing process is not done yet
     try:
         os.ftruncate(descriptor, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import chess
 
@@ -12,11 +12,10 @@ from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 
-if TYPE_CHECKING:
-    from .store import Database
+from .database import Database
 
 #: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
-UNTOLD_SECONDS = 86_400.0
+RESULT_SECONDS = 86_400.0
 
 
 class LogFailed(Internal):
@@ -229,5 +228,5 @@ class EventLog(Protocol):
         """Return the games that wait for a player: in its turn, as an invitation, or over and not yet shown to it.
 
         The one that has waited longest comes first. All appends before the call count. Ends are shown for
-        :data:`UNTOLD_SECONDS`.
+        :data:`RESULT_SECONDS`.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gm_protocol.endings import Ending
 from gm_protocol.messages import GameStatus
+from gm_protocol.options import VARIANT_TRAITS
 from gmd.games.events import Created, Joined
 from gmd.games.game import GameSummary, Seating
 
@@ -39,7 +40,7 @@ def is_ranked(created: Created) -> bool:
     The server creates no ranked game of another variant or with an open seat, but an imported file may have one.
     """
     named = created.player_white is not None and created.player_black is not None
-    return created.ranked and named and created.options.variant == "rbc"
+    return created.ranked and named and VARIANT_TRAITS[created.options.variant].rated
 
 
 def ranked_result(created: Created, ending: Ending | None) -> RankedResult | None:

@@ -20,7 +20,7 @@ from gm_protocol.messages import GameRow
 from gmd.games.events import AnyEvent
 
 from .damage import note_damage
-from .interface import UNTOLD_SECONDS, Deadline, GameQuery, Pruned
+from .interface import RESULT_SECONDS, Deadline, GameQuery, Pruned
 from .listing import rows_query, whole_rows
 from .ranking import result_of
 from .rows import Missed, new_row, token_key, token_row
@@ -172,7 +172,7 @@ class SqlStore(ABC):
 
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:
-            found = connection.execute(_due_query(player, time.time() - UNTOLD_SECONDS)).scalars().all()
+            found = connection.execute(_due_query(player, time.time() - RESULT_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
 
 

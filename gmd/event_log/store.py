@@ -59,22 +59,6 @@ class ResultDelivered(NamedTuple):
     seat: chess.Color
 
 
-class Database(Protocol):
-    """The games' database, for other data that is stored there."""
-
-    async def read(self, work: Callable[[Connection], _T]) -> _T:
-        """Run work with a connection, in a thread.
-
-        :raises gmd.event_log.interface.LogFailed: it failed.
-        """
-
-    async def write(self, work: Callable[[Connection], _T]) -> _T:
-        """Run work in its own transaction, durably or not at all, between two batches of games.
-
-        :raises gmd.event_log.interface.LogFailed: it failed; nothing was written.
-        """
-
-
 class Store(Protocol):
     """A database of games.
 

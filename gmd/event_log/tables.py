@@ -1,4 +1,7 @@
-"""The tables of an event log in a database. :mod:`gmd.event_log.migrations` creates them, step by step."""
+"""The tables of an event log in a database, as the last of :mod:`gmd.event_log.migrations` leaves them.
+
+A new database gets them at once. The columns have the order that they have after the steps.
+"""
 
 from __future__ import annotations
 
@@ -35,22 +38,22 @@ games = Table(
     # Whether the game may still wait for the seat's player: false once the player has been shown the end.
     Column("white_open", Boolean, nullable=False),
     Column("black_open", Boolean, nullable=False),
-    # Whether the seat is taken; before, its player is the invited one, if any.
-    Column("white_taken", Boolean, nullable=False, server_default=true()),
-    Column("black_taken", Boolean, nullable=False, server_default=true()),
     Column("status", String(8), nullable=False),
     Column("termination", String(32), nullable=False),
-    # The versions of the players' bots in a ranked game; null in others.
-    Column("white_version", Integer),
-    Column("black_version", Integer),
-    # When it ended, in seconds since 1970; null while it is in progress.
-    Column("ended", Float(53)),
-    # Only these columns change with every move, and no index holds them.
+    # Only these five columns change with every move, and no index holds them.
     Column("events", Integer, nullable=False),
     Column("turn", String(8), nullable=False),
     Column("ply_index", Integer, nullable=False),
     Column("seconds_left", Float(53)),
     Column("changed", Float(53), nullable=False),
+    # When it ended, in seconds since 1970; null while it is in progress.
+    Column("ended", Float(53)),
+    # Whether the seat is taken; before, its player is the invited one, if any.
+    Column("white_taken", Boolean, nullable=False, server_default=true()),
+    Column("black_taken", Boolean, nullable=False, server_default=true()),
+    # The versions of the players' bots in a ranked game; null in others.
+    Column("white_version", Integer),
+    Column("black_version", Integer),
     Index("games_of_white", "player_white", "status", "game_id"),
     Index("games_of_black", "player_black", "status", "game_id"),
     Index("games_open_to_white", "player_white", "white_open", "status", "ended"),

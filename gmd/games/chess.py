@@ -6,13 +6,12 @@ cache), a move takes two bytes, and repetitions are counted since the last irrev
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 import chess
-from msgspec import Struct, structs
+from msgspec import structs
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadPgn, GmError, NotAvailable
@@ -26,27 +25,13 @@ from .knowledge import Actions
 from .material import insufficient_material
 from .moves import decode_move
 from .position import Position, family_of
+from .retries import Accepted, kept_text, move_shown_again, shown_again
 
 #: Bytes of a position with its count, and of a move with its text (measured; see ``tests/games/test_sizes.py``).
 POSITION_BYTES, MOVE_BYTES = 180, 10
-#: Longest text of a forfeiting move that is stored unchanged; no legal move is longer.
-MAX_KEPT_TEXT = 16
 
 #: Moves of a PGN played between two yields: under two milliseconds, even if no position is in the cache.
 MOVES_A_STEP = 16
-
-
-class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest move or ending: a retry must equal it, and is shown the same state again."""
-
-    ply: int
-    #: Whether the request was ``move``; true also for an ending, where an illegal move forfeited the game.
-    by_move: bool
-    #: The move in UCI, or the termination that was requested.
-    action: str
-    offer_draw: bool
-    before: Position
-    after: Snapshot
 
 
 class Start(NamedTuple):
@@ -129,9 +114,8 @@ class ChessGame(Game):
                 return self.refuse(command, elapsed) or Decision(refusal=NotAvailable(message))
 
     def _decide_play(self, command: Play, elapsed: float) -> Decision:
-        accepted = self._latest[command.seat]
-        if accepted is not None and accepted.ply == command.ply and _is_retried_move(accepted, command):
-            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (shown := move_shown_again(self._latest[command.seat], command, _read_move)) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.seat != self.turn:
@@ -145,14 +129,13 @@ class ChessGame(Game):
         return Decision([Moved(played.uci, elapsed, command.offer_draw)], move=played)
 
     def _decide_end(self, command: End, elapsed: float) -> Decision:
-        accepted = self._latest[command.seat]
-        if accepted is not None and accepted.ply == command.ply and _is_retried_ending(accepted, command):
-            return Decision(self.flag(elapsed), shown=accepted.after)
+        ending = command.ending
+        if (shown := shown_again(self._latest[command.seat], command, ending.termination)) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if (refusal := self._refuse_draw(command)) is not None:
             return Decision(refusal=refusal)
-        ending = command.ending
         return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def _refuse_draw(self, command: End) -> GmError | None:
@@ -202,7 +185,7 @@ class ChessGame(Game):
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
         self._push(played, event.offer_draw)
-        self._latest[seat] = Accepted(before.ply, True, event.move, event.offer_draw, before.position, self.now)
+        self._latest[seat] = Accepted(Play, before.ply, event.move, before.position, self.now, event.offer_draw)
 
     def _apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
@@ -211,9 +194,8 @@ class ChessGame(Game):
         if ending.called_off:
             self.called_off_by = seat
         if seat is not None and event.asked is not None:
-            by_move = ending.cause is Cause.FORFEIT
-            accepted = Accepted(before.ply, by_move, event.asked, event.offer_draw, before.position, self.now)
-            self._latest[seat] = accepted
+            kind = Play if ending.cause is Cause.FORFEIT else End
+            self._latest[seat] = Accepted(kind, before.ply, event.asked, before.position, self.now, event.offer_draw)
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
         """Play the moves of a PGN in a new game, yielding after every few; return the events, already applied.
@@ -310,26 +292,10 @@ class ChessGame(Game):
 def _forfeit(command: Play, elapsed: float) -> Ended:
     """Return the end of a game in which an illegal move loses."""
     ending = Ending(Cause.FORFEIT, winner=not command.seat)
-    asked = _kept(command.text)
+    asked = kept_text(command.text)
     return Ended.of(ending, elapsed, seat=command.seat, asked=asked, offer_draw=command.offer_draw)
 
 
-def _kept(text: str) -> str:
-    """Return a move text as the game stores it, which is for ever: a digest in place of a long text."""
-    return text if len(text) <= MAX_KEPT_TEXT else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def _is_retried_ending(accepted: Accepted, command: End) -> bool:
-    return not accepted.by_move and accepted.action == command.ending.termination
-
-
-def _is_retried_move(accepted: Accepted, command: Play) -> bool:
-    """Return whether a command repeats the accepted move, in any spelling."""
-    if not accepted.by_move or accepted.offer_draw != command.offer_draw:
-        return False
-    if accepted.action == _kept(command.text):
-        return True
-    try:
-        return facts_of(accepted.before).play(command.text).uci == accepted.action
-    except GmError:
-        return False
+def _read_move(position: Position, text: str) -> str:
+    """Return the move that a text means in a position, in UCI; raise a :class:`GmError` if it is not legal."""
+    return facts_of(position).play(text).uci

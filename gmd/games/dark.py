@@ -13,7 +13,7 @@ from typing import cast
 
 import chess
 from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Move
-from msgspec import UNSET, Raw, Struct, structs
+from msgspec import UNSET, Raw, structs
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import AmbiguousMove, BadPosition, BadRequest, GmError, IllegalMove, NotAvailable, quote
@@ -31,6 +31,7 @@ from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions
 from .notation import run_through
 from .position import Position, contents, pack, pack_unchecked, unpack
+from .retries import Accepted, move_shown_again, shown_again
 from .variant import Variant, check_status
 
 #: Bytes of a position with its count, and of a move.
@@ -150,16 +151,6 @@ def _sources(board: Board, color: Color) -> list[Bitboard]:
 NOTHING = show_part(pack_unchecked(Board(None)) + bytes(8))
 
 
-class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest move (UCI) or ending (its termination): a retry must equal it, and is shown the same again."""
-
-    ply: int
-    action: str
-    is_ending: bool
-    before: Position
-    after: Snapshot
-
-
 class DarkGame(HiddenGame):
     """A game of dark chess."""
 
@@ -225,9 +216,8 @@ class DarkGame(HiddenGame):
     # --- Deciding -----------------------------------------------------------------------------------------------------
 
     def decide_play(self, command: Play, elapsed: float) -> Decision:
-        accepted = self._latest[command.seat]
-        if accepted is not None and not command.offer_draw and _is_move_again(accepted, command):
-            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (shown := move_shown_again(self._latest[command.seat], command, _read_uci)) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self.refuse(command, elapsed)) is not None:
             return refused
         if command.seat != self.turn:
@@ -241,10 +231,7 @@ class DarkGame(HiddenGame):
         return Decision([Moved(move.uci(), elapsed)], move=move)
 
     def shown_again(self, command: End) -> Snapshot | None:
-        accepted = self._latest[command.seat]
-        if accepted is None or not accepted.is_ending or accepted.ply != command.ply:
-            return None
-        return accepted.after if accepted.action == command.ending.termination else None
+        return shown_again(self._latest[command.seat], command, command.ending.termination)
 
     # --- Applying -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +248,7 @@ class DarkGame(HiddenGame):
         self._moves.append(event.move)
         self.turn = board.turn
         self._stand(event.move)
-        self._latest[seat] = Accepted(before.ply, event.move, False, before.position, self.now)
+        self._latest[seat] = Accepted(Play, before.ply, event.move, before.position, self.now)
 
     def apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
@@ -270,7 +257,7 @@ class DarkGame(HiddenGame):
             self.called_off_by = seat
         self._end(structs.replace(before, ending=ending))
         if seat is not None and event.asked is not None:
-            self._latest[seat] = Accepted(before.ply, event.asked, True, before.position, self.now)
+            self._latest[seat] = Accepted(End, before.ply, event.asked, before.position, self.now)
 
     def _stand(self, last_move: str | None) -> None:
         """Set the present to the position on the board, which may end the game."""
@@ -342,16 +329,8 @@ def read_move(board: DarkBoard, text: str) -> Move:
     return move
 
 
-def _is_move_again(accepted: Accepted, command: Play) -> bool:
-    """Return whether a command repeats the accepted move, in any spelling."""
-    if accepted.is_ending or accepted.ply != command.ply:
-        return False
-    if accepted.action == command.text:
-        return True
-    try:
-        return read_move(_board_of(accepted.before), command.text).uci() == accepted.action
-    except GmError:
-        return False
+def _read_uci(position: Position, text: str) -> str:
+    return read_move(_board_of(position), text).uci()
 
 
 class DarkVariant(Variant):

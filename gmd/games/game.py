@@ -18,6 +18,7 @@ from msgspec import Struct
 from gm_protocol.endings import ON, Cause, Ending, termination_of
 from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
 from gm_protocol.state import COLOR_NAMES, Color, Termination
+from gm_recon.history import History as ReconHistory
 
 from .clock import Clock
 from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
@@ -193,9 +194,8 @@ class Game(ABC):
         """Return the moves as :meth:`load` would store them, in one step; raise its errors as any GmError."""
         raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
 
-    def record(self, white: str, black: str) -> Generator[None, None, bytes | None]:
-        """Return the game as reconchess saves it, as JSON made in steps; None in a variant that reconchess lacks."""
-        yield from ()
+    def recon_history(self) -> ReconHistory | None:
+        """Return the turns so far as reconchess records them; None in a variant that reconchess lacks."""
         return None
 
     @property

@@ -14,12 +14,12 @@ from typing import cast
 
 import chess
 from chess import BLACK, WHITE, Color, Move, Square
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, structs
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
 from gm_protocol.state import Phase
-from gm_recon import ReconBoard, ReconGame, Turn, WinReason
+from gm_recon import History, ReconBoard, ReconGame, Turn, WinReason
 from gm_recon.pgn import movetext_steps, san
 
 from . import own_pieces
@@ -31,7 +31,7 @@ from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions, SeatKnowledge
 from .position import Position, only, pack_unchecked, settled
 from .rbc_knowledge import MoveMade, Pair, ReconSnapshot, SenseMade, T, knowledge_of_seat
-from .rbc_record import record_steps
+from .retries import Accepted, move_shown_again, shown_again
 from .win_reasons import reason_of
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
@@ -43,16 +43,6 @@ PASS = Move.null().uci()
 _SQUARES = {name: square for square, name in enumerate(chess.SQUARE_NAMES)}
 #: The number that stands for an invalid square.
 _NO_SQUARE = -1
-
-
-class Accepted(Struct, frozen=True, gc=False):
-    """A seat's latest sense, or its latest move or ending: a retry must equal it, and is shown the same state again."""
-
-    ply: int
-    #: A square's number, a move as resolved (``e7e8q`` if ``e7e8`` was requested), or an ending's termination.
-    action: Square | str | None
-    after: ReconSnapshot
-    is_ending: bool = False
 
 
 class RbcGame(HiddenGame):
@@ -110,8 +100,8 @@ class RbcGame(HiddenGame):
     def pgn_text(self) -> Generator[None, None, str]:
         return movetext_steps(self.recon.history())
 
-    def record(self, white: str, black: str) -> Generator[None, None, bytes]:
-        return record_steps(self.recon.history(), white, black)
+    def recon_history(self) -> History:
+        return self.recon.history()
 
     def facts_at(self, shown: Snapshot) -> Facts:
         if self._facts is None or self._facts[0] != shown.position:
@@ -126,9 +116,8 @@ class RbcGame(HiddenGame):
 
     def decide_sense(self, command: Sense, elapsed: float) -> Decision:
         square = _square_number(command.square)
-        accepted = self._sensed[command.seat]
-        if accepted is not None and accepted.ply == command.ply and accepted.action == square:
-            return Decision(self.flag(elapsed), shown=accepted.after)
+        if (shown := shown_again(self._sensed[command.seat], command, square)) is not None:
+            return Decision(self.flag(elapsed), shown=shown)
         if (refused := self._refuse_turn(command, elapsed, "sense")) is not None:
             return refused
         if square == _NO_SQUARE:
@@ -137,7 +126,7 @@ class RbcGame(HiddenGame):
         return Decision([Sensed(square, elapsed)])
 
     def decide_play(self, command: Play, elapsed: float) -> Decision:
-        if not command.offer_draw and (shown := self._retried(command, command.text, command.text + "q")) is not None:
+        if (shown := move_shown_again(self._done[command.seat], command, _promoting)) is not None:
             return Decision(self.flag(elapsed), shown=shown)
         if (refused := self._refuse_turn(command, elapsed, "move")) is not None:
             return refused
@@ -153,15 +142,8 @@ class RbcGame(HiddenGame):
             return Decision(refusal=IllegalMove(message))
         return Decision([Moved(command.text, elapsed)], move=move)
 
-    def shown_again(self, command: End) -> ReconSnapshot | None:
-        return self._retried(command, command.ending.termination)
-
-    def _retried(self, command: Play | End, *actions: str) -> ReconSnapshot | None:
-        """Return what a command is shown again if it repeats its seat's latest move or ending; None if it does not."""
-        accepted = self._done[command.seat]
-        if accepted is None or accepted.ply != command.ply or accepted.is_ending != isinstance(command, End):
-            return None
-        return accepted.after if accepted.action in actions else None
+    def shown_again(self, command: End) -> Snapshot | None:
+        return shown_again(self._done[command.seat], command, command.ending.termination)
 
     def _refuse_turn(self, command: Sense | Play, elapsed: float, phase: Phase) -> Decision | None:
         """Return the refusal common to sense and move, after retries; None if there is none."""
@@ -184,7 +166,7 @@ class RbcGame(HiddenGame):
             self.clock.charge(seat, event.seconds)
         sensed = SenseMade(before.ply, event.square, tuple(self.recon.sense(event.square)))
         self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
-        self._sensed[seat] = Accepted(before.ply, event.square, self.now)
+        self._sensed[seat] = Accepted(Sense, before.ply, event.square, before.position, self.now)
 
     def apply_moved(self, event: Moved, move: Resolved | None) -> None:
         seat, before = self.turn, self.now
@@ -196,7 +178,7 @@ class RbcGame(HiddenGame):
         moved = MoveMade(before.ply, *self.recon.move(asked))
         self.turn = self.recon.turn
         self._stand(self._verdict(), before.senses, _with(before.results, seat, moved))
-        self._done[seat] = Accepted(before.ply, resolved, self.now)
+        self._done[seat] = Accepted(Play, before.ply, resolved, before.position, self.now)
 
     def apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
@@ -209,7 +191,7 @@ class RbcGame(HiddenGame):
             raise ValueError(f"game {self.id}: no {event} can happen to it")
         self._stand(ending, before.senses, before.results)
         if seat is not None and event.asked is not None:
-            self._done[seat] = Accepted(before.ply, event.asked, self.now, is_ending=True)
+            self._done[seat] = Accepted(End, before.ply, event.asked, before.position, self.now)
 
     def _verdict(self) -> Ending | None:
         """Return how the rules or the server's limit on length end the game; None if it goes on."""
@@ -272,6 +254,11 @@ def _square_number(value: str | int | None) -> Square | None:
     if isinstance(value, str):
         return _SQUARES.get(value, _NO_SQUARE)
     return value if value is None or 0 <= value < 64 else _NO_SQUARE
+
+
+def _promoting(_: Position, text: str) -> str:
+    """Return the text of a move without its promotion, completed: one to a queen."""
+    return text + "q"
 
 
 def _read_move(text: str) -> Move | None:

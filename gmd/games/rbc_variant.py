@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from gm_protocol.endings import Cause
 from gm_protocol.errors import BadPosition, quote
-from gm_protocol.messages import ClockOption, GameOptions, NewGame
+from gm_protocol.messages import GameOptions, NewGame
 from gm_recon import ReconBoard
 from gm_recon.pgn import VARIANT
 
@@ -18,9 +18,7 @@ from .events import Created
 from .rbc import RbcGame
 from .variant import Variant, check_counters
 
-#: The defaults, those of reconchess: 15 minutes and 5 seconds a move, and a draw after 100 half-moves without a capture
-#: or pawn move.
-RECON_CLOCK = ClockOption(initial=900.0, increment=5.0)
+#: The default, that of reconchess: a draw after 100 half-moves without a capture or pawn move.
 RECON_REVERSIBLE_MOVES = 100
 
 #: Fields of "new_game" that do not apply to reconnaissance blind chess. Draw offers would be signals between players.
@@ -42,7 +40,7 @@ class RbcVariant(Variant):
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
         self.refuse_pgn(request)
         self.refuse(request, _NOT_FOR_RECON)
-        clock = RECON_CLOCK if request.clock is UNSET else request.clock
+        clock = self.traits.clock if request.clock is UNSET else request.clock
         reversible = RECON_REVERSIBLE_MOVES if request.reversible_moves is UNSET else request.reversible_moves
         return GameOptions(
             variant=self.name,

@@ -14,10 +14,10 @@ from gm_protocol.endings import Cause
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
 
-from .chess import MAX_KEPT_TEXT
 from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from .game import Game, seat_name
+from .retries import MAX_KEPT_TEXT
 from .setup import resolve
 from .variants import make_game
 

@@ -17,6 +17,7 @@ from gm_protocol.endings import Cause, Victory
 from gm_protocol.errors import BadPosition, BadRequest, quote
 from gm_protocol.messages import GameOptions, NewGame
 from gm_protocol.messages import Variant as Name
+from gm_protocol.options import VARIANT_TRAITS, VariantTraits
 
 from .events import Created
 from .game import Game
@@ -54,6 +55,11 @@ class Variant(ABC):
     victory: ClassVar[Victory] = Cause.CHECKMATE
     #: Whether a null field of ``new_game`` means something else than a field that is left out.
     null_is_an_answer: ClassVar[bool] = False
+
+    @property
+    def traits(self) -> VariantTraits:
+        """What differs between variants for a program that starts games."""
+        return VARIANT_TRAITS[self.name]
 
     @abstractmethod
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:

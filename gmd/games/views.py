@@ -23,6 +23,7 @@ from .game import Game, Snapshot, seat_name
 from .hidden import HiddenGame
 from .knowledge import Actions
 from .notation import pgn_termination, run_through, time_control, write_pgn_steps
+from .rbc_record import record_steps
 from .variants import VARIANTS
 
 
@@ -252,7 +253,8 @@ def _open_history(moves: list[str], pgn: Generator[None, None, str]) -> Generato
 
 def _hidden_history(game: Game, name_of: NameOf) -> Generator[None, None, History]:
     white, black = (player_text(game.named[color], name_of) for color in (chess.WHITE, chess.BLACK))
-    record = yield from game.record(white, black)
+    turns = game.recon_history()
+    record = None if turns is None else (yield from record_steps(turns, white, black))
     pgn = yield from pgn_steps(game, name_of)
     yield
     return History(pgn, game.moves, None if record is None else cast(dict[str, Any], Raw(record)))

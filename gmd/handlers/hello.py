@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
-from gm_protocol.messages import REQUESTS, Hello, HelloReply
+from gm_protocol.messages import REQUESTS, Hello, HelloReply, ServerBot
 from gmd.players.account import Account
 from gmd.requests.accounts import find_account
 from gmd.requests.context import PendingReply, RequestContext
@@ -31,8 +31,16 @@ async def hello(request: Hello, context: RequestContext) -> PendingReply:
         kinds=list(REQUESTS),
         player=session.player,
         limits=context.services.limits,
+        bots=_bots(context),
     )
     return context.reply(reply)
+
+
+def _bots(context: RequestContext) -> list[ServerBot] | UnsetType:
+    return [
+        ServerBot(player=player, name=kind.name, variants=list(kind.variants), about=kind.about)
+        for player, kind in context.services.roster.bots()
+    ] or UNSET
 
 
 async def _player(request: Hello, context: RequestContext) -> int | None:

@@ -7,6 +7,7 @@ import chess
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.lobby import Pair, PairReply
+from gm_protocol.options import VARIANT_TRAITS
 from gmd.games.game import Game, seat_name
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
@@ -32,7 +33,7 @@ async def pair(request: Pair, context: RequestContext) -> PendingReply:
     white, black = _free("white", request.white, context), _free("black", request.black, context)
     if white == black:
         raise BadRequest(f"black: {quote(request.black)} plays White already; name another player")
-    if request.ranked and request.variant != "rbc":
+    if request.ranked and not VARIANT_TRAITS[request.variant or "standard"].rated:
         raise BadRequest(f"ranked: only games of rbc are rated, and variant is {quote(request.variant)}")
     for field, account in (("white", white), ("black", black)):
         await context.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
@@ -50,7 +51,7 @@ def _free(field: str, player: int | str, context: RequestContext) -> Account:
     if account is None:
         raise NotAvailable(f"{field}: nobody is registered as {quote(player)}")
     if not lobby.presence.is_here(account.player):
-        raise NotAvailable(f"{field}: {quote(player)} is not here")
+        raise NotAvailable(f"{field}: {quote(player)} is not present; try again when the player is online")
     if not lobby.could_have_room(account.player):
         raise NotAvailable(f"{field}: {quote(player)} has as many games as its max_games allows; try again later")
     return account

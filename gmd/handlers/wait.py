@@ -173,7 +173,7 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
     async def look(now: RequestContext) -> PendingReply | None:
         while True:
             invitations = services.lobby.book.waiting(player)
-            without, first = excepted | unacknowledged.to(player), unacknowledged.told_game
+            without, first = excepted | unacknowledged.to(player), unacknowledged.last_was_game
             game_id = await turns.next_due(player, without, invitations, invitation_first=first)
             if game_id is None:
                 return None
@@ -182,7 +182,7 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
             except NoSuchGame:  # it was pruned meanwhile
                 turns.forget(game_id, [player])
             else:
-                unacknowledged.told_game = game_id not in invitations
+                unacknowledged.last_was_game = game_id not in invitations
                 return answer
 
     return look, services.arbiter.watchers.watching_player(player)

@@ -24,7 +24,7 @@ from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
 
-from .errors import encoded, whole_response
+from .errors import encoded, refusal, whole_response
 from .intake import Intake
 from .peers import Proxies
 from .plain import Plain
@@ -140,15 +140,15 @@ class Connection:
         if self._idle:
             self._reading.cancel()
 
-    def evict(self, response: bytes) -> bool:
+    def evict(self, error: TooMany) -> bool:
         """End the connection unless a request is being answered; return whether it was ended.
 
-        :param response: the answer to a request that has arrived only in part.
+        :param error: answers a request that has arrived only in part.
         """
         if self._place.value in IN_USE:
             return False
         if not self._is_between_requests:
-            self._last_response = response
+            self._last_response = refusal(error)
         self._reading.cancel()
         return True
 

@@ -12,6 +12,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.status_codes import HTTP_404_NOT_FOUND, HTTP_405_METHOD_NOT_ALLOWED, HTTP_500_INTERNAL_SERVER_ERROR
 from msgspec import UNSET, Struct, UnsetType
 
+from gm_protocol.errors import TooMany
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -54,6 +55,11 @@ def whole_response(status: int, sentence: str, retry_after: float | None = None)
         f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
     )
     return head.encode() + body
+
+
+def refusal(error: TooMany) -> bytes:
+    """Return the whole response to a connection that is refused or evicted."""
+    return whole_response(503, str(error), error.retry_after)
 
 
 def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[HttpError]:

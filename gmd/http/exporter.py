@@ -29,7 +29,7 @@ def make_registry(backend: Vitals) -> CollectorRegistry:
 
 
 class DaemonCollector(Collector):
-    """Every metric of the daemon itself. The README lists them in a table."""
+    """Every metric of the daemon itself. ``docs/reference/metrics.md`` lists them in a table."""
 
     def __init__(self, backend: Vitals) -> None:
         self._backend = backend
@@ -104,6 +104,11 @@ class DaemonCollector(Collector):
         arbiter = self._backend.services.arbiter
         yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
+        roster, book = self._backend.services.roster, self._backend.services.lobby.book
+        waiting = sum(len(roster.waiting(player, book.waiting(player))) for player, _ in roster.bots())
+        yield GaugeMetricFamily("gmd_bot_games", "Games that the daemon's bots play.", len(roster.running))
+        yield GaugeMetricFamily("gmd_bot_games_waiting", "Invitations to those bots that wait for a place.", waiting)
+        yield CounterMetricFamily("gmd_bot_failures", "Processes of those bots that failed.", roster.failures)
 
     def _memory(self) -> Iterator[Metric]:
         services = self._backend.services

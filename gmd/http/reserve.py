@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
+
+from gmd.admission import RETRY_SECONDS
 
 from .errors import encoded
 
 #: The paths that are answered even beyond the limit.
 HEALTH_PATHS = frozenset(["/healthz", "/metrics"])
-#: Seconds after which a refused client may retry.
-RETRY_AFTER = 5
+#: Seconds after which a refused client may retry, as HTTP has them: a whole number.
+RETRY_AFTER = ceil(RETRY_SECONDS)
 
 
 def health_alone(app: ASGIFramework, sentence: str, refused: Callable[[], None]) -> ASGIFramework:

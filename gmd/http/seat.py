@@ -16,6 +16,7 @@ from msgspec import convert
 
 from gm_protocol.endings import Cause, Ending, read_ending
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
+from gm_protocol.options import VARIANT_TRAITS
 from gm_protocol.state import GameState, LastResult, LastSense, side_of
 from gmd.arbiter import Arbiter
 from gmd.games.commands import RunOut
@@ -36,7 +37,7 @@ async def look(guest: Guest, game_id: int) -> GameState:
     check_id(game_id)
     reply = await guest.ask("state", game_id=game_id, brief=True)
     state = convert(reply["state"], GameState)
-    if state.variant != "rbc":
+    if not VARIANT_TRAITS[state.variant].in_reconchess:
         raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API serves only rbc games")
     return state
 

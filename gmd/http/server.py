@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 import trio
@@ -13,10 +12,9 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework
 from msgspec import structs
 
+from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
-from gmd import loop_time
-from gmd.addresses import source_of
-from gmd.descriptors import is_last, say_at_once, shortage
+from gmd.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
 from gmd.fair_reader import FairReader
 from gmd.fair_scheduler import FairScheduler
 from gmd.lingering import MAX_LINGERING, LingeringCloser
@@ -24,46 +22,23 @@ from gmd.listening import accept
 from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
-from gmd.places import Full, Place, Places
-from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
+from gmd.places import Place, Places
+from gmd.tls import Certificate
 
 from .connection import Connection
-from .errors import whole_response
+from .errors import refusal, whole_response
 from .peers import Proxies
-from .reserve import RETRY_AFTER, health_alone
+from .reserve import health_alone
 from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
-#: Seconds that a client has to read a refusal, or the last response on its connection.
-REFUSAL_SECONDS = 1.0
 #: Seconds after a response when a connection may be evicted for another from the same address: twice as long as
 #: reconchess's client and browsers leave one idle in a game.
 IDLE_SECONDS = 5.0
 #: Connections read beyond the limit, so that health and metrics are still answered; and for how many seconds.
 RESERVE = 64
 RESERVE_SECONDS = 2.0
-#: The most evicted connections that may still have a last response to send; beyond that they are cut off.
-MAX_LEAVING = 1_024
-#: The most TLS clients refused at a time: each costs a handshake.
-MAX_TLS_REFUSALS = 64
-
-
-class _Guest:
-    """A connection from its acceptance to its end, and the means to evict it."""
-
-    def __init__(self, transport: trio.SocketStream, scope: trio.CancelScope) -> None:
-        self.transport = transport
-        self.scope = scope
-        #: The connection; None until the TLS handshake is complete, where there is one.
-        self.connection: Connection | None = None
-
-    def evict(self, response: bytes) -> None:
-        """Answer a partial request with this response; cut off one that is being answered; close an idle connection."""
-        if self.connection is None or not response or not self.connection.evict(response):
-            self.scope.cancel()
-        else:
-            self.scope.deadline = trio.current_time() + REFUSAL_SECONDS
 
 
 class HttpServer:
@@ -97,30 +72,36 @@ class HttpServer:
         self._memory = memory
         self._patience = patience
         self._proxies = proxies
-        self._name = name
         self._scheduler = scheduler or FairScheduler()
-        self._places = Places(max_connections, share or max_connections, IDLE_SECONDS)
-        self._reserve = Places(RESERVE, RESERVE, 0.0)
-        self._certificate = certificate
         self._connections: set[Connection] = set()
-        self._handshakes: set[trio.CancelScope] = set()
-        self._refusals: set[trio.CancelScope] = set()
-        self._lingering = LingeringCloser(min(max_connections, MAX_LINGERING))
+        self._admission = AdmissionControl(
+            Places(max_connections, share or max_connections, IDLE_SECONDS),
+            self._connections,
+            PortErrors(name, refusal, whole_response(400, "this port requires TLS; use an https:// address")),
+            memory,
+            self._scheduler,
+            LingeringCloser(min(max_connections, MAX_LINGERING)),
+            certificate,
+            reserve=Places(RESERVE, RESERVE, 0.0),
+        )
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
         self._empty = trio.Event()
-        #: The number of connections refused because there were too many.
-        self.turned_away = 0
 
     @property
     def connections(self) -> int:
         """The number of open connections, including those about to be closed."""
-        return len(self._connections) + len(self._handshakes) + len(self._refusals) + len(self._lingering)
+        return self._admission.connections
 
     @property
     def evicted(self) -> int:
         """The number of connections evicted to make room for others."""
-        return self._places.evicted
+        return self._admission.places.evicted
+
+    @property
+    def turned_away(self) -> int:
+        """The number of connections refused because there were too many."""
+        return self._admission.turned_away
 
     async def run(
         self,
@@ -137,7 +118,7 @@ class HttpServer:
         def begin(stream: trio.SocketStream) -> None:
             connections.start_soon(self._handle, stream, app, shortcut)
 
-        connections.start_soon(self._lingering.run)
+        connections.start_soon(self._admission.lingering.run)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -155,22 +136,18 @@ class HttpServer:
         await self._context.terminated.set()
         for connection in self._connections:
             connection.stop()
-        for handshake in self._handshakes | self._refusals:
-            handshake.cancel()
+        self._admission.cancel_handshakes()
         with trio.move_on_after(patience):
-            while self._connections or self._handshakes or self._refusals:
+            while self._connections or self._admission.is_handshaking:
                 self._empty = trio.Event()
                 await self._empty.wait()
-            await self._lingering.wait_none()
+            await self._admission.lingering.wait_none()
 
     async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         try:
+            peer = self._proxies.client_of(stream.socket.getpeername()[:2])
             with trio.CancelScope() as scope:
-                if (why := shortage(stream.socket.fileno())) is not None:
-                    self._note_turned_away()
-                    await self._turn_away(stream, f"{self._name}: {why}")
-                else:
-                    await self._admit(_Guest(stream, scope), app, shortcut)
+                await self._admit(Incoming(stream, peer, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):
             return  # the client has closed, perhaps before it was accepted
         except Exception:
@@ -180,65 +157,47 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
             self._empty.set()
 
-    async def _admit(self, guest: _Guest, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         """Serve a connection in a place, or in the reserve where none is free."""
-        try:
-            place = self._enter(self._places, guest)
-        except Full as full:
-            await self._admit_beyond(guest, app, self._sentence(full))
+        if (short := self._admission.shortage(incoming)) is not None:
+            await self._admission.refuse(incoming, short)
             return
         try:
-            await self._serve(guest, place, app, shortcut, self._limits)
+            place = self._admission.enter(incoming)
+        except TooMany as full:
+            await self._admit_beyond(incoming, app, full)
+            return
+        try:
+            await self._serve(incoming, place, app, shortcut, self._limits)
         finally:
             place.leave()
 
-    async def _admit_beyond(self, guest: _Guest, app: ASGIFramework, sentence: str) -> None:
+    async def _admit_beyond(self, incoming: Incoming, app: ASGIFramework, full: TooMany) -> None:
         """Serve a connection that has no place: health and metrics only."""
         try:
-            place = self._enter(self._reserve, guest)
-        except Full:
-            self._note_turned_away()
-            await self._turn_away(guest.transport, sentence)
+            place = self._admission.enter_reserve(incoming)
+        except TooMany:
+            await self._admission.refuse(incoming, full)
             return
         seconds = min(RESERVE_SECONDS, self._limits.frame_seconds)
         try:
-            alone = health_alone(app, sentence, self._note_turned_away)
-            await self._serve(guest, place, alone, None, structs.replace(self._limits, frame_seconds=seconds))
+            alone = health_alone(app, str(full), self._admission.note_turned_away)
+            await self._serve(incoming, place, alone, None, structs.replace(self._limits, frame_seconds=seconds))
         finally:
             place.leave()
 
-    def _enter(self, places: Places, guest: _Guest) -> Place:
-        """Return a place for a connection, which may evict another.
-
-        :raises Full: no place is free, and no connection can be evicted.
-        """
-
-        def evict(full: Full) -> None:
-            leaving = len(self._connections) - len(self._places) - len(self._reserve)
-            guest.evict(_turned_away(self._sentence(full)) if leaving < MAX_LEAVING else b"")
-
-        host, port = guest.transport.socket.getpeername()[:2]
-        source = "" if self._proxies.trusts(host) else source_of(f"{host}:{port}")
-        return places.enter(source, evict, loop_time.now())
-
-    def _sentence(self, full: Full) -> str:
-        if full.by_source:
-            return f"{self._name}_per_address: {full.limit} of {full.limit} from this address are open; close some"
-        return f"{self._name}: {full.limit} of {full.limit} are open; try again later"
-
-    def _note_turned_away(self) -> None:
-        self.turned_away += 1
-
     async def _serve(
-        self, guest: _Guest, place: Place, app: ASGIFramework, shortcut: Shortcut | None, limits: Limits
+        self,
+        incoming: Incoming,
+        place: Place,
+        app: ASGIFramework,
+        shortcut: Shortcut | None,
+        limits: Limits,
     ) -> None:
-        transport = guest.transport
-        reader = FairReader(transport, self._scheduler, place)
-        stream = await self._secured(transport, self._handshakes, limits.frame_seconds, reader)
+        transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, place)
+        assert isinstance(transport, trio.SocketStream)
         if stream is None:
             return
-        if stream is not transport:
-            reader = FairReader(stream, self._scheduler, None)
         connection = Connection(
             stream,
             transport,
@@ -251,82 +210,16 @@ class HttpServer:
             self._memory,
             self._patience,
             self._proxies,
-            reader,
+            FairReader(stream, self._scheduler, place if stream is transport else None),
         )
-        guest.connection = connection
+        incoming.served = connection
         self._connections.add(connection)
         try:
             await connection.run()
         finally:
             self._connections.discard(connection)
             place.leave()
-        await self._part(stream, transport)
-
-    async def _secured(
-        self,
-        transport: trio.SocketStream,
-        under_way: set[trio.CancelScope],
-        seconds: float,
-        reader: FairReader | None = None,
-    ) -> trio.abc.Stream | None:
-        """Return the connection with TLS on it, where this port has it; None if the handshake fails or takes too long.
-
-        :param under_way: the set that holds the handshake while it lasts.
-        :param reader: reads the transport.
-        """
-        if self._certificate is None:
-            return transport
-        receive = None if reader is None else reader.receive_some
-        secured = TlsStream(transport, self._certificate.context, receive)
-        peer = self._proxies.client_of(transport.socket.getpeername()[:2])
-        with (
-            trio.move_on_after(seconds) as handshake,
-            closing(self._memory.open(peer, lambda _: handshake.cancel())) as account,
-        ):
-            account.hold_requests(HANDSHAKE_BYTES)
-            under_way.add(handshake)
-            try:
-                await secured.do_handshake()
-                return secured
-            except NotTls:
-                await self._send_and_close(transport, transport, _NOT_TLS)
-            except HandshakeFailed as error:
-                logger.debug("no TLS", reason=str(error))
-            finally:
-                under_way.discard(handshake)
-        return None
-
-    async def _turn_away(self, transport: trio.SocketStream, sentence: str) -> None:
-        if is_last(transport.socket.fileno()):
-            if self._certificate is None:
-                say_at_once(transport.socket.fileno(), _turned_away(sentence))
-            await trio.aclose_forcefully(transport)
-        elif len(self._refusals) < MAX_TLS_REFUSALS:
-            secured = await self._secured(transport, self._refusals, REFUSAL_SECONDS)
-            if secured is not None:
-                await self._send_and_close(secured, transport, _turned_away(sentence))
-
-    async def _send_and_close(self, stream: trio.abc.Stream, transport: trio.SocketStream, response: bytes) -> None:
-        """Send a response that belongs to no request, and close."""
-        with trio.move_on_after(REFUSAL_SECONDS):
-            await stream.send_all(response)
-        await self._part(stream, transport)
-
-    async def _part(self, stream: trio.abc.Stream, transport: trio.SocketStream) -> None:
-        """End TLS, where there is any, and let the client read its last response."""
-        if isinstance(stream, TlsStream):
-            with trio.move_on_after(REFUSAL_SECONDS):
-                await stream.end()
-        self._lingering.take(transport)
-
-
-def _turned_away(sentence: str) -> bytes:
-    """Return the response to a connection that is refused or evicted."""
-    return whole_response(503, sentence, RETRY_AFTER)
-
-
-#: The response to plaintext on a port with TLS.
-_NOT_TLS = whole_response(400, "this port requires TLS; use an https:// address")
+        await self._admission.part(stream, REFUSAL_SECONDS)
 
 
 def _hypercorn_config() -> HypercornConfig:

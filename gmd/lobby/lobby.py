@@ -12,6 +12,7 @@ import trio
 
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
+from gm_protocol.options import VARIANT_TRAITS
 from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.event_log.interface import TokenUse
@@ -32,7 +33,7 @@ from .invitation import Invitation, invitation_of, inviter_of
 from .offer import Offer, make
 from .offer import terms as make_terms
 from .seeking import Seeking, check_inviter, seated
-from .standing import games_of
+from .unanswered import games_of
 
 #: Pending invitations shown to reconchess's client at a time: it takes four games, and asks again.
 LISTED = 100
@@ -220,7 +221,8 @@ class Lobby:
             raise BadRequest(f"opponent: {opponent} is an open id; new_game makes a game with one")
         found = self._registry.named(opponent) if isinstance(opponent, str) else self._registry.get(opponent)
         if found is None or not self.presence.is_here(found.player):
-            raise NotAvailable(f"opponent: {quote(opponent)}: no such player is here")
+            name = quote(opponent)
+            raise NotAvailable(f"opponent: {name}: no such player is present; try again when the player is online")
         return found
 
     # --- Answering ----------------------------------------------------------------------------------------------
@@ -242,8 +244,8 @@ class Lobby:
                 found.append(invitation)
         inbox = self.book.inbox(player)
         pending = (inbox[game_id] for game_id in inbox.shown)
-        found += islice((each for each in pending if each.options.variant == "rbc"), LISTED)
-        found = [invitation for invitation in found if invitation.options.variant == "rbc"]
+        found = [invitation for invitation in found if _is_in_reconchess(invitation)]
+        found += islice(filter(_is_in_reconchess, pending), LISTED)
         return sorted(found, key=lambda invitation: invitation.game_id)
 
     async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
@@ -315,6 +317,10 @@ class Lobby:
 
 def _asker(game: Game, peer: str) -> Asker:
     return Asker.at(peer, inviter_of(game))
+
+
+def _is_in_reconchess(invitation: Invitation) -> bool:
+    return VARIANT_TRAITS[invitation.options.variant].in_reconchess
 
 
 def _invited_to(game: Game) -> list[int]:

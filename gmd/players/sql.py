@@ -10,8 +10,8 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gmd.event_log.damage import note_damage, stored_rows
+from gmd.event_log.database import Database
 from gmd.event_log.interface import LogFailed
-from gmd.event_log.store import Database
 from gmd.event_log.tables import players
 
 from .account import Account, folded

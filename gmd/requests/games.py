@@ -66,8 +66,7 @@ async def find(game_id: int, context: RequestContext) -> LiveGame:
 def enter(live: LiveGame, context: RequestContext, *, acts: bool = False) -> None:
     """Authorise a request, end its game if a flag has fallen before its arrival, and note its player's first contact.
 
-
-    :param acts: as in :func:`in_game`: then the clock's flag is not tested here, too.
+    :param acts: as in :func:`in_game`: whether the handler's command tests the flag itself.
     :raises RefusedInGame: the request may not act as its player.
     """
     try:

@@ -1,4 +1,4 @@
-"""What sessions end by, where that is no error of the protocol's: words of the log and of the metrics."""
+"""Reasons for the end of a session that are no error codes: words of the log and of the metrics."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Accepts connections and keeps count of them."""
+"""The game port: it accepts connections, and runs a session on each that is admitted (:mod:`gmd.admission`)."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 
 import trio
 
@@ -12,17 +11,15 @@ from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
 from gmd import loop_time
-from gmd.addresses import source_of
-from gmd.descriptors import is_last, say_at_once, shortage
-from gmd.fair_reader import FairReader
+from gmd.admission import AdmissionControl, Incoming, PortErrors
 from gmd.games.game import Game
 from gmd.lingering import LingeringCloser
 from gmd.listening import accept
 from gmd.logger import get_logger
-from gmd.places import Full, Place, Places
+from gmd.places import Place, Places
 from gmd.requests.session import Authority
 from gmd.services import Services
-from gmd.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
+from gmd.tls import Certificate
 
 from .endings import ANSWERED, FAILED, LOST, REVOKED
 from .seat import seat_of
@@ -30,17 +27,9 @@ from .session import Session
 
 logger = get_logger(__name__)
 
-#: Seconds after which a client turned away may find room.
-RETRY_AFTER = 5.0
-#: Seconds that a client which is turned away has to read the reason; and how many such clients there may be under TLS:
-#: each holds a descriptor and costs a handshake, and the open sessions need the processor.
-REFUSAL_SECONDS = 1.0
-MAX_TLS_REFUSALS = 64
 #: Seconds without a request after which a session may lose its place to a newcomer of the same address. Fewer than a
 #: bot's break between two games would end the sessions of healthy bots; more would keep newcomers out.
 IDLE_SECONDS = 60.0
-#: Sessions that have lost their places and still have an error to send. More are cut off: each holds a descriptor.
-MAX_LEAVING = 1_024
 #: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
 MAX_OPERATORS = 8
 
@@ -48,27 +37,8 @@ MAX_OPERATORS = 8
 NOBODY_KNOWS = "unknown:0"
 
 
-class _Guest:
-    """A connection from its acceptance to its end, and how it is ended."""
-
-    def __init__(self, stream: trio.abc.Stream, scope: trio.CancelScope) -> None:
-        self.stream = stream
-        self.peer = peer_of(stream)  # now: it cannot be looked up once the peer is gone
-        self.scope = scope
-        #: Its session, as long as it has one.
-        self.session: Session | None = None
-
-    def evict(self, error: TooMany, seconds: float) -> None:
-        """Have its session send the error, and end it after so many seconds at the latest."""
-        if self.session is None or not seconds:
-            self.scope.cancel()
-        else:
-            self.session.evict(error)
-            self.scope.deadline = trio.current_time() + seconds
-
-
 class SessionServer:
-    """Runs a session for every connection that gets a place (:mod:`gmd.places`)."""
+    """Runs a session for every connection that gets a place (:mod:`gmd.admission`)."""
 
     def __init__(
         self,
@@ -82,20 +52,22 @@ class SessionServer:
         :param share: how many connections one address may have; without this, as many as all may.
         """
         limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
-        self._places = Places(limit, share or limit, IDLE_SECONDS)
+        self._sessions: set[Session] = set()
+        self._admission = AdmissionControl(
+            Places(limit, share or limit, IDLE_SECONDS),
+            self._sessions,
+            _errors(authority),
+            services.memory,
+            services.scheduler,
+            LingeringCloser(),
+            certificate,
+        )
         self._services = services
         self._limits = services.limits
         self._says_all = _is_said(logging.DEBUG)  # looked up once: a version 1 session is short
-        self._certificate = certificate
         self._authority = authority
-        self._sessions: set[Session] = set()
-        self._handshakes: set[trio.CancelScope] = set()
-        self._refusals: set[trio.CancelScope] = set()
-        self._farewells = LingeringCloser()
         #: Whether the server is stopping: it waits for its sessions to end.
         self.stopping = False
-        #: How many connections were refused because there were too many.
-        self.turned_away = 0
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
             services.authenticator.registry.when_revoked(self._end_sessions)
@@ -104,7 +76,7 @@ class SessionServer:
     def _end_seats(self, game: Game) -> None:
         """Note that a game is over: no session plays it any more, whoever ended it."""
         for player in game.players:
-            self._places.end_seat(seat_of(game.id, player), loop_time.now())
+            self._admission.places.end_seat(seat_of(game.id, player), loop_time.now())
 
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who was revoked; each answers what it has received."""
@@ -120,21 +92,26 @@ class SessionServer:
     @property
     def connections(self) -> int:
         """The number of open connections: with a session, in a TLS handshake, or about to be closed."""
-        return len(self._sessions) + len(self._handshakes) + len(self._refusals) + len(self._farewells)
+        return self._admission.connections
 
     @property
     def places_taken(self) -> int:
         """The number of connections that have a place: with a session, or in a TLS handshake."""
-        return len(self._places)
+        return len(self._admission.places)
 
     @property
     def evicted(self) -> int:
         """The number of connections that have lost their places to others."""
-        return self._places.evicted
+        return self._admission.places.evicted
+
+    @property
+    def turned_away(self) -> int:
+        """The number of connections that were refused because there were too many."""
+        return self._admission.turned_away
 
     async def run(self, listeners: Sequence[trio.SocketListener], sessions: trio.Nursery) -> None:
         """Accept connections until cancelled; the sessions go on in their own nursery."""
-        sessions.start_soon(self._farewells.run)
+        sessions.start_soon(self._admission.lingering.run)
         async with trio.open_nursery() as nursery:
             for listener in listeners:
                 nursery.start_soon(self._accept, listener, sessions)
@@ -155,20 +132,20 @@ class SessionServer:
         await accept(listener, begin, note_short)
 
     async def handle(self, stream: trio.abc.Stream) -> None:
-        """Serve one connection until it is closed. It raises nothing that goes wrong there."""
+        """Serve one connection until it is closed. Errors of the connection are logged, not raised."""
         try:
             with trio.CancelScope() as scope:
-                guest = _Guest(stream, scope)
-                if (short := self._short(stream)) is not None:
-                    await self._refuse(stream, short)
+                incoming = Incoming(stream, peer_of(stream), scope)
+                if self._authority is Authority.CLIENT and (short := self._admission.shortage(incoming)) is not None:
+                    await self._admission.refuse(incoming, short)
                     return
                 try:
-                    place = self._enter(guest)
-                except Full as full:
-                    await self._refuse(stream, self._refusal(full))
+                    place = self._admission.enter(incoming)
+                except TooMany as full:
+                    await self._admission.refuse(incoming, full)
                 else:
                     try:
-                        await self._admit(guest, place)
+                        await self._admit(incoming, place)
                     finally:
                         place.leave()
         except (trio.BrokenResourceError, trio.TooSlowError):
@@ -178,32 +155,22 @@ class SessionServer:
         finally:
             await stream.aclose()
 
-    def _enter(self, guest: _Guest) -> Place:
-        """Take a place for a connection, which another one may lose for it.
-
-        :raises Full: there is none.
-        """
-
-        def evict(full: Full) -> None:
-            leaving = len(self._sessions) - len(self._places)
-            guest.evict(self._eviction(full), REFUSAL_SECONDS if leaving < MAX_LEAVING else 0.0)
-
-        return self._places.enter(source_of(guest.peer), evict, loop_time.now())
-
-    async def _admit(self, guest: _Guest, place: Place) -> None:
-        secured = await self._secured(guest.stream, self._handshakes, self._limits.frame_seconds, place)
+    async def _admit(self, incoming: Incoming, place: Place) -> None:
+        secured = await self._admission.secured(incoming, self._limits.frame_seconds, place)
         if secured is not None:
-            await self._converse(secured, guest, place)
+            await self._converse(secured, incoming, place)
 
-    async def _converse(self, stream: trio.abc.Stream, guest: _Guest, place: Place) -> None:
-        peer = guest.peer
-        session = guest.session = Session(stream, self._services, self._authority, peer=peer, place=place)
+    async def _converse(self, stream: trio.abc.Stream, incoming: Incoming, place: Place) -> None:
+        peer = incoming.peer
+        session = incoming.served = Session(stream, self._services, self._authority, peer=peer, place=place)
         self._sessions.add(session)
         try:
             if self.stopping:
                 session.stop()
             await session.run()
-            await self._part(stream, session.client.unacknowledged.received if session.client.unacknowledged else None)
+            unacknowledged = session.client.unacknowledged
+            received = unacknowledged.received if unacknowledged else None
+            await self._admission.part(stream, self._limits.frame_seconds, received)
         except trio.BrokenResourceError:
             session.ended_by = LOST
         except trio.TooSlowError:
@@ -215,43 +182,10 @@ class SessionServer:
             self._note_end(session, peer)
             self._sessions.discard(session)
             place.leave()  # an eviction has nothing to end any more
-            guest.session = None
+            incoming.served = None
             session.release()
             if self.stopping and not self._sessions:
                 self._empty.set()
-
-    async def _secured(
-        self, stream: trio.abc.Stream, under_way: set[trio.CancelScope], seconds: float, place: Place | None = None
-    ) -> trio.abc.Stream | None:
-        """Return the connection, with TLS if this server has it; None where the handshake fails or takes too long.
-
-        :param under_way: counts the handshake for as long as it lasts.
-        :param place: the connection's, if it has one: then it is read in turn.
-        """
-        if self._certificate is None:
-            return stream
-        peer = peer_of(stream)  # now: it cannot be looked up once the peer is gone
-        reader = FairReader(stream, self._services.scheduler, place)
-        secured = TlsStream(stream, self._certificate.context, reader.receive_some)
-        reason = "it was not agreed on in time"
-        with (
-            trio.move_on_after(seconds) as handshake,
-            closing(self._services.memory.open(peer, lambda _: handshake.cancel())) as account,
-        ):
-            account.hold_requests(HANDSHAKE_BYTES)
-            under_way.add(handshake)
-            try:
-                await secured.do_handshake()
-                return secured
-            except NotTls:
-                reason = "what came is not TLS"
-                await self._tell(stream, BadFrame("this port speaks TLS, and what came is not: connect with TLS"))
-            except HandshakeFailed as error:
-                reason = str(error)
-            finally:
-                under_way.discard(handshake)
-        logger.debug("no TLS", reason=reason, peer=peer)
-        return None
 
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has received, for ``patience`` seconds at most."""
@@ -259,53 +193,11 @@ class SessionServer:
         self._services.arbiter.watchers.stop()
         for session in self._sessions:
             session.stop()
-        for handshake in self._handshakes | self._refusals:
-            handshake.cancel()
+        self._admission.cancel_handshakes()
         with trio.move_on_after(patience):
             if self._sessions:
                 await self._empty.wait()
-            await self._farewells.wait_none()
-
-    def _refusal(self, full: Full) -> TooMany:
-        """Return the refusal of one more connection."""
-        name = "max_connections" if self._authority is Authority.CLIENT else "operator's connections"
-        if full.by_source:
-            text = f"{name}_per_address: {full.limit} of {full.limit} from this address are open; close some"
-        else:
-            text = f"{name}: {full.limit} of {full.limit} are open; try again later"
-        return TooMany(text, RETRY_AFTER)
-
-    def _eviction(self, full: Full) -> TooMany:
-        """Return the error for a session that has lost its place."""
-        begin, _, _ = str(self._refusal(full)).partition(";")
-        return TooMany(f"{begin}, and another client has the place of this session; connect again", RETRY_AFTER)
-
-    def _short(self, stream: trio.abc.Stream) -> TooMany | None:
-        """Return the refusal of a connection for want of descriptors; the operator's is never refused for that."""
-        if self._authority is Authority.OPERATOR or not isinstance(stream, trio.SocketStream):
-            return None
-        why = shortage(stream.socket.fileno())
-        return None if why is None else TooMany(f"max_connections: {why}", RETRY_AFTER)
-
-    async def _refuse(self, stream: trio.abc.Stream, error: TooMany) -> None:
-        """Send a client the reason, unless there are too many handshakes for that."""
-        self.turned_away += 1
-        if isinstance(stream, trio.SocketStream) and is_last(stream.socket.fileno()):
-            if self._certificate is None:
-                say_at_once(stream.socket.fileno(), encode_frame(encode(error_reply(error, None, None))))
-        elif len(self._refusals) < MAX_TLS_REFUSALS:
-            secured = await self._secured(stream, self._refusals, REFUSAL_SECONDS)
-            if secured is not None:
-                await self._tell(secured, error)
-
-    async def _tell(self, stream: trio.abc.Stream, error: GmError) -> None:
-        """Send an error that answers no request, and close.
-
-        It fits into the buffer of a new connection: a client that does not read it delays nobody for long.
-        """
-        with trio.move_on_after(REFUSAL_SECONDS):
-            await stream.send_all(encode_frame(encode(error_reply(error, None, None))))
-            await self._part(stream)
+            await self._admission.lingering.wait_none()
 
     def _note_end(self, session: Session, peer: str) -> None:
         """Count and log the end of a session. A version 1 session is one request, which is logged as a request is."""
@@ -329,20 +221,6 @@ class SessionServer:
             seconds=round(loop_time.now() - session.opened, 3),
         )
 
-    async def _part(self, stream: trio.abc.Stream, received: Callable[[], None] | None = None) -> None:
-        """Let the peer read its last reply. (A stream in memory loses nothing when it is closed.)
-
-        :param received: called once the peer has it.
-        """
-        if isinstance(stream, TlsStream):
-            with trio.move_on_after(self._limits.frame_seconds):
-                await stream.end()
-            stream = stream.transport
-        if isinstance(stream, trio.SocketStream):
-            self._farewells.take(stream, received)
-        elif received is not None:
-            received()
-
 
 def peer_of(stream: trio.abc.Stream) -> str:
     """Return the address that a connection comes from, as ``host:port``; empty where there is none.
@@ -360,6 +238,20 @@ def peer_of(stream: trio.abc.Stream) -> str:
         return ""
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _errors(authority: Authority) -> PortErrors:
+    """Return what the port sends to connections without a session."""
+    return PortErrors(
+        limit="max_connections" if authority is Authority.CLIENT else "operator's connections",
+        encode=_error_frame,
+        not_tls=_error_frame(BadFrame("this port speaks TLS, and what came is not: connect with TLS")),
+        evicted=", and another client has the place of this session; connect again",
+    )
+
+
+def _error_frame(error: GmError) -> bytes:
+    return encode_frame(encode(error_reply(error, None, None)))
 
 
 def _is_said(level: int) -> bool:

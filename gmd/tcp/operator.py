@@ -23,7 +23,7 @@ BACKLOG = 16
 
 
 @contextmanager
-def operator_listener(directory: Path | None) -> Iterator[trio.SocketListener | None]:
+def operator_listener(directory: Path | None, name: str = SOCKET_NAME) -> Iterator[trio.SocketListener | None]:
     """Listen in a data directory that this process has locked, and remove the socket at the end.
 
     The listener is None without a directory, and on a file system without sockets, which is logged: then the operator
@@ -32,7 +32,7 @@ def operator_listener(directory: Path | None) -> Iterator[trio.SocketListener | 
     if directory is None:
         yield None
         return
-    path = directory / SOCKET_NAME
+    path = directory / name
     try:
         listener = _listen(path)
     except OSError as error:

@@ -36,7 +36,7 @@ LARGE_REQUEST = 65_536
 
 
 class Session:
-    """A conversation on a stream, from its first byte to its last reply. The stream is its caller's to close.
+    """A conversation on a stream, from its first byte to its last reply. The caller closes the stream.
 
     :ivar client: who is at its other end.
     :ivar opened: when it began, in the loop's time.
@@ -100,10 +100,11 @@ class Session:
         self._conversation.stop(why)
         self._interrupt_all()
 
-    def evict(self, error: TooMany) -> None:
-        """Answer what has been received, a wait as at its timeout, then send the error and close."""
+    def evict(self, error: TooMany) -> bool:
+        """Answer what has been received, a wait as at its timeout, then send the error and close; return True."""
         self._conversation.evict(error)
         self._interrupt_all()
+        return True
 
     def release(self) -> None:
         """Delete the parts that refer to the session, once nothing calls it any more.
@@ -193,7 +194,10 @@ class Session:
                 if isinstance(request, InvalidRequest):
                     reply = self._refuse(request)
                 elif conversation.state is State.WAITING:
-                    batch = await self._send_before_wait(batch)
+                    self._note_begun()
+                    before, batch = batch, ReplyBatch(self._outbox)  # so that it is put once, even if sending it fails
+                    self._put(before)
+                    await self._drain()
                     reply = await dispatch.answer(request, client, conversation.arrived)
                     conversation.wait_ended(reply.since or 0.0)
                 elif conversation.request_size < LARGE_REQUEST:
@@ -216,17 +220,10 @@ class Session:
             await self._pause(len(batch.replies))
 
     def _refuse(self, request: InvalidRequest) -> PendingReply:
-        """Return the reply to what is no request; a bad ``hello`` makes the session nobody's."""
+        """Return the refusal of an invalid request. An invalid ``hello`` leaves the session without a player."""
         if request.kind == "hello":
             self.client.forget()
         return dispatch.refuse(request, self._conversation.arrived)
-
-    async def _send_before_wait(self, batch: ReplyBatch) -> ReplyBatch:
-        """Send what was answered before a ``wait``; return the batch of its own reply."""
-        self._note_begun()
-        self._put(batch)
-        await self._drain()
-        return ReplyBatch(self._outbox)
 
     async def _answer_large(self, request: AnyRequest) -> PendingReply | None:
         """Answer a large request, which is counted meanwhile; return None where the session was cut off for it."""

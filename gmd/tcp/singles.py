@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: Requests in a row that came alone, each while no other reply was held, after which the next ones are taken to do so
-#: too. A client that plays several games over its connection soon sends two within the time of a commit; until then,
-#: what was taken wrongly costs no more than that time.
+#: Requests in a row that came alone, each while no other reply was held. After that many, the client is assumed to
+#: continue like this. If it plays several games over its connection, it soon sends two requests within the time of a
+#: commit, and the wrong assumption has cost no more than that time.
 SINGLES = 4
 
 

@@ -38,7 +38,7 @@ class Request(Struct, tag_field="kind", kw_only=True):
     id: int | str | None = None  #: A value that the reply repeats.
     brief: bool = False  #: Whether states in the reply lack board, access_map and pgn.
     player: PlayerId | UnsetType | None = UNSET  #: The player who acts; left out: the session's; null: nobody.
-    key: Key | UnsetType | None = UNSET  #: The key of that player.
+    key: Key | UnsetType | None = UNSET  #: The key of that player; null: none.
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown(self))})"

@@ -15,7 +15,7 @@ WantedColor = Annotated[Color, Meta(description="The colour that the player want
 
 
 class Challenge(GameRequest, tag="challenge", kw_only=True):
-    """A request to invite a registered player who is here, by name or id, to a game."""
+    """A request to invite a registered player who is present, by name or id, to a game."""
 
     opponent: PlayerId | PlayerName  #: A name or an id.
     color: WantedColor | None = None  #: The color wanted; else it is drawn.
@@ -68,7 +68,7 @@ class Settings(Request, tag="settings", kw_only=True):
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
-    """The operator's request to create a game between two registered players who are here, and to invite both."""
+    """The operator's request to create a game between two registered players who are present, and to invite both."""
 
     white: PlayerId | PlayerName  #: A name or an id.
     black: PlayerId | PlayerName  #: A name or an id.
@@ -102,7 +102,8 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     """An invitation that waits for an answer, as shown to one of the two players.
 
     ``opponent`` is the other player, or null if that seat is open; ``name`` is its name if it is registered; ``color``
-    is the colour of the player that asks. ``lapses`` is how many seconds it was given to begin, or null.
+    is the colour of the player that asks. ``lapses`` is how many seconds it was given to begin; null in games of older
+    servers.
     """
 
     game_id: int  #: The game.
@@ -112,7 +113,8 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     options: GameOptions  #: What it is played with.
     ranked: bool  #: Whether it counts for ratings.
     created: str  #: UTC: 2026-11-21T04:41:00Z.
-    lapses: float | None  #: Seconds from then until it expires.
+    lapses: float | None  #: Seconds from created until it expires, if known.
+    ahead: int | UnsetType = UNSET  #: Those a bot takes first.
 
 
 class InvitationsReply(Reply, kw_only=True):
@@ -124,8 +126,8 @@ class InvitationsReply(Reply, kw_only=True):
     received: list[InvitationRow]  #: Those to the player.
     sent: list[InvitationRow]  #: Those from the player.
     seeking: bool  #: Whether a seek waits.
-    received_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
-    sent_after: InvitationPlace | UnsetType = UNSET  #: What to send for the next page.
+    received_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.
+    sent_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.
     error: None = None
 
 

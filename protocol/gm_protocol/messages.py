@@ -63,7 +63,7 @@ class Hello(Request, tag="hello", kw_only=True):
     """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
     protocol: Annotated[int, Meta(ge=1)] = 2  #: The highest version the client speaks.
-    client: str = ""  #: Name of the client program.
+    client: str = ""  #: Client program.
     name: PlayerName | None = None  #: A registered player's name, instead of player.
     password: str | None = None  #: Its password, instead of key.
     spectator_key: str | None = None  #: Shows live games in full.
@@ -76,8 +76,8 @@ class Ping(Request, tag="ping", kw_only=True):
 class NewGame(GameRequest, tag="new_game", kw_only=True):
     """A request for a new game; with ``pgn`` as :class:`GameFromPgn`. A null seat goes to the first who joins."""
 
-    player_white: PlayerId | None  #: White; null: an open seat.
-    player_black: PlayerId | None  #: Black; null: an open seat.
+    player_white: PlayerId | None  #: The player; null: an open seat.
+    player_black: PlayerId | None  #: The player; null: an open seat.
     pgn: str | None = None  #: As in game_from_pgn.
 
 
@@ -231,14 +231,24 @@ class Limits(Struct, kw_only=True, frozen=True):
     max_rekeys_per_hour: int  #: Keys replaced, per address.
 
 
+class ServerBot(Struct, kw_only=True, frozen=True):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    player: int  #: The player.
+    name: str  #: Its name.
+    variants: list[str]  #: What it plays.
+    about: str  #: Its level.
+
+
 class HelloReply(Reply, kw_only=True):
     """The server's version, kinds of requests and limits, and the session's player."""
 
-    protocol: int  #: The session's version.
+    protocol: int  #: The highest version that both speak.
     server: str  #: Name and version of the server.
     kinds: list[str]  #: The kinds the server knows.
     player: PlayerId | None  #: The session's player.
     limits: Limits  #: The server's limits.
+    bots: list[ServerBot] | UnsetType = UNSET  #: Its own bots.
     error: None = None
 
 
@@ -260,8 +270,8 @@ class NewGameReply(Reply, kw_only=True):
 class PlayerNames(Struct, kw_only=True, frozen=True):
     """The names of a game's players; null for an open id or an empty seat."""
 
-    white: str | None  #: White's name.
-    black: str | None  #: Black's name.
+    white: str | None  #: The player's name.
+    black: str | None  #: The player's name.
 
 
 class JoinReply(Reply, kw_only=True):
@@ -284,8 +294,8 @@ class StateReply(Reply, kw_only=True, gc=False):
 
     game_id: int | UnsetType = UNSET  #: In wait: the game that is due.
     state: GameState | None  #: The game's state.
-    sense_actions: list[str] | UnsetType | None = UNSET  #: As in actions, if asked for.
-    move_actions: list[str] | UnsetType | None = UNSET  #: As in actions, if asked for.
+    sense_actions: list[str] | UnsetType | None = UNSET  #: Of actions, if asked for.
+    move_actions: list[str] | UnsetType | None = UNSET  #: Of actions, if asked for.
     names: PlayerNames | UnsetType = UNSET  #: In state, if a player is registered.
     error: None = None
 
@@ -301,7 +311,7 @@ class SenseReply(Reply, kw_only=True):
 class MoveReply(Reply, kw_only=True):
     """The reply of move in rbc: the requested move, the one taken (null: nothing moved), and where it captured."""
 
-    requested_move: str | None  #: The move asked for.
+    requested_move: str | None  #: The move as sent; null: a pass.
     taken_move: str | None  #: The move made; null: nothing moved.
     capture_square: str | None  #: Where it captured.
     state: GameState  #: The game's state.
@@ -324,9 +334,9 @@ class GameRow(Struct, kw_only=True, frozen=True):
 
     game_id: int  #: The game.
     variant: Variant  #: Its variant.
-    player_white: PlayerId | None  #: White; null: an open seat.
-    player_black: PlayerId | None  #: Black; null: an open seat.
-    status: GameStatus  #: open: not begun.
+    player_white: PlayerId | None  #: The player; null: an open seat.
+    player_black: PlayerId | None  #: The player; null: an open seat.
+    status: GameStatus  #: open (not begun), live or over.
     turn: Color  #: The side to move.
     ply_index: int  #: Plies played; rbc: turns played.
     termination: Termination  #: How the game stands.
@@ -339,7 +349,7 @@ class GamesReply(Reply, kw_only=True):
     """A page of games, and the ``before`` to send for the next page; null at the end."""
 
     games: list[GameRow]  #: The page.
-    before: int | None  #: What to send as before for the next page.
+    before: int | None  #: For the next page; null: the end.
     error: None = None
 
 
@@ -348,7 +358,7 @@ class HistoryReply(Reply, kw_only=True):
 
     pgn: str  #: The game, with headers.
     moves: list[str]  #: Its moves in UCI.
-    history: dict[str, Any] | None = None  #: rbc: reconchess's GameHistory.
+    history: dict[str, Any] | None  #: rbc: reconchess's GameHistory; else null.
     error: None = None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from .base import Request
 
@@ -65,3 +66,43 @@ class GameRequest(Request, kw_only=True):
     illegal_move: IllegalMoveRule | None = None  #: Default: refuse.
     reversible_moves: MoveLimit | UnsetType | None = UNSET  #: rbc; default: 100; null: no limit.
     max_turns: MoveLimit | None = None  #: rbc: turns a side, then a draw.
+
+
+class VariantTraits(Struct, frozen=True, kw_only=True):
+    """What differs between variants for a program that starts games.
+
+    :ivar draws: whether a request may choose the draw rule.
+    :ivar length: the field of ``new_game`` that limits the length of a game.
+    :ivar clock: the time control of a game whose request names none; None for a game without clocks.
+    :ivar rated: whether its games can be ranked.
+    :ivar in_reconchess: whether reconchess plays it: then its API serves the games, and its files hold them.
+    """
+
+    draws: bool = True
+    length: Literal["max_moves", "max_turns"] = "max_moves"
+    clock: ClockOption | None = None
+    rated: bool = False
+    in_reconchess: bool = False
+
+    @property
+    def clock_fields(self) -> dict[str, float] | None:
+        """The fields of :attr:`clock`."""
+        if self.clock is None:
+            return None
+        return {name: value for name, value in structs.asdict(self.clock).items() if value is not UNSET}
+
+
+#: The traits of each variant. The default clock of blind chess is reconchess's: 15 minutes, and 5 seconds a move.
+VARIANT_TRAITS: Mapping[str, VariantTraits] = {
+    "standard": VariantTraits(),
+    "chess960": VariantTraits(),
+    "crazyhouse": VariantTraits(),
+    "rbc": VariantTraits(
+        draws=False,
+        length="max_turns",
+        clock=ClockOption(initial=900.0, increment=5.0),
+        rated=True,
+        in_reconchess=True,
+    ),
+    "dark_chess": VariantTraits(),
+}

@@ -31,7 +31,7 @@ class Revoke(Request, tag="revoke", kw_only=True):
 
 
 class ListPlayers(Request, tag="players", kw_only=True):
-    """The operator's request for a page of registered players, newest first; with ``here``, only those who are here."""
+    """The operator's request for a page of registered players, newest first; with ``here``, only present ones."""
 
     here: bool = False  #: Whether to list only players who are present.
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
@@ -81,5 +81,5 @@ class PlayersReply(Reply, kw_only=True):
     """A page of players, and the ``before`` to send for the next page; null at the end."""
 
     players: list[PlayerRow]  #: The page.
-    before: int | None  #: What to send as before for the next page.
+    before: int | None  #: For the next page; null: the end.
     error: None = None

@@ -41,6 +41,6 @@ class LeaderboardReply(Reply, kw_only=True):
     """
 
     leaderboard: list[LeaderboardRow]  #: The page.
-    after: int | None  #: What to send for the next page.
+    after: int | None  #: For the next page; null: the end.
     games: int  #: Games the ratings are computed from.
     error: None = None

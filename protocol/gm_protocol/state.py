@@ -24,8 +24,8 @@ def side_of(name: Color | None) -> bool | None:
     return None if name is None else name == "white"
 
 
-#: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc hidden from
-#: the side that is not to move.
+#: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc and
+#: dark_chess hidden from the side that is not to move.
 Phase = Literal["open", "sense", "move", "over"]
 
 Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
@@ -72,7 +72,7 @@ BoardRows = Annotated[
 #: ``access_map[rank][file]``: the (rank, file) of every piece of either colour that could move there, ascending.
 AccessMap = Annotated[
     list[list[list[tuple[int, int]]]],
-    Meta(description="For each square, the rank and file of each piece that could move there."),
+    Meta(description="For each square, the pieces that could move there."),
 ]
 
 
@@ -83,8 +83,8 @@ SenseResult = list[tuple[str, Piece | None]]
 class ClockState(Struct, frozen=True):
     """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
-    white: float | None  #: White's seconds left; null: hidden.
-    black: float | None  #: Black's seconds left; null: hidden.
+    white: float | None  #: Seconds left; null: hidden.
+    black: float | None  #: Seconds left; null: hidden.
 
 
 class Pockets(Struct, frozen=True):
@@ -106,7 +106,7 @@ class LastResult(Struct, frozen=True, gc=False):
     """A seat's latest move: its ply, the requested move, the one taken (null: none), and where it captured."""
 
     ply: int  #: The ply_index it was made at.
-    requested_move: str | None  #: The move asked for.
+    requested_move: str | None  #: The move as sent; null: a pass.
     taken_move: str | None  #: The move made; null: nothing moved.
     capture_square: str | None  #: Where it captured.
 
@@ -120,7 +120,7 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
 
     board: BoardRows | UnsetType = UNSET
     available_castles: int  #: Bits: 1, 2 White's king's, queen's side; 4, 8 Black's.
-    passant_file: int  #: 0 (a) to 7 of a legal en passant capture; else -1.
+    passant_file: int  #: File, 0 to 7, of legal en passant; else -1.
     access_map: AccessMap | UnsetType = UNSET
     ply_index: int  #: Plies played; rbc: turns played.
     pgn: str | UnsetType | None = UNSET  #: The moves in PGN, without headers; null: hidden.
@@ -131,8 +131,8 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
 
     game_id: int  #: The game.
     variant: str  #: Its variant.
-    player_white: PlayerId | None  #: White; null: an open seat.
-    player_black: PlayerId | None  #: Black; null: an open seat.
+    player_white: PlayerId | None  #: The player; null: an open seat.
+    player_black: PlayerId | None  #: The player; null: an open seat.
     start_fen: str  #: The first position, complete.
     turn: Color  #: The side to move.
     phase: Phase | None  #: What is to be done; null: hidden.
@@ -141,7 +141,7 @@ class GameState(Struct, kw_only=True, frozen=True, gc=False):
     draw_offered: bool  #: Whether an offer stands.
     last_move: str | None  #: In UCI.
     pockets: Pockets | UnsetType = UNSET  #: crazyhouse: the pieces in hand.
-    opponent_capture: str | UnsetType | None = UNSET  #: rbc: where the opponent has just captured.
+    opponent_capture: str | UnsetType | None = UNSET  #: rbc: where the opponent captured.
     last_sense: LastSense | UnsetType | None = UNSET  #: rbc: the seat's latest sense.
     last_result: LastResult | UnsetType | None = UNSET  #: rbc: the seat's latest move.
     visible: list[str] | UnsetType | None = UNSET  #: dark_chess: the squares seen.

@@ -15,6 +15,7 @@ from gm_arena.codingame_bot import CodinGameBots
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_arena.seat import Played
 from gm_client.blocking import Color
+from gm_protocol.state import side_of
 
 BOTS = Path(__file__).parent / "bots"
 
@@ -90,7 +91,7 @@ async def bridged(
 
 def new_games(opponent: int, count: int = 1, colors: Iterable[Color] = ("white", "black"), **options: Any) -> Plan:
     """Return a plan that makes games against a player."""
-    wanted = [color for _ in range(count) for color in colors][:count]
+    wanted = [side_of(color) for _ in range(count) for color in colors][:count]
     return lambda bridge: bridge.play_new(opponent, wanted, options)
 
 

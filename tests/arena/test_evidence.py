@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.evidence import (
+    CONFIDENCE,
     GOALS,
     POWER,
-    TELLS,
     cautious_variance,
     exact_p,
-    games_that_tell,
+    games_needed,
     is_worth_saying,
     next_goal,
     sureness,
     sureness_of_differences,
-    told,
+    verdict_of,
 )
 from gm_arena.statistics import Sample, score_of_elo
 from tests.helpers_proof import proof_size
@@ -86,7 +86,7 @@ def test_sureness_is_reported_only_when_equal_bots_would_seldom_be_so_far_apart(
     ],
 )
 def test_difference_is_reported_only_when_chance_cannot_explain_it(counts: tuple[int, ...], side: str | None) -> None:
-    assert told(Sample(counts)) == side
+    assert verdict_of(Sample(counts)) == side
 
 
 def test_sureness_of_many_games_is_their_likelihood_of_superiority() -> None:
@@ -105,12 +105,12 @@ def test_equal_players_are_told_apart_in_5_of_100_matches_at_most(
     total = sum(sides)
     wrong = 0.0
     for outcome in _compositions(size, len(sides)):
-        if told(Sample(outcome)) is not None:
+        if verdict_of(Sample(outcome)) is not None:
             ways = math.factorial(size)
             for count, weight in zip(outcome, sides, strict=True):
                 ways = ways * (weight / total) ** count / math.factorial(count)
             wrong += ways
-    assert wrong <= 2 * (1 - TELLS) + 1e-9
+    assert wrong <= 2 * (1 - CONFIDENCE) + 1e-9
 
 
 def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
@@ -145,10 +145,10 @@ def test_estimated_number_of_games_shows_the_difference_as_often_as_promised(nam
     even = EVEN[name]
     rng, matches = random.Random(f"{name} {elo}"), proof_size(300, 5_000)
     guess = Sample(tuple(round(2_000 * share) for share in even))
-    size = games_that_tell(guess, elo) // guess.games_each
+    size = games_needed(guess, elo) // guess.games_each
     weights = shifted(even, elo)
     assert sum(i * p for i, p in enumerate(weights)) / (len(weights) - 1) == pytest.approx(score_of_elo(elo))
-    right = sum(told(_drawn(rng, weights, size)) == "stronger" for _ in range(matches))
+    right = sum(verdict_of(_drawn(rng, weights, size)) == "stronger" for _ in range(matches))
     spread = 4 * math.sqrt(POWER * (1 - POWER) / matches)
     assert POWER - 0.05 - spread <= right / matches <= POWER + 0.03 + spread
 
@@ -162,7 +162,7 @@ def _drawn(rng: random.Random, weights: list[float], size: int) -> Sample:
 
 @given(small_samples)
 def test_smaller_difference_needs_more_games_and_all_numbers_are_finite(sample: Sample) -> None:
-    needed = [games_that_tell(sample, elo) for elo in (400.0, 100.0, *GOALS)]
+    needed = [games_needed(sample, elo) for elo in (400.0, 100.0, *GOALS)]
     assert needed == sorted(needed)
     assert needed[0] > 0
     assert cautious_variance(sample) > 0
@@ -171,7 +171,7 @@ def test_smaller_difference_needs_more_games_and_all_numbers_are_finite(sample: 
 def test_next_goal_is_a_difference_that_the_games_so_far_could_not_show() -> None:
     elo, more = next_goal(Sample((40, 20, 40)))
     assert elo == 20
-    assert more == games_that_tell(Sample((40, 20, 40)), 20) - 100
+    assert more == games_needed(Sample((40, 20, 40)), 20) - 100
     assert next_goal(Sample((2_000, 1_000, 2_000)))[0] == 10
     assert next_goal(Sample((4_000, 2_000, 4_000)))[0] == 5
     assert next_goal(Sample((10**9, 10**9, 10**9))) == (1.0, 0)

@@ -195,6 +195,25 @@ def test_match_challenges_a_registered_player(tmp_path: Path, daemon_process: Se
     assert [game["ending"] for game in records] == ["move limit"] * 2
 
 
+def test_two_remote_players_play_by_their_names(tmp_path: Path, daemon_process: Served) -> None:
+    with connect(port=daemon_process.port) as operator:
+        keys = {name: str(operator.register(name)["key"]) for name in ("match-ann", "match-joe")}
+
+    def play(name: str) -> None:
+        with connect(port=daemon_process.port, name=name, key=keys[name]) as client:
+            for turn in client.turns():
+                turn.move(turn.move_actions[0])
+
+    for name, key in keys.items():
+        Thread(target=play, args=[name], daemon=True).start()
+        with connect(port=daemon_process.port, name=name, key=key):
+            pass  # the player is present now
+    who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-joe", "--key", keys["match-joe"])
+    options = ("--variant", "standard", "--max-moves", 3, "--clock", "60")
+    records, _ = played(tmp_path / "match.jsonl", "gm:match-ann", "gm:match-joe", *options, *who)
+    assert [game["ending"] for game in records] == ["move limit"] * 2
+
+
 # Resuming, and ending early.
 
 
@@ -366,7 +385,15 @@ WRONG = {
         ":1",
         "--clock",
         "9",
-    ): "gm:joe can only be challenged by a registered player: give --player",
+    ): "gm:joe can only be challenged by a registered player: give --player and --key",
+    (
+        "gm:ann",
+        "gm:joe",
+        "--server",
+        ":1",
+        "--clock",
+        "9",
+    ): "one of gm:ann and gm:joe must invite the other: give its name and key, as in --player ann --key @FILE",
     (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
     (*TWO, "--margin", "5"): "--margin needs a clock: give --clock as well",
     (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 import trio
+from chess import WHITE
 
 from gm_arena.bot import Bot, Bots, Place
 from gm_arena.bridge import Bridge
@@ -28,7 +29,7 @@ class Resigning(Bot):
         self.calls: list[Any] = []
 
     async def begin(self, place: Place) -> None:
-        self.calls.append(("begin", place.color, place.opponent, dict(place.options)))
+        self.calls.append(("begin", place.seat, place.opponent, dict(place.options)))
         await self._beginning(place)
 
     async def take_turn(self, turn: Turn) -> None:
@@ -81,7 +82,7 @@ async def test_open_game_begins_for_the_bot_when_a_player_has_joined(daemon_proc
     bots = ResigningBots(nothing)
 
     async def plan(bridge: Any) -> None:
-        await bridge.play_new(None, ["white"], {"max_moves": 7})
+        await bridge.play_new(None, [WHITE], {"max_moves": 7})
         async with await connect(port=daemon_process.port, player=OTHER) as client:
             await client.join(bridge.games_in_hand[0])
 

@@ -151,7 +151,7 @@ async def test_forbidden_action_of_an_engine_loses(
 ) -> None:
     witness = await bridged(daemon_process.port, ME, engine(trouble), new_games(ME))
     failed = next(played for played in witness.played if played.failed)
-    assert failed.state["termination"] == f"resignation_{failed.place.color}"
+    assert failed.state["termination"] == f"resignation_{failed.place.seat}"
     assert reason in caplog.text
 
 

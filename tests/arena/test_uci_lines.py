@@ -21,7 +21,7 @@ option name Log File type string default <empty>"""
 def identity() -> Identity:
     found = Identity()
     for line in SAID.splitlines():
-        found.hear(line)
+        found.read_line(line)
     return found
 
 

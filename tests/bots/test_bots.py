@@ -69,7 +69,7 @@ async def against_random(port: int, bots: MinimaxBots | RandomBots, **options: o
         async with trio.open_nursery() as nursery:
             nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))
             await mine.run(new_games(RANDOM, 2, **options))
-    return sorted(f"{played.place.color} {played.state['termination']}" for played in witness.played)
+    return sorted(f"{played.place.seat} {played.state['termination']}" for played in witness.played)
 
 
 async def test_minimax_beats_random_with_either_colour(daemon_process: Served) -> None:

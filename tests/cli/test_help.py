@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from gmd.cli import main
 from gmd.cli.groups import GROUPS, OTHERS, group_of, position
+from tests.cli.parsing import parse
 
 EXAMPLE = "\b\nExample: "
 
@@ -36,16 +37,6 @@ def example_of(command: click.Command) -> str:
     text = inspect.cleandoc(command.help or "")
     assert text.startswith(EXAMPLE), text
     return text.removeprefix(EXAMPLE).partition("\n")[0]
-
-
-def parse(command: click.Group, words: list[str]) -> click.Context:
-    """Parse a command line without running it, and return the context of the innermost command."""
-    context = command.make_context("gmd", words)
-    while isinstance(context.command, click.Group):
-        name, found, rest = context.command.resolve_command(context, [*context._protected_args, *context.args])
-        assert found is not None
-        context = found.make_context(name, rest, parent=context)
-    return context
 
 
 ALL = dict(commands(main, "gmd"))

@@ -272,7 +272,8 @@ def test_import_is_refused_while_a_daemon_uses_the_directory(exported: Path, tmp
         assert ran == (
             2,
             "",
-            f"Error: data: {data} is in use by another gmd: process {daemon.process.pid}\n",
+            f"Error: data: {data} is in use by another gmd: process {daemon.process.pid}; "
+            "name another directory with --data\n",
         )
     assert gmd("import", "--data", data, exported).out == "Imported 5 games\n"
 

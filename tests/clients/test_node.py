@@ -66,6 +66,18 @@ def test_npm_packs_only_the_client(tmp_path: Path) -> None:
     assert {file["path"] for file in packed["files"]} == sources | others
 
 
+def test_packed_client_plays_where_nothing_else_of_the_clone_is(daemon_process: Served, tmp_path: Path) -> None:
+    npm, cache = require_tool("npm"), f"--cache={tmp_path / 'cache'}"
+    run(npm, "pack", "--silent", "--offline", cache, f"--pack-destination={tmp_path}")
+    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}')
+    packed = tmp_path / f"gm-client-{PACKAGE['version']}.tgz"
+    run(npm, "install", "--silent", "--offline", "--no-audit", "--no-fund", cache, packed, cwd=tmp_path)
+    assert not (tmp_path / "node_modules" / "gm-client").is_symlink()
+    playing, *_ = examples_of(NODE / "README.md", "js")
+    (tmp_path / "bot.js").write_text(playing.replace("7100", str(daemon_process.port)))
+    assert re.match(r"(1-0|0-1|1/2-1/2) ", run(require_tool("node"), "bot.js", cwd=tmp_path))
+
+
 # The types.
 
 TYPED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -17,8 +18,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from gm_client import gmcat
 from gm_client.blocking import VERSION
-from tests.clients.other_languages import PYTHON, ROOT, examples_of
+from gmd import version
+from tests.clients.other_languages import NODE, PYTHON, ROOT, examples_of
 from tests.clients.running import PING
 from tests.serving import Served
 
@@ -194,9 +197,12 @@ def test_uninstalling_the_daemon_leaves_the_client_whole(alone: Alone, daemon: P
     assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 
-def test_daemon_and_client_have_the_same_version_and_license() -> None:
+def test_daemon_and_clients_have_the_same_version_and_license() -> None:
     client = tomllib.loads((PYTHON / "pyproject.toml").read_text("utf-8"))["project"]
-    assert PROJECT["project"]["version"] == client["version"] == VERSION
+    node = json.loads((NODE / "package.json").read_text("utf-8"))
+    assert PROJECT["project"]["version"] == client["version"] == node["version"] == VERSION
+    assert version.VERSION == gmcat.VERSION == VERSION
+    assert PROJECT["project"]["license"] == client["license"] == node["license"]
     assert (PYTHON / "LICENSE").read_text("utf-8") == (ROOT / "LICENSE").read_text("utf-8")
 
 

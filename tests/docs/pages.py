@@ -25,6 +25,7 @@ _PROGRESS = re.compile(
     r"\S+ is player \d+\. Its key, which is not shown again:"
     r"|\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*"
     r"|\S+Z .*( plays on |game \d+: |won \d+, lost ).*"
+    r"|after \d+ of \d+ games: .*"
     r"|(read|wrote|checked|imported|exported) .*|\d+ (games?|events?).*"
 )
 
@@ -54,7 +55,7 @@ class Reader:
         self.folder = folder
         self._commands = commands
         self._add_command("gmcat", f'--port {port} "$@"')
-        self._add_command("gmd", f'"$@" $([ "$1" != connect ] || echo --server :{port})')
+        self._add_command("gmd", f'"$@" $(case "$1" in connect|replay) echo --server :{port};; esac)')
 
     def follow(self, page: Path) -> list[str]:
         """Run all blocks of a page; return what each has printed."""

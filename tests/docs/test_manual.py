@@ -95,14 +95,15 @@ def test_game_from_the_shell_is_made_moved_in_and_shown(at_desk: Reader) -> None
     assert lines[-1] == "7 h5f7 victory_white r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4"
     moves, *rest = pgn.splitlines()
     assert moves == "1.d4 d5 2.c4 e6"
-    assert rest[-2:] == ["1. e4 *", ""]
+    assert rest[-2:] == ["1. d4 d5 2. c4 e6 *", ""]
 
 
 def test_match_is_played_and_summed_up(at_desk: Reader) -> None:
-    (printed,) = at_desk.follow(MANUAL / "tutorials/is-it-better.md")
-    lines = printed.splitlines()
+    fixed, sequential = at_desk.follow(MANUAL / "tutorials/is-it-better.md")
+    lines = fixed.splitlines()
     assert [line.split(":")[0] for line in lines[:4]] == ["game 1", "game 2", "game 3", "game 4"]
     assert lines[4].startswith("new against old: won ")
+    assert sequential.splitlines()[-1].startswith("new passes the test: stronger than old (error rate 5 %), after 2")
 
 
 def test_bot_on_a_bare_socket_plays_to_the_end(at_desk: Reader) -> None:

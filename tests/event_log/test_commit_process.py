@@ -212,7 +212,9 @@ def test_next_daemon_waits_for_the_last_batch_of_a_killed_one(tmp_path: Path) ->
 def test_directory_of_a_live_daemon_is_refused_at_once(tmp_path: Path) -> None:
     with (
         locked_directory(tmp_path),
-        pytest.raises(DataError, match=f"in use by another gmd: process {os.getpid()}$"),
+        pytest.raises(
+            DataError, match=f"in use by another gmd: process {os.getpid()}; name another directory with --data$"
+        ),
         locked_directory(tmp_path),
     ):
         pass

@@ -11,9 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
 
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.directory import DataError
@@ -58,8 +61,45 @@ def test_memory_log_creates_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
-def test_migrations_lead_to_the_current_schema(tmp_path: Path) -> None:
-    engine = open_engine(tmp_path / "games.sqlite")
+def at_first_revision(file: Path) -> Engine:
+    """Return a database with the schema of the first migration."""
+    config = Config()
+    config.set_main_option("script_location", "gmd.event_log:migrations")
+    config.set_main_option("path_separator", "os")
+    engine = open_engine(file)
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    return engine
+
+
+def schema(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
+    """Return the columns of every table and the keys of every index, in their order, as SQLite describes them."""
+    with engine.connect() as connection:
+        stored = "SELECT type, name FROM sqlite_master ORDER BY name"
+        return {
+            f"{kind} {name} {pragma}": [tuple(row) for row in connection.exec_driver_sql(f"PRAGMA {pragma}({name})")]
+            for kind, name in connection.exec_driver_sql(stored).all()
+            for pragma in ("table_xinfo", "index_list", "index_xinfo")
+        }
+
+
+def test_new_log_has_the_schema_that_the_migrations_lead_to(tmp_path: Path) -> None:
+    new, migrated = open_engine(tmp_path / "new.sqlite"), at_first_revision(tmp_path / "old.sqlite")
+    migrate(new)
+    migrate(migrated)
+    found, expected = schema(new), schema(migrated)
+    for indexes in (key for key in expected if key.endswith("index_list")):  # by name: their order is that of creation
+        found[indexes], expected[indexes] = (sorted(row[1:] for row in each[indexes]) for each in (found, expected))
+    assert found == expected
+    for engine in (new, migrated):
+        assert stored_revision(engine) == HEAD
+        engine.dispose()
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_log_has_the_schema_of_the_tables(new: bool, tmp_path: Path) -> None:
+    engine = open_engine(tmp_path / "games.sqlite") if new else at_first_revision(tmp_path / "games.sqlite")
     migrate(engine)
     assert stored_revision(engine) == HEAD
     with engine.connect() as connection:
@@ -170,14 +210,19 @@ def test_second_daemon_is_refused_with_the_process_id_of_the_first(tmp_path: Pat
     with served("--data", str(tmp_path)) as first:
         second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         assert (second.returncode, second.stdout) == (1, "")
-        assert second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}\n"
+        assert (
+            second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}; "
+            "name another directory with --data\n"
+        )
     with served("--data", str(tmp_path)) as third:  # the first daemon was killed, which released its lock
         assert third.lines[1] == f"Games are kept in {tmp_path}"
 
 
-@pytest.mark.parametrize(("new", "loaded"), [(True, True), (False, False)])
-def test_alembic_is_loaded_only_for_a_migration(new: bool, loaded: bool, tmp_path: Path) -> None:
-    if not new:
+@pytest.mark.parametrize(("log", "loaded"), [("new", False), ("current", False), ("old", True)])
+def test_alembic_is_loaded_only_for_a_migration(log: str, loaded: bool, tmp_path: Path) -> None:
+    if log == "old":
+        at_first_revision(tmp_path / "games.sqlite").dispose()
+    elif log == "current":
         with open_log(str(tmp_path)):
             pass
     code = (

@@ -131,7 +131,7 @@ async def test_unknown_and_absent_players_get_the_same_refusal() -> None:
             shown = repr(opponent) if isinstance(opponent, str) else opponent
             assert refusal_of(await alice.ask("challenge", opponent=opponent)) == (
                 "not_available",
-                f"opponent: {shown}: no such player is here",
+                f"opponent: {shown}: no such player is present; try again when the player is online",
             )
 
 
@@ -182,6 +182,17 @@ async def test_matching_seeks_are_paired_and_the_first_player_is_invited() -> No
         assert (await alice.ask("accept", game_id=1))["state"]["phase"] == "sense"
         for client, seeking in ((alice, False), (bob, False), (carol, True)):
             assert (await client.ask("invitations"))["seeking"] is seeking
+
+
+async def test_repeated_seek_gets_the_game_it_made_and_one_that_waited_seeks_anew() -> None:
+    async with house() as (_, alice, bob, _carol):
+        for _ in range(2):
+            assert (await alice.ask("seek", token="a"))["game_id"] is None
+        for _ in range(2):
+            assert (await bob.ask("seek", token="b"))["game_id"] == 1
+        assert (await alice.ask("seek", token="a"))["game_id"] is None
+        listing = await alice.ask("invitations")
+        assert (listing["seeking"], [row["game_id"] for row in listing["received"]]) == (True, [1])
 
 
 async def test_seek_ends_with_its_session_with_a_new_seek_and_with_decline() -> None:

@@ -62,7 +62,13 @@ async def test_clocks_start_after_first_contact_of_both_players(autojump_clock: 
         ("actions", {}),
         ("history", {}),
         ("move", {"move": "e5"}),
+        ("move", {"move": "e5", "ply": 7}),
+        ("move", {"move": None}),
+        ("sense", {"square": "z9"}),
         ("end_game", {"termination": "draw_agreed"}),
+        ("join", {}),
+        ("accept", {}),
+        ("decline", {}),
     ],
     ids=str,
 )
@@ -80,10 +86,21 @@ async def test_any_request_of_a_player_for_the_game_is_first_contact(
 
 @pytest.mark.parametrize(
     ("kind", "fields"),
-    [("state", {"player": None}), ("state", {"player": 3}), ("games", {}), ("ping", {}), ("actions", {"player": 3})],
+    [
+        ("state", {"player": None}),
+        ("state", {"player": 3}),
+        ("games", {}),
+        ("ping", {}),
+        ("actions", {"player": 3}),
+        ("wait", {"timeout": 0, "game_id": None, "any": True}),
+        ("wait", {"timeout": 0, "game_id": None, "game_ids": [1, 99]}),
+        ("wait", {"timeout": 0, "seat": "white"}),
+        ("move", {"move": 5}),
+        ("move", {"move": "e5", "player": 2**52}),
+    ],
     ids=str,
 )
-async def test_request_by_another_player_or_for_no_game_is_no_first_contact(
+async def test_request_by_another_player_or_malformed_or_for_no_game_is_no_first_contact(
     kind: str, fields: Json, autojump_clock: MockClock
 ) -> None:
     async with memory_daemon() as daemon:

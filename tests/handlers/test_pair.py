@@ -91,7 +91,7 @@ async def test_invitation_shows_that_the_game_is_ranked() -> None:
         ({"black": CAROL + 1}, "not_available", f"black: nobody is registered as {CAROL + 1}"),
         ({"black": 7}, "not_available", "black: nobody is registered as 7"),
         ({"black": "Alice"}, "bad_request", "black: 'Alice' plays White already; name another player"),
-        ({"black": "carol"}, "not_available", "black: 'carol' is not here"),
+        ({"black": "carol"}, "not_available", "black: 'carol' is not present; try again when the player is online"),
         ({"variant": "rbc", "draws": "claimed"}, "bad_request", "draws: 'claimed' does not apply to rbc"),
         ({"ranked": True}, "bad_request", "ranked: only games of rbc are rated, and variant is None"),
         ({"vraiant": "rbc"}, "bad_request", "'vraiant': pair has no such field"),

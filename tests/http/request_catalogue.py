@@ -22,7 +22,7 @@ Who = Literal["observer", "stranger", "impostor", "nobody"]
 
 
 @dataclass(frozen=True)
-class Question:
+class HttpRequest:
     """A request.
 
     :ivar path: with ``{game_id}`` and ``{invitation_id}`` in place of the game's id.
@@ -74,76 +74,76 @@ _NAMES = (
     "{game_id}.pgn",
     "{game_id}.json",
 )
-_GAME_PAGES: tuple[Question, ...] = (
+_GAME_PAGES: tuple[HttpRequest, ...] = (
     *(
-        Question("GET", "/games/{name}", who=who, name=name, visits=True)
+        HttpRequest("GET", "/games/{name}", who=who, name=name, visits=True)
         for name in _NAMES
         for who in ("observer", "stranger")
     ),
-    Question("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
-    Question("GET", "/embed/{game_id}", visits=True),
-    Question("GET", "/embed/{game_id}?ply=0", who="nobody", visits=True),
+    HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    HttpRequest("GET", "/embed/{game_id}", visits=True),
+    HttpRequest("GET", "/embed/{game_id}?ply=0", who="nobody", visits=True),
 )
 
 #: Requests for pages. None of those that make a new guest or a new cookie is among them: both are random.
-PAGES: tuple[Question, ...] = (
+PAGES: tuple[HttpRequest, ...] = (
     *_GAME_PAGES,
-    Question("GET", "/", visits=True),
-    Question("GET", "/", who="stranger", visits=True),
-    Question("GET", "/", who="nobody", visits=True),
-    Question("GET", "/static/{version}/{file}", who="nobody", visits=True),
-    Question("GET", "/sign-in", visits=True),
-    Question("GET", "/register", who="nobody", visits=True),
-    Question("POST", "/sign-in", form={"name": "white-bot", "password": "wrong"}, who="nobody", slow=True, visits=True),
-    Question("POST", "/register", form={"name": "two  words", "password": "12", "again": "12"}, visits=True),
-    Question("POST", "/spectate", form={"spectator_key": "guess"}, who="nobody", visits=True),
-    Question("POST", "/sign-out", form={}, visits=True),
-    Question("POST", "/play", form={"opponent": "link", "color": "white", "variant": "rbc"}, visits=True),
-    Question("POST", "/play", form={"opponent": "name", "name": "other-bot"}, visits=True),
-    Question("POST", "/play", form={"opponent": "bot:7"}, who="stranger", visits=True),
+    HttpRequest("GET", "/", visits=True),
+    HttpRequest("GET", "/", who="stranger", visits=True),
+    HttpRequest("GET", "/", who="nobody", visits=True),
+    HttpRequest("GET", "/static/{version}/{file}", who="nobody", visits=True),
+    HttpRequest("GET", "/sign-in", visits=True),
+    HttpRequest("GET", "/register", who="nobody", visits=True),
+    HttpRequest("POST", "/sign-in", form={"name": "ann", "password": "wrong"}, who="nobody", slow=True, visits=True),
+    HttpRequest("POST", "/register", form={"name": "two  words", "password": "12", "again": "12"}, visits=True),
+    HttpRequest("POST", "/spectate", form={"spectator_key": "guess"}, who="nobody", visits=True),
+    HttpRequest("POST", "/sign-out", form={}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "link", "color": "white", "variant": "rbc"}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "name", "name": "other-bot"}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "bot:7"}, who="stranger", visits=True),
 )
 
 OUTSIDE = (
     *PAGES,
     # Requests about no player. The operator's counts need the token.
-    Question("GET", "/healthz", who="nobody"),
-    Question("GET", "/metrics", who="nobody"),
-    Question("GET", "/metrics"),
-    Question("GET", "/schema", who="nobody"),
-    Question("GET", "/schema/openapi.json", who="nobody"),
-    Question("GET", "/schema/{path}", who="nobody"),
-    Question("GET", "/api/version", who="nobody"),
-    Question("GET", "/api/leaderboard", who="nobody"),
-    Question("GET", "/api/leaderboard"),
-    Question("GET", "/api/leaderboard?after=-1", who="nobody"),
-    Question("POST", "/api/users", {"username": "Black-Bot", "password": "long enough"}, "nobody", slow=True),
-    Question("POST", "/api/users", {"username": "two  words", "password": "long enough"}, "nobody"),
-    Question("POST", "/api/users", {}, "nobody"),
+    HttpRequest("GET", "/healthz", who="nobody"),
+    HttpRequest("GET", "/metrics", who="nobody"),
+    HttpRequest("GET", "/metrics"),
+    HttpRequest("GET", "/schema", who="nobody"),
+    HttpRequest("GET", "/schema/openapi.json", who="nobody"),
+    HttpRequest("GET", "/schema/{path}", who="nobody"),
+    HttpRequest("GET", "/api/version", who="nobody"),
+    HttpRequest("GET", "/api/leaderboard", who="nobody"),
+    HttpRequest("GET", "/api/leaderboard"),
+    HttpRequest("GET", "/api/leaderboard?after=-1", who="nobody"),
+    HttpRequest("POST", "/api/users", {"username": "Black-Bot", "password": "long enough"}, "nobody", slow=True),
+    HttpRequest("POST", "/api/users", {"username": "two  words", "password": "long enough"}, "nobody"),
+    HttpRequest("POST", "/api/users", {}, "nobody"),
     # Users.
-    Question("GET", "/api/users"),
-    Question("GET", "/api/users", who="stranger"),
-    Question("POST", _ME),
-    Question("POST", _ME, who="impostor", slow=True),
-    Question("POST", f"{_ME}/max_games", {"max_games": 9}),
-    Question("POST", f"{_ME}/max_games", {"max_games": "9"}),
-    Question("POST", f"{_ME}/ranked", {"ranked": False}),
-    Question("POST", f"{_ME}/ranked", {}),
-    Question("GET", f"{_ME}/version"),
-    Question("GET", f"{_ME}/version", who="nobody"),
-    Question("POST", f"{_ME}/version"),
+    HttpRequest("GET", "/api/users"),
+    HttpRequest("GET", "/api/users", who="stranger"),
+    HttpRequest("POST", _ME),
+    HttpRequest("POST", _ME, who="impostor", slow=True),
+    HttpRequest("POST", f"{_ME}/max_games", {"max_games": 9}),
+    HttpRequest("POST", f"{_ME}/max_games", {"max_games": "9"}),
+    HttpRequest("POST", f"{_ME}/ranked", {"ranked": False}),
+    HttpRequest("POST", f"{_ME}/ranked", {}),
+    HttpRequest("GET", f"{_ME}/version"),
+    HttpRequest("GET", f"{_ME}/version", who="nobody"),
+    HttpRequest("POST", f"{_ME}/version"),
     # Invitations.
-    Question("GET", _INVITATIONS),
-    Question("GET", _INVITATIONS, who="stranger"),
-    Question("POST", _INVITATIONS, {"opponent": "nobody-at-all", "color": True}),
-    Question("POST", _INVITATIONS, {"opponent": "other-bot", "color": True}),  # this player takes no games
-    Question("POST", _INVITATIONS, {"opponent": "other-bot"}),
-    Question("POST", _INVITATIONS, {"opponent": "white-bot", "color": False}, "nobody"),
-    Question("POST", _INVITATION),
-    Question("POST", _INVITATION, who="stranger"),
-    Question("POST", f"{_INVITATION}+1"),
-    Question("POST", f"{_INVITATION}/finish"),
-    Question("POST", f"{_INVITATION}/finish", who="stranger"),
-    Question("POST", f"{_INVITATION}+1/finish"),
+    HttpRequest("GET", _INVITATIONS),
+    HttpRequest("GET", _INVITATIONS, who="stranger"),
+    HttpRequest("POST", _INVITATIONS, {"opponent": "nobody-at-all", "color": True}),
+    HttpRequest("POST", _INVITATIONS, {"opponent": "other-bot", "color": True}),  # this player takes no games
+    HttpRequest("POST", _INVITATIONS, {"opponent": "other-bot"}),
+    HttpRequest("POST", _INVITATIONS, {"opponent": "white-bot", "color": False}, "nobody"),
+    HttpRequest("POST", _INVITATION),
+    HttpRequest("POST", _INVITATION, who="stranger"),
+    HttpRequest("POST", f"{_INVITATION}+1"),
+    HttpRequest("POST", f"{_INVITATION}/finish"),
+    HttpRequest("POST", f"{_INVITATION}/finish", who="stranger"),
+    HttpRequest("POST", f"{_INVITATION}+1/finish"),
 )
 
 

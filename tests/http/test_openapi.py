@@ -51,6 +51,7 @@ async def test_document_is_the_same_every_time() -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(20)
 async def test_fuzzer_finds_no_failure_and_no_undescribed_answer(tmp_path: Path) -> None:
     async with rbc_table(max_failures_per_minute=10**6, max_registrations_per_hour=10**6) as table:
         for number in range(GAMES):

@@ -150,6 +150,7 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(20)
 def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_path: Path) -> None:
     names, at_once = ("random", "attacker"), proof_size(3, 10, share=10)
     with ExitStack() as stack:
@@ -187,6 +188,7 @@ def engine(folder: Path) -> Path:
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(60)
 def test_three_bots_including_one_with_an_engine_play_each_other(tmp_path: Path) -> None:
     stockfish = engine(tmp_path)
     names = ("random", "attacker", "trout")

@@ -30,7 +30,7 @@ from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
 from tests.helpers_proof import proof_size
 from tests.http.rbc import Table
-from tests.http.request_catalogue import Question, Route, routes_of
+from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
 from tests.noninterference import Distinguished
 from tests.test_noninterference import LEAKS, Patch
@@ -162,9 +162,9 @@ class Noting(Pair):
         super().__init__(twins, clock, rng)
         self.differing: set[Route] = set()
 
-    def compare(self, question: Question, one: object, other: object) -> None:
+    def compare(self, request: HttpRequest, one: object, other: object) -> None:
         if one != other:
-            self.differing.add(question.route)
+            self.differing.add(request.route)
 
 
 async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:

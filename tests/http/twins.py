@@ -20,7 +20,7 @@ from gmd.daemon import Daemon
 from gmd.http.pages.visitor import COOKIE
 from tests.helpers import Json
 from tests.http.rbc import ENDED, PLAYERS, Table, answered, as_move, rbc_table
-from tests.http.request_catalogue import OUTSIDE, Question, Route, Who
+from tests.http.request_catalogue import OUTSIDE, HttpRequest, Route, Who
 from tests.noninterference import Distinguished
 from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
 
@@ -78,33 +78,33 @@ class Pair:
         :raises Distinguished: the answers differ.
         """
         who: Who = "stranger" if stranger else "observer"
-        await self.put(Question(method, f"/api/games/{{game_id}}/{what}", body, who))
+        await self.put(HttpRequest(method, f"/api/games/{{game_id}}/{what}", body, who))
 
-    async def put(self, question: Question) -> None:
+    async def put(self, request: HttpRequest) -> None:
         """Send a request in both.
 
         :raises Distinguished: the answers differ.
         """
-        answers = [shown(await send(twin, question)) for twin in self.twins]
-        self.asked.add(question.route)
-        self.compare(question, *answers)
+        answers = [shown(await send(twin, request)) for twin in self.twins]
+        self.asked.add(request.route)
+        self.compare(request, *answers)
 
-    def compare(self, question: Question, one: object, other: object) -> None:
+    def compare(self, request: HttpRequest, one: object, other: object) -> None:
         self.compared += 1
         if one != other:
-            raise Distinguished(f"{question}\n{one}\n{other}")
+            raise Distinguished(f"{request}\n{one}\n{other}")
 
     async def invite(self) -> None:
         """Send invitations both ways, and follow one of them to its end; the observer gives up both games."""
         mine, theirs = "/api/invitations", "/api/invitations/{invitation_id}"
         games = [twin.game_id for twin in self.twins]
-        await self.put(Question("POST", mine, {"opponent": self.twins[0].opponent.auth[0], "color": True}))
+        await self.put(HttpRequest("POST", mine, {"opponent": self.twins[0].opponent.auth[0], "color": True}))
         for twin in self.twins:
             twin.game_id = await twin.invited()
-        await self.put(Question("GET", mine))
-        for question in (theirs, theirs, f"{theirs}/finish"):
-            await self.put(Question("POST", question))
-            await self.put(Question("GET", mine))
+        await self.put(HttpRequest("GET", mine))
+        for request in (theirs, theirs, f"{theirs}/finish"):
+            await self.put(HttpRequest("POST", request))
+            await self.put(HttpRequest("GET", mine))
         await self.ask("POST", "error_resign", {})
         for twin, game_id in zip(self.twins, games, strict=True):
             answered(await twin.observer.post(twin.game_id - 1, "error_resign"))  # nobody has joined this game
@@ -112,9 +112,9 @@ class Pair:
 
     async def look_outside(self, *, at_everything: bool) -> None:
         """Send requests outside the game."""
-        quick = [question for question in OUTSIDE if not question.slow]
-        for question in OUTSIDE if at_everything else self.rng.sample(quick, ASKED_BETWEEN):
-            await self.put(question)
+        quick = [request for request in OUTSIDE if not request.slow]
+        for request in OUTSIDE if at_everything else self.rng.sample(quick, ASKED_BETWEEN):
+            await self.put(request)
 
     async def look(self, *, status: bool) -> None:
         """Send every request that changes nothing or is refused.
@@ -167,7 +167,7 @@ class Pair:
                 body = {"requested_move": _uci(action.move)}
                 answered(await twin.opponent.post(twin.game_id, "move", body))
                 answered(await twin.opponent.post(twin.game_id, "end_turn", {}))
-        self.compare(Question("GET", f"/api/games/{{game_id}}/{HELD_STATUS}"), *statuses)
+        self.compare(HttpRequest("GET", f"/api/games/{{game_id}}/{HELD_STATUS}"), *statuses)
 
     async def _wait(self, twin: Twin, answers: list[object]) -> None:
         answers.append(shown(await twin.observer.get(twin.game_id, HELD_STATUS)))
@@ -191,28 +191,28 @@ def _uci(move: chess.Move | None) -> Json | None:
     return None if move is None else as_move(move.uci())
 
 
-async def send(twin: Twin, question: Question) -> httpx.Response:
+async def send(twin: Twin, request: HttpRequest) -> httpx.Response:
     """Send one request; as from reconchess's client, the body is JSON without a content type."""
     table, auths = twin.table, {"observer": twin.observer.auth, "stranger": twin.table.other.auth}
     auths["impostor"] = (twin.opponent.auth[0], "not its key")
-    url = question.url(twin.game_id)
-    if question.visits:
-        return await visit(twin, question, url)
-    content = b"" if question.body is None else json.dumps(question.body).encode()
-    return await table.client.request(question.method, url, content=content, auth=auths.get(question.who))
+    url = request.url(twin.game_id)
+    if request.visits:
+        return await visit(twin, request, url)
+    content = b"" if request.body is None else json.dumps(request.body).encode()
+    return await table.client.request(request.method, url, content=content, auth=auths.get(request.who))
 
 
-async def visit(twin: Twin, question: Question, url: str) -> httpx.Response:
+async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
     """Send one request as a browser does."""
     client, daemon = twin.table.client, twin.table.daemon
     visitors = {"observer": twin.observer, "stranger": twin.table.other}
-    headers, form = {"accept": "text/html"}, question.form
-    if (visitor := visitors.get(question.who)) is not None:
+    headers, form = {"accept": "text/html"}, request.form
+    if (visitor := visitors.get(request.who)) is not None:
         cookie, token = session_of(daemon, visitor.id)
         headers["cookie"] = f"{COOKIE}={cookie}"
         form = None if form is None else {**form, "csrf": token}
     if form is None:
-        return await client.request(question.method, url, headers=headers)
+        return await client.request(request.method, url, headers=headers)
     answer = await client.post(url, data=form, headers={**headers, "sec-fetch-site": "same-origin"})
     client.cookies.clear()
     return answer

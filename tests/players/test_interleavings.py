@@ -413,6 +413,7 @@ async def try_every_order(there: House, names: Sequence[str], tried: Tried, *, b
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(50)
 async def test_concurrent_operations_leave_the_account_as_sequential_ones_would() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 import trio
-from trio.testing import MockClock, wait_all_tasks_blocked
+from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 from gmd.tcp.conversation import BATCH, MAX_HELD
+from gmd.tcp.session import Session
 from tests.helpers import Client, Json, connected, durable_daemon, memory_daemon, running_daemon, store_in
 from tests.slow_log import SlowLog
 
@@ -131,3 +132,17 @@ async def test_idle_seconds_count_from_the_moment_a_held_reply_left(autojump_clo
         assert (await client.receive())["error"] is None
         assert await client.closed()
         assert trio.current_time() == pytest.approx(1_050)
+
+
+async def test_replies_before_a_wait_are_counted_once_though_the_peer_is_gone() -> None:
+    async with memory_daemon() as daemon:
+        ours, theirs = memory_stream_pair()
+        ours.receive_stream.close()  # sending to it raises BrokenResourceError
+        requests = [{"kind": "hello", "protocol": 2}, *[{"kind": "ping"}] * 3, {"kind": "wait", "game_id": 1}]
+        await Client(ours).send(*requests)
+        session = Session(theirs, daemon.services)
+        with pytest.raises(trio.BrokenResourceError):
+            await session.run()
+        assert session.requests == 4
+        assert sum(daemon.services.metrics.latency.counts) == 4
+        assert daemon.services.memory.held == 0

@@ -15,7 +15,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from gm_protocol.framing import encode_frame
-from gmd.tcp.listener import MAX_TLS_REFUSALS
+from gmd.admission import MAX_TLS_REFUSALS
 from tests.helpers import Client, MemoryDaemon, memory_daemon, troubles
 from tests.helpers_proof import proof_size
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon

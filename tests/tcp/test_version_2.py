@@ -134,6 +134,13 @@ async def test_null_player_means_no_player() -> None:
         assert [row["game_id"] for row in (await client.ask("games", player=None))["games"]] == [2, 1]
 
 
+async def test_hello_of_protocol_1_begins_a_version_2_session() -> None:
+    async with running_daemon() as daemon, connected(daemon, hello=False) as client:
+        assert (await client.ask("hello", protocol=1))["protocol"] == 1
+        assert (await client.ask("new_game", player_white=1, player_black=2, misspelt=1))["code"] == "bad_request"
+        assert (await client.ask("ping"))["error"] is None
+
+
 async def test_hello_may_be_repeated_for_another_player() -> None:
     async with running_daemon() as daemon, connected(daemon, player=1) as client:
         await client.new_game()

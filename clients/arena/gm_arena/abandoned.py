@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
+import chess
 import trio
 
-from gm_client.blocking import Color, GameState
+from gm_client.blocking import GameState
 from gm_client.trio_client import Client
+from gm_protocol.state import side_of
 from gmd.utc import read_time
 
 #: Seconds without a move after which a bot treats a game as abandoned and does not play it.
@@ -36,7 +38,7 @@ async def abandoned_since(client: Client, state: GameState, seconds: float) -> s
     return changed if changed is not None and time.time() - read_time(changed) > seconds else None
 
 
-async def falls_silent(client: Client, game_id: int, colors: Collection[Color], seconds: float) -> bool:
+async def falls_silent(client: Client, game_id: int, colors: Collection[chess.Color], seconds: float) -> bool:
     """Wait until a game is over or the opponent has been silent too long; return True for silence.
 
     :param client: makes its requests without a player, so that no clock starts and no player counts as present.
@@ -46,7 +48,7 @@ async def falls_silent(client: Client, game_id: int, colors: Collection[Color], 
     state = (await client.state(game_id, player=None, brief=True))["state"]
     ply, since = state["ply_index"], trio.current_time()
     while state["clock"] is None and state["phase"] != "over":
-        if state["ply_index"] != ply or state["turn"] in colors:
+        if state["ply_index"] != ply or side_of(state["turn"]) in colors:
             ply, since = state["ply_index"], trio.current_time()
         left = since + seconds - trio.current_time()
         if left <= 0:

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+import chess
 import trio
 
 from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
+from gm_protocol.state import COLOR_NAMES
 
 #: What a bot did wrong: it ended or raised an exception; did not answer; made an illegal move; broke its protocol; or
 #: wrote too much.
@@ -46,7 +48,7 @@ class Place:
     """
 
     game_id: int
-    color: Color
+    color: chess.Color
     variant: str
     start_fen: str
     opponent: int | None
@@ -56,9 +58,14 @@ class Place:
     names: PlayerNames = field(default_factory=lambda: PlayerNames(white=None, black=None))
 
     @property
+    def seat(self) -> Color:
+        """The protocol's word for the colour."""
+        return COLOR_NAMES[self.color]
+
+    @property
     def opponent_name(self) -> str:
         """The opponent's name; its id if it has no name."""
-        return self.names["black" if self.color == "white" else "white"] or str(self.opponent)
+        return self.names[COLOR_NAMES[not self.color]] or str(self.opponent)
 
 
 class Bot(ABC):

@@ -8,17 +8,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import chess
 import trio
 
 from gm_client.blocking import (
     DEFAULT_PORT,
     PATIENCE_SECONDS,
     BadReply,
-    Color,
     ConnectionLost,
     GameState,
     GmError,
-    NewGameReply,
 )
 from gm_client.trio_client import Client
 
@@ -26,8 +25,8 @@ from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS, abandoned_since, fall
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .endings import result_words
 from .seat import Played, learn_names, play_seat
+from .sides import made_as, player_in
 
-COLORS: tuple[Color, Color] = ("white", "black")
 #: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
 
@@ -41,7 +40,7 @@ class Server:
     """The server's address, and the player to connect as.
 
     :ivar hello: ``player`` or ``name``, and ``key``.
-    :ivar patience: seconds that the server may be unreachable.
+    :ivar patience: seconds that the server may be unreachable; ``path``: a Unix socket, instead of host and port.
     """
 
     host: str = "127.0.0.1"
@@ -49,16 +48,17 @@ class Server:
     tls: bool | ssl.SSLContext = False
     patience: float = PATIENCE_SECONDS
     hello: Mapping[str, Any] = field(default_factory=dict)
+    path: str | None = None
 
     def client(self) -> Client:
         """Return a new client; it connects when it is first used."""
-        return Client(self.host, self.port, tls=self.tls, patience=self.patience, **self.hello)
+        how: dict[str, Any] = {"path": self.path, "tls": self.tls, "patience": self.patience, **self.hello}
+        return Client(self.host, self.port, **how)
 
     async def greet(self) -> None:
         """Connect once, to check that the server is reachable and accepts the player.
 
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses: there is no such player, or the key is wrong.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with self.client() as client:
             await client.open()
@@ -133,8 +133,7 @@ class Bridge:
         :param plan: calls one of the three ``play_`` methods below.
         :raises BotFailed: the bot does not start.
         :raises BridgeError: there is no such game to play.
-        :raises ConnectionLost: the server has been unreachable for longer than the patience.
-        :raises GmError: the server refuses.
+        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
         """
         async with trio.open_nursery() as self._background:
             try:
@@ -183,7 +182,9 @@ class Bridge:
         if await self._has_room():
             self._take(places)
 
-    async def play_new(self, opponent: int | str | None, colors: Iterable[Color], options: Mapping[str, Any]) -> None:
+    async def play_new(
+        self, opponent: int | str | None, colors: Iterable[chess.Color], options: Mapping[str, Any]
+    ) -> None:
         """Make games against a player, or, where that is None, against whoever joins; and play them.
 
         :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
@@ -199,7 +200,7 @@ class Bridge:
             for color in colors:
                 if not await self._has_room():
                     return
-                game = await _made(client, opponent, color, fields)
+                game = await made_as(client, opponent, color, fields)
                 state = await _seen_by_all(client, game["game_id"])
                 self._take(self._places_in(state, client.player))
 
@@ -318,17 +319,18 @@ class Bridge:
 
     def _places_in(self, state: GameState, player: int | None) -> list[Place]:
         """Return the player's seats; if it has none, one that is open."""
-        seats: dict[Color, int | None] = {"white": state["player_white"], "black": state["player_black"]}
-        colors = [color for color in COLORS if seats[color] == player]
-        colors = colors or [color for color in COLORS if seats[color] is None][:1]
-        return [self._place(state, color, seats["black" if color == "white" else "white"]) for color in colors]
+        colors = [color for color in chess.COLORS if player_in(state, color) == player]
+        colors = colors or [color for color in chess.COLORS if player_in(state, color) is None][:1]
+        return [self._place(state, color) for color in colors]
 
-    def _place(self, state: GameState, color: Color, opponent: int | None) -> Place:
+    def _place(self, state: GameState, color: chess.Color) -> Place:
         async def read_moves() -> list[str]:
             async with self._server.client() as client:
                 return (await client.history(state["game_id"]))["moves"]
 
-        return Place(state["game_id"], color, state["variant"], state["start_fen"], opponent, read_moves)
+        return Place(
+            state["game_id"], color, state["variant"], state["start_fen"], player_in(state, not color), read_moves
+        )
 
     def _take(self, places: list[Place]) -> None:
         """Begin to play a game; the room for it has been taken."""
@@ -385,14 +387,6 @@ class Bridge:
         async with self._server.client() as client:
             with suppress(GmError, ConnectionLost, BadReply):
                 await client.decline(place.game_id)  # refused if it has begun
-
-
-async def _made(client: Client, opponent: int | str | None, color: Color, fields: Mapping[str, Any]) -> NewGameReply:
-    """Make a game in which the client's player has the given colour."""
-    if isinstance(opponent, str):
-        return await client.challenge(opponent, color=color, brief=True, **fields)
-    white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
-    return await client.new_game(white, black, brief=True, **fields)
 
 
 async def _seen_by_all(client: Client, game_id: int) -> GameState:

@@ -72,7 +72,7 @@ class CodinGameBot(BoardBot):
         await super().begin(place)
         self._place = place
         if place.seed is not None:
-            self._rng = random.Random(f"{place.seed} {place.color}")
+            self._rng = random.Random(f"{place.seed} {place.seat}")
         self._process.label += f" in game {place.game_id}"
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import chess
 import click
 import trio
 
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, ConnectionLost, GmError
+from gm_protocol.options import VARIANT_TRAITS
+from gm_protocol.state import side_of
 
 from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS
 from .address import server_options, unreachable
@@ -222,8 +225,8 @@ def _opponent(text: str) -> int | str | None:
     return int(text) if text.removeprefix("-").isdecimal() else text
 
 
-def _colors(color: Color | None) -> Iterator[Color]:
-    return itertools.repeat(color) if color else itertools.cycle(("white", "black"))
+def _colors(name: Color | None) -> Iterator[chess.Color]:
+    return itertools.cycle(chess.COLORS) if name is None else itertools.repeat(side_of(name))
 
 
 def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
@@ -233,5 +236,5 @@ def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
     if given["clock"] is not None:
         fields["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
-        fields["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+        fields[VARIANT_TRAITS[variant].length] = given["max_moves"]
     return fields

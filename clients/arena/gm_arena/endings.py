@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from gm_client.blocking import Color
+import chess
+
 from gm_protocol.endings import Cause, Ending, read_ending
-from gm_protocol.state import side_of
 from gmd.games.variants import victory_in
 
 
@@ -67,11 +67,11 @@ def result_words(result: str, termination: str, variant: str = "standard") -> st
     return f"{result} {ending_words(termination, variant)}"
 
 
-def loss(cause: Cause, color: Color) -> Ending:
+def loss(cause: Cause, color: chess.Color) -> Ending:
     """Return the ending by which the given side loses."""
-    return Ending(cause, winner=not side_of(color))
+    return Ending(cause, winner=not color)
 
 
-def claim(color: Color) -> Ending:
+def claim(color: chess.Color) -> Ending:
     """Return the draw that the given side claims."""
-    return Ending(Cause.DRAW_CLAIM, claimant=side_of(color))
+    return Ending(Cause.DRAW_CLAIM, claimant=color)

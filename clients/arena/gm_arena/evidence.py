@@ -20,13 +20,13 @@ from typing import Literal
 from .statistics import Sample, likelihood_of_superiority, score_of_elo
 
 #: The confidence from which a difference counts as shown: 97.5 % for either side, 95 % for both.
-TELLS = 0.975
+CONFIDENCE = 0.975
 
 #: The confidence from which a lead is worth reporting. Below it a lead means nothing: equal bots are as far apart in
 #: more than half of their matches, one way or the other.
 WORTH_SAYING = 0.75
 
-#: The probability that a match of the length that :func:`games_that_tell` gives shows the difference.
+#: The probability that a match of the length that :func:`games_needed` gives shows the difference.
 POWER = 0.8
 
 #: Below so many pairs, or games, an interval by mean and variance is too narrow to rely on.
@@ -90,9 +90,9 @@ def is_worth_saying(sure: float) -> bool:
     return sure >= WORTH_SAYING - 1e-9
 
 
-def told(sample: Sample) -> Side | None:
+def verdict_of(sample: Sample) -> Side | None:
     """Return whether the player with these scores is stronger or weaker; None where the games do not show it."""
-    if sample.size == 0 or sureness(sample) < TELLS:
+    if sample.size == 0 or sureness(sample) < CONFIDENCE:
         return None
     return "stronger" if _deviations(sample) > 0 else "weaker"
 
@@ -105,13 +105,13 @@ def cautious_variance(sample: Sample) -> float:
     return Sample(tuple(count + 1 for count in sample.counts)).variance
 
 
-def games_that_tell(sample: Sample, elo: float) -> int:
+def games_needed(sample: Sample, elo: float) -> int:
     """Return how many games a match needs to show a difference in logistic Elo with probability :data:`POWER`.
 
     :param sample: the games or pairs played, whose variance is assumed for those to come.
     """
     standard = NormalDist()
-    deviations = standard.inv_cdf(TELLS) + standard.inv_cdf(POWER)
+    deviations = standard.inv_cdf(CONFIDENCE) + standard.inv_cdf(POWER)
     observations = cautious_variance(sample) * (deviations / (score_of_elo(elo) - 0.5)) ** 2
     return math.ceil(observations) * sample.games_each
 
@@ -120,7 +120,7 @@ def next_goal(sample: Sample) -> tuple[float, int]:
     """Return the largest of :data:`GOALS` that needs more games than were played, and how many more."""
     played = sample.size * sample.games_each
     for elo in GOALS:
-        more = games_that_tell(sample, elo) - played
+        more = games_needed(sample, elo) - played
         if more > 0:
             return elo, more
     return GOALS[-1], 0

@@ -67,7 +67,7 @@ class ReconchessBot(Bot):
     async def begin(self, place: Place) -> None:
         self._process.label += f" in game {place.game_id}"
         self._names = place.names
-        self._send(begin={"color": place.color, "fen": place.start_fen, "opponent": place.opponent_name})
+        self._send(begin={"color": place.seat, "fen": place.start_fen, "opponent": place.opponent_name})
         await self._receive()
 
     async def take_turn(self, turn: Turn) -> None:

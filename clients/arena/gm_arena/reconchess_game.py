@@ -129,7 +129,7 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def resign(self) -> None:
         """Resign, in either player's turn."""
-        self._act("end_game", termination=loss(Cause.RESIGNATION, self._seat).termination)
+        self._act("end_game", termination=loss(Cause.RESIGNATION, self._color).termination)
 
     # --- The end --------------------------------------------------------------------------------------------------
 

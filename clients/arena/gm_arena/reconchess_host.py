@@ -76,12 +76,12 @@ class Channel:
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
-    def tell(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         """Send one message."""
         self._to_parent.write(json.dumps(message) + "\n")
         self._to_parent.flush()
 
-    def hear(self) -> Json:
+    def receive(self) -> Json:
         """Receive one message.
 
         :raises EOFError: the parent has closed the pipe.
@@ -94,8 +94,8 @@ class Channel:
 
     def ask(self, **message: Any) -> Any:
         """Send a message and return the parent's answer."""
-        self.tell(**message)
-        ((_, answer),) = self.hear().items()
+        self.send(**message)
+        ((_, answer),) = self.receive().items()
         return answer
 
 
@@ -160,9 +160,9 @@ class Host:
     def run(self) -> None:
         """Handle messages until the parent closes the pipe."""
         while True:
-            ((what, content),) = self._channel.hear().items()
+            ((what, content),) = self._channel.receive().items()
             getattr(self, what)(content)
-            self._channel.tell(done=True)
+            self._channel.send(done=True)
 
     def begin(self, game: Json) -> None:
         color = game["color"] == "white"
@@ -198,16 +198,16 @@ def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     try:
         name, make = load_player(source)
         player = make()
-        channel.tell(loaded=name)
+        channel.send(loaded=name)
         make_host(channel, player).run()
     except EOFError:
         return 0
     except ModuleNotFoundError as error:
         missing = what_is_missing(source, error)
-        channel.tell(**({"failed": traceback.format_exc()} if missing is None else {"missing": missing}))
+        channel.send(**({"failed": traceback.format_exc()} if missing is None else {"missing": missing}))
         return 1
     except BaseException:  # a bot may also exit
-        channel.tell(failed=traceback.format_exc())
+        channel.send(failed=traceback.format_exc())
         return 1
     return 0
 

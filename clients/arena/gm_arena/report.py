@@ -57,17 +57,17 @@ class Lines:
         opponent = "whoever joins" if place.opponent is None else place.opponent_name
         if opponent == str(place.opponent):
             opponent = f"player {opponent}"
-        _say(f"game {place.game_id}: {place.color} against {opponent}, {place.variant}")
+        _say(f"game {place.game_id}: {place.seat} against {opponent}, {place.variant}")
 
     def ends(self, played: Played) -> None:
         place, state = played.place, played.state
-        outcome = _outcome(state["result"], place.color)
+        outcome = _outcome(state["result"], place.seat)
         self._counts[outcome] += 1
         self._failed += played.failed
         plies, failed = state["ply_index"], "; the bot failed" if played.failed else ""
         result = result_words(state["result"], state["termination"], place.variant)
         _say(
-            f"game {place.game_id}: {outcome} as {place.color}, {result}, "
+            f"game {place.game_id}: {outcome} as {place.seat}, {result}, "
             f"{plies} {'ply' if plies == 1 else 'plies'}, {played.seconds:.1f} s{failed}"
         )
 

@@ -15,6 +15,7 @@ from gm_protocol.endings import Cause
 
 from .bot import Bot, BotFailed, Place
 from .endings import loss
+from .sides import player_in
 
 logger = logging.getLogger(__name__)
 
@@ -74,13 +75,13 @@ class _Seat:
         place = self._place
         if place.opponent is not None:
             await self._begin()
-        joined = await self._client.join(place.game_id, seat=place.color, brief=True)
+        joined = await self._client.join(place.game_id, seat=place.seat, brief=True)
         place.options = joined["options"]
         states: list[GameState] = []
-        turns = self._client.turns(place.game_id, seat=place.color, brief=True, over=states.append)
+        turns = self._client.turns(place.game_id, seat=place.seat, brief=True, over=states.append)
         async for turn in turns:
             if place.opponent is None:
-                place.opponent = turn.state["player_black" if place.color == "white" else "player_white"]
+                place.opponent = player_in(turn.state, not place.color)
                 await learn_names(self._client, place)
             await self._begin()
             await self._think(turn)
@@ -134,12 +135,12 @@ async def learn_names(client: Client, place: Place) -> None:
 async def _give_up(client: Client, place: Place) -> GameState:
     """Resign, unless the game is over; return its last state."""
     while True:
-        state = (await client.state(place.game_id, seat=place.color, brief=True))["state"]
+        state = (await client.state(place.game_id, seat=place.seat, brief=True))["state"]
         if state["phase"] == "over":
             return state
         try:
             resignation = loss(Cause.RESIGNATION, place.color).termination
-            ended = await client.end_game(place.game_id, resignation, seat=place.color, ply=state["ply_index"])
+            ended = await client.end_game(place.game_id, resignation, seat=place.seat, ply=state["ply_index"])
             return ended["state"]
         except GmError as error:
             if error.code not in {"stale", "game_over"}:  # the opponent acted first
@@ -147,4 +148,4 @@ async def _give_up(client: Client, place: Place) -> GameState:
 
 
 def _log(place: Place, message: str, details: str) -> None:
-    logger.error("game %d, %s: %s", place.game_id, place.color, message + (f"\n{details}" if details else ""))
+    logger.error("game %d, %s: %s", place.game_id, place.seat, message + (f"\n{details}" if details else ""))

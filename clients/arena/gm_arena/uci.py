@@ -73,7 +73,7 @@ class Identity:
     name: str | None = None
     options: dict[str, Option] = field(default_factory=dict)
 
-    def hear(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         """Record a line."""
         words = line.split()
         match words[:2]:

@@ -120,7 +120,7 @@ class UciBots(Bots):
         identity = Identity()
         try:
             for line in await _ask(process, "uci", "uciok"):
-                identity.hear(line)
+                identity.read_line(line)
         except BotFailed as failure:
             raise self._not_started(failure) from None
         self.name = process.label = identity.name or self.name

@@ -13,6 +13,7 @@ from gm_arena.endings import claim
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 from gm_protocol.messages import Variant
+from gm_protocol.state import side_of
 
 from .options import only, whole
 
@@ -49,11 +50,11 @@ class RandomBot(Bot):
 
     async def begin(self, place: Place) -> None:
         if place.seed is not None:  # the game's seed, so that the order in which games begin does not matter
-            self._rng = random.Random(f"{self._seed} {place.seed} {place.color}")
+            self._rng = random.Random(f"{self._seed} {place.seed} {place.seat}")
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:
-            await turn.end_game(claim(turn.color).termination)
+            await turn.end_game(claim(side_of(turn.color)).termination)
             return
         if turn.sense_actions:
             await turn.sense(self._rng.choice(turn.sense_actions))

@@ -1,7 +1,7 @@
 import { GmError } from "./errors.js";
 
 /** Unwanted invitations that a loop excludes: as many as a server accepts in "except". */
-const MAX_STANDING = 100;
+const MAX_SKIPPED = 100;
 
 /** Codes of a reply to join or decline that mean that the invitation no longer exists. */
 const WITHDRAWN = new Set(["game_over", "no_such_game", "not_available"]);
@@ -18,8 +18,8 @@ export async function* turns(client, { game_id, over, invited = () => true, ...f
     over?.(state);
   };
   const asked = { ...(game_id === undefined ? { any: true } : { game_id }), ...fields, actions: true };
-  const standing = []; // unwanted invitations
-  table.wait = () => table.client.wait(standing.length > 0 ? { ...asked, except: standing } : asked);
+  const skipped = []; // unwanted invitations
+  table.wait = () => table.client.wait(skipped.length > 0 ? { ...asked, except: skipped } : asked);
   for (;;) {
     const reply = await (table.next ?? table.wait());
     table.next = null;
@@ -27,9 +27,9 @@ export async function* turns(client, { game_id, over, invited = () => true, ...f
     if (reply.state?.phase === "over" && game_id !== undefined) return;
     // Every wait reports an invitation until it is answered, so one that remains open is excluded from later waits. If
     // there is no room to exclude it, it would be reported without end and keep the bot from its turns: decline it.
-    if (reply.state?.phase === "open" && game_id === undefined && !standing.includes(reply.state.game_id)) {
+    if (reply.state?.phase === "open" && game_id === undefined && !skipped.includes(reply.state.game_id)) {
       if (await invited(reply.state)) await takeUp(client, reply.state.game_id, fields);
-      else if (standing.length < MAX_STANDING) standing.push(reply.state.game_id);
+      else if (skipped.length < MAX_SKIPPED) skipped.push(reply.state.game_id);
       else await turnDown(client, reply.state.game_id, fields);
     }
     if (reply.state && reply.move_actions) yield new Turn(table, reply);

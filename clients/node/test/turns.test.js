@@ -130,7 +130,7 @@ test("without a game it is all games, for ever", async (t) => {
     peer.write({ ...over(9), game_id: 4 });
     await expect(peer, wait);
     peer.write({ ...due(0), state: state(0, { game_id: 5 }), game_id: 5 });
-    // Who sees the end in the reply to a move is told of it by no wait, or by both.
+    // The reply to the move shows the end; the wait behind it may show it again.
     await expect(peer, { kind: "move", game_id: 5, move: "e2e4", ply: 0 }, wait);
     const last = state(1, { game_id: 5, phase: "over" });
     peer.write({ state: last, error: null }, { ...over(1), state: last, game_id: 5 });

@@ -216,6 +216,19 @@ class Limits(TypedDict):
     max_rekeys_per_hour: int
 
 
+class ServerBot(TypedDict):
+    """A bot that the server runs: it plays whoever invites it."""
+
+    #: The player.
+    player: int
+    #: Its name.
+    name: str
+    #: What it plays.
+    variants: list[str]
+    #: Its level.
+    about: str
+
+
 class GameState(TypedDict):
     """A game as one viewer may see it.
 
@@ -227,9 +240,9 @@ class GameState(TypedDict):
     board: NotRequired[list[list[Piece | None]]]
     #: Bits: 1, 2 White's king's, queen's side; 4, 8 Black's.
     available_castles: int
-    #: 0 (a) to 7 of a legal en passant capture; else -1.
+    #: File, 0 to 7, of legal en passant; else -1.
     passant_file: int
-    #: For each square, the rank and file of each piece that could move there.
+    #: For each square, the pieces that could move there.
     access_map: NotRequired[list[list[list[tuple[int, int]]]]]
     #: Plies played; rbc: turns played.
     ply_index: int
@@ -247,9 +260,9 @@ class GameState(TypedDict):
     game_id: int
     #: Its variant.
     variant: str
-    #: White; null: an open seat.
+    #: The player; null: an open seat.
     player_white: int | None
-    #: Black; null: an open seat.
+    #: The player; null: an open seat.
     player_black: int | None
     #: The first position, complete.
     start_fen: str
@@ -267,7 +280,7 @@ class GameState(TypedDict):
     last_move: str | None
     #: crazyhouse: the pieces in hand.
     pockets: NotRequired[Pockets]
-    #: rbc: where the opponent has just captured.
+    #: rbc: where the opponent captured.
     opponent_capture: NotRequired[str | None]
     #: rbc: the seat's latest sense.
     last_sense: NotRequired[LastSense | None]
@@ -280,9 +293,9 @@ class GameState(TypedDict):
 class ClockState(TypedDict):
     """The seconds that each side has left; null where hidden. The clock of the side to move runs on from this value."""
 
-    #: White's seconds left; null: hidden.
+    #: Seconds left; null: hidden.
     white: float | None
-    #: Black's seconds left; null: hidden.
+    #: Seconds left; null: hidden.
     black: float | None
 
 
@@ -311,7 +324,7 @@ class LastResult(TypedDict):
 
     #: The ply_index it was made at.
     ply: int
-    #: The move asked for.
+    #: The move as sent; null: a pass.
     requested_move: str | None
     #: The move made; null: nothing moved.
     taken_move: str | None
@@ -345,9 +358,9 @@ class Options(TypedDict):
 class PlayerNames(TypedDict):
     """The names of a game's players; null for an open id or an empty seat."""
 
-    #: White's name.
+    #: The player's name.
     white: str | None
-    #: Black's name.
+    #: The player's name.
     black: str | None
 
 
@@ -361,11 +374,11 @@ class GameRow(TypedDict):
     game_id: int
     #: Its variant.
     variant: Variant
-    #: White; null: an open seat.
+    #: The player; null: an open seat.
     player_white: int | None
-    #: Black; null: an open seat.
+    #: The player; null: an open seat.
     player_black: int | None
-    #: open: not begun.
+    #: open (not begun), live or over.
     status: GameStatus
     #: The side to move.
     turn: Color
@@ -407,7 +420,7 @@ class InvitationRow(TypedDict):
     """An invitation that waits for an answer, as shown to one of the two players.
 
     opponent is the other player, or null if that seat is open; name is its name if it is registered; color is the
-    colour of the player that asks. lapses is how many seconds it was given to begin, or null.
+    colour of the player that asks. lapses is how many seconds it was given to begin; null in games of older servers.
     """
 
     #: The game.
@@ -424,8 +437,10 @@ class InvitationRow(TypedDict):
     ranked: bool
     #: UTC: 2026-11-21T04:41:00Z.
     created: str
-    #: Seconds from then until it expires.
+    #: Seconds from created until it expires, if known.
     lapses: float | None
+    #: Those a bot takes first.
+    ahead: NotRequired[int]
 
 
 class LeaderboardRow(TypedDict):
@@ -464,7 +479,7 @@ class Fields(TypedDict, total=False):
     brief: bool
     #: The player who acts; left out: the session's; null: nobody.
     player: int | None
-    #: The key of that player.
+    #: The key of that player; null: none.
     key: str | None
 
 
@@ -500,7 +515,7 @@ class HelloFields(Fields, total=False):
 
     #: The highest version the client speaks.
     protocol: int
-    #: Name of the client program.
+    #: Client program.
     client: str
     #: A registered player's name, instead of player.
     name: str | None
@@ -640,7 +655,7 @@ class RevokeFields(Fields, total=False):
 
 
 class PlayersFields(Fields, total=False):
-    """The operator's request for a page of registered players, newest first; with here, only those who are here."""
+    """The operator's request for a page of registered players, newest first; with here, only present ones."""
 
     #: Whether to list only players who are present.
     here: bool
@@ -651,7 +666,7 @@ class PlayersFields(Fields, total=False):
 
 
 class ChallengeFields(GameFields, total=False):
-    """A request to invite a registered player who is here, by name or id, to a game."""
+    """A request to invite a registered player who is present, by name or id, to a game."""
 
     #: The color wanted; else it is drawn.
     color: Color | None
@@ -693,7 +708,7 @@ class SettingsFields(Fields, total=False):
 
 
 class PairFields(GameFields, total=False):
-    """The operator's request to create a game between two registered players who are here, and to invite both."""
+    """The operator's request to create a game between two registered players who are present, and to invite both."""
 
     #: Whether the game counts for the ratings.
     ranked: bool
@@ -718,7 +733,7 @@ class Reply(TypedDict):
 class HelloReply(Reply):
     """The server's version, kinds of requests and limits, and the session's player."""
 
-    #: The session's version.
+    #: The highest version that both speak.
     protocol: int
     #: Name and version of the server.
     server: str
@@ -728,6 +743,8 @@ class HelloReply(Reply):
     player: int | None
     #: The server's limits.
     limits: Limits
+    #: Its own bots.
+    bots: NotRequired[list[ServerBot]]
 
 
 class NewGameReply(Reply):
@@ -755,7 +772,7 @@ class GamesReply(Reply):
 
     #: The page.
     games: list[GameRow]
-    #: What to send as before for the next page.
+    #: For the next page; null: the end.
     before: int | None
 
 
@@ -766,8 +783,8 @@ class HistoryReply(Reply):
     pgn: str
     #: Its moves in UCI.
     moves: list[str]
-    #: rbc: reconchess's GameHistory.
-    history: NotRequired[dict[str, Any] | None]
+    #: rbc: reconchess's GameHistory; else null.
+    history: dict[str, Any] | None
 
 
 class JoinReply(Reply):
@@ -811,7 +828,7 @@ class PlayersReply(Reply):
 
     #: The page.
     players: list[PlayerRow]
-    #: What to send as before for the next page.
+    #: For the next page; null: the end.
     before: int | None
 
 
@@ -840,9 +857,9 @@ class InvitationsReply(Reply):
     sent: list[InvitationRow]
     #: Whether a seek waits.
     seeking: bool
-    #: What to send for the next page.
+    #: For the next page; left out: the end.
     received_after: NotRequired[str]
-    #: What to send for the next page.
+    #: For the next page; left out: the end.
     sent_after: NotRequired[str]
 
 
@@ -885,7 +902,7 @@ class LeaderboardReply(Reply):
 
     #: The page.
     leaderboard: list[LeaderboardRow]
-    #: What to send for the next page.
+    #: For the next page; null: the end.
     after: int | None
     #: Games the ratings are computed from.
     games: int
@@ -910,9 +927,9 @@ class StateActionsReply(Reply):
     """The game, with the actions if requested, and with names if a player is registered."""
 
     state: GameState
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     move_actions: NotRequired[list[str] | None]
     #: In state, if a player is registered.
     names: NotRequired[PlayerNames]
@@ -925,9 +942,9 @@ class WaitReply(Reply):
     state: GameState | None
     #: In wait: the game that is due.
     game_id: NotRequired[int]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     sense_actions: NotRequired[list[str] | None]
-    #: As in actions, if asked for.
+    #: Of actions, if asked for.
     move_actions: NotRequired[list[str] | None]
 
 
@@ -952,7 +969,7 @@ class MoveReply(Reply):
 
     #: The game's state.
     state: GameState
-    #: The move asked for.
+    #: The move as sent; null: a pass.
     requested_move: NotRequired[str | None]
     #: The move made; null: nothing moved.
     taken_move: NotRequired[str | None]

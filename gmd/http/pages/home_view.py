@@ -11,8 +11,8 @@ from gm_protocol.messages import GameRow
 from gm_protocol.ranked import LeaderboardRow
 from gm_protocol.state import ClockState, Color
 from gmd.in_process import Refused
+from gmd.roster import BotKind
 
-from .site import HouseBot
 from .visit import Visit
 
 #: How many rows each list has, at most.
@@ -56,6 +56,7 @@ class GameLine:
 class HomeView:
     """What the home page shows.
 
+    :ivar bots: the bots that the daemon runs, with their players.
     :ivar here: the names of the registered players who are here; None for a visitor who may not see them.
     :ivar mine: the visitor's own games that are not over.
     :ivar offered: games with an open seat, which anybody may take.
@@ -67,11 +68,11 @@ class HomeView:
     mine: list[GameLine]
     here: list[str] | None
     leaders: list[LeaderboardRow]
-    bots: list[HouseBot]
+    bots: list[tuple[int, BotKind]]
 
-    def bots_for(self, *variants: str) -> list[HouseBot]:
-        """Return the bots that play one of these variants."""
-        return [bot for bot in self.bots if not bot.variants.isdisjoint(variants)]
+    def bots_for(self, variant: str) -> list[tuple[int, BotKind]]:
+        """Return the bots that play a variant, with their players."""
+        return [(player, kind) for player, kind in self.bots if variant in kind.variants]
 
 
 async def home_view(visit: Visit) -> HomeView:
@@ -86,7 +87,7 @@ async def home_view(visit: Visit) -> HomeView:
         mine=[await line_of(row, visit) for row in mine],
         here=_here(visit),
         leaders=convert(leaders["leaderboard"], list[LeaderboardRow]),
-        bots=list(visit.backend.pages.bots),
+        bots=list(visit.backend.services.roster.bots()),
     )
 
 

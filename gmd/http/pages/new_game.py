@@ -15,6 +15,7 @@ from gm_protocol.options import ClockText, Variant
 from .forms import read_form
 from .rendering import redirect
 from .visit import FromVisit, Visit
+from .words import variant_name
 
 #: The opponent of a game whose link is shared.
 LINK = "link"
@@ -44,7 +45,7 @@ async def play(request: Request[Any, Any, Any], visit: FromVisit) -> Response[An
 async def make_game(visit: Visit, form: Play) -> int:
     """Return the id of the game that a form asks for.
 
-    :raises BadRequest: there is no such bot.
+    :raises BadRequest: there is no such bot, or it does not play the variant.
     :raises Unauthorized: a guest names a player.
     :raises Refused: the game cannot be made.
     """
@@ -55,7 +56,7 @@ async def make_game(visit: Visit, form: Play) -> int:
             raise Unauthorized("name: only registered players invite others by name; sign in first")
         wanted = {} if form.color == "random" else {"color": color}
         return await _made(visit, "challenge", opponent=form.name, **wanted, **terms)
-    other = None if form.opponent == LINK else _bot(visit, form.opponent)
+    other = None if form.opponent == LINK else _bot(visit, form)
     white, black = (visit.player, other) if color == "white" else (other, visit.player)
     return await _made(visit, "new_game", player_white=white, player_black=black, **terms)
 
@@ -66,9 +67,11 @@ async def _made(visit: Visit, kind: str, **fields: Any) -> int:
     return game_id
 
 
-def _bot(visit: Visit, opponent: str) -> int:
+def _bot(visit: Visit, form: Play) -> int:
     """Return the player of a bot that is always there."""
-    for bot in visit.backend.pages.bots:
-        if opponent == f"bot:{bot.player}":
-            return bot.player
+    for player, kind in visit.backend.services.roster.bots():
+        if form.opponent == f"bot:{player}":
+            if form.variant not in kind.variants:
+                raise BadRequest(f"opponent: {kind.name} does not play {variant_name(form.variant)}; choose another")
+            return player
     raise BadRequest("opponent: this bot is not here now; choose another one")

@@ -10,7 +10,7 @@ from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from gm_protocol.errors import GmError
 from gmd.in_process import Refused
 
-from . import embed, game, home, new_game, sign_in, static_files
+from . import embed, game, home, new_game, sign_in, static_route
 from .error_pages import failed_page, http_page, refusal_page
 from .visit import visit_of
 
@@ -27,7 +27,7 @@ PAGE_ROUTES = Router(
         sign_in.spectate,
         sign_in.register_page,
         sign_in.register,
-        static_files.static_file,
+        static_route.static_file,
     ],
     dependencies={"visit": Provide(visit_of, sync_to_thread=False)},
     exception_handlers={

@@ -10,13 +10,6 @@ import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any
-
-from litestar import Response, get
-from litestar.exceptions import NotFoundException
-from litestar.params import PathParameter
-
-from gmd.http.backend import FromDaemon
 
 #: The media types of the files that are served. Others, such as a licence's README, are not.
 TYPES = {
@@ -29,8 +22,6 @@ TYPES = {
     ".txt": "text/plain",
     "": "text/plain",  # LICENSE
 }
-#: Headers of every static file, beside the one that says how long it may be kept.
-HEADERS = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
 #: The module of the board; where the build could not bring it, pages show the server's own boards.
 BOARD = "cm-chessboard/src/Chessboard.js"
 
@@ -83,16 +74,3 @@ def _files_in(folder: Traversable, prefix: str = "") -> list[tuple[str, StaticFi
         elif (kind := TYPES.get(path[path.rfind(".") :] if "." in each.name else "")) is not None:
             found.append((path, StaticFile(each.read_bytes(), kind)))
     return found
-
-
-@get("/static/{version:str}/{file:path}", include_in_schema=False)
-async def static_file(
-    backend: FromDaemon, version: Annotated[str, PathParameter()], file: Annotated[str, PathParameter()]
-) -> Response[Any]:
-    """Return a static file. Under the address of another version it is the present one, and is not to be kept."""
-    static = backend.pages.static
-    found = static.find(file.lstrip("/"))
-    if found is None:
-        raise NotFoundException(f"static: there is no file {file}")
-    kept = "public, max-age=31536000, immutable" if version == static.version else "no-cache"
-    return Response(found.content, media_type=found.media_type, headers={"cache-control": kept, **HEADERS})

@@ -91,7 +91,7 @@ class IsMyTurn(Struct, frozen=True):
 
 
 class GameStatus(Struct, frozen=True):
-    """Both of these."""
+    """Whether it is the player's turn, and whether the game is over."""
 
     is_my_turn: bool
     is_over: bool

@@ -63,7 +63,7 @@ async def games(port: int, bots: Bots, **options: object) -> list[str]:
             nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))
             await mine.run(new_games(RANDOM, 2, variant="rbc", **options))
     assert [played.failed for played in witness.played] == [False, False]
-    return sorted(f"{played.place.color} {played.state['termination']}" for played in witness.played)
+    return sorted(f"{played.place.seat} {played.state['termination']}" for played in witness.played)
 
 
 @pytest.mark.parametrize("switches", ["", ",belief=squares,sensing=entropy"], ids=["positions", "squares"])

@@ -8,7 +8,6 @@ import pytest
 import trio
 
 from gmd.daemon import Daemon
-from gmd.http.pages.site import HouseBot
 from gmd.http.pages.visitor import FIRST_GUEST
 from tests.helpers import Json
 from tests.http.pages.browser import Browser, Form, Page, pages
@@ -119,19 +118,28 @@ async def test_random_colour_is_sometimes_the_one_and_sometimes_the_other() -> N
         assert {row["player_white"] is None for row in rows} == {True, False}
 
 
-async def test_bot_that_is_always_there_is_played_by_one_click() -> None:
-    async with pages() as (daemon, browser):
-        bot = (await daemon.ask("register", name="recon-1"))["player"]
-        assert daemon.http is not None
-        assert daemon.http.site is not None
-        daemon.http.site.bots.append(HouseBot(bot, "recon, level 1", frozenset(["rbc"])))
-        home = await browser.get("/")
-        assert play_form(home, "standard").buttons == [("opponent", "link")]
-        assert play_form(home, "rbc").buttons == [("opponent", f"bot:{bot}"), ("opponent", "link")]
-        assert "Play recon, level 1" in section(home, "play")
-        await browser.submit(play_form(home, "rbc"), opponent=f"bot:{bot}", color="white")
+@pytest.mark.parametrize("variant", ["standard", "rbc"])
+async def test_bot_that_is_always_there_is_played_by_one_click(variant: str) -> None:
+    async with pages(bots="random") as (daemon, browser):
+        form = play_form(await browser.get("/"), variant)
+        (_, bot), link = form.buttons
+        assert link == ("opponent", "link")
+        await browser.submit(form, opponent=bot, color="white")
         row = await only_game(daemon)
-        assert (row["variant"], row["player_black"], row["status"]) == ("rbc", bot, "open")
+        assert row["variant"] == variant
+        begun = await daemon.ask("wait", game_id=row["game_id"], player=row["player_white"], timeout=60)
+        assert begun["state"]["phase"] in ("sense", "move")
+        assert "random" in section(await browser.get("/"), "mine")
+
+
+async def test_bot_is_offered_for_what_it_plays() -> None:
+    async with pages(bots="minimax-beginner,random") as (daemon, browser):
+        home = await browser.get("/")
+        assert "Play minimax-beginner Play random Play by a link to share" in section(home, "play")
+        (player,) = (player for player, kind in daemon.roster.bots() if kind.name == "minimax-beginner")
+        refused = await browser.submit(play_form(home), opponent=f"bot:{player}", variant="crazyhouse")
+        assert refused.status == 400
+        assert "Minimax-beginner does not play Crazyhouse; choose another." in refused.text
 
 
 async def signed_in(browser: Browser, daemon: Daemon) -> None:

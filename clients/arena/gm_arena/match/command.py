@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from gm_client.blocking import PATIENCE_SECONDS, BadReply, ConnectionLost, GmError
+from gm_protocol.options import VARIANT_TRAITS
 
 from ..address import server_options, unreachable
 from ..bot import BotUnusable
@@ -201,7 +202,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
-    if given["histories"] is not None and variant != "rbc":
+    if given["histories"] is not None and not VARIANT_TRAITS[variant].in_reconchess:
         raise click.UsageError(f"--histories needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
@@ -231,16 +232,19 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
 def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
     """Check that remote players have a server and a clock, and that one challenged by name has a challenger."""
     remote = [entrant for entrant in entrants if entrant.bots is None]
-    named = [entrant for entrant in remote if isinstance(entrant.remote, str)]
+    others = [entrant for entrant in remote if isinstance(entrant.remote, str) and entrant.remote != given["player"]]
     if remote and given["server"] is None:
         raise click.UsageError(f"{remote[0].spec} plays on a server: give --server")
-    if remote and given["clock"] is None and variant != "rbc":
+    if remote and given["clock"] is None and VARIANT_TRAITS[variant].clock is None:
         raise click.UsageError(
             f"{remote[0].spec} plays elsewhere: give --clock, or --clock none to wait for ever if it leaves"
         )
-    if named and given["player"] is None:
-        raise click.UsageError(f"{named[0].spec} can only be challenged by a registered player: give --player")
-    if len(named) > 1:
+    if len(others) > 1:
         raise click.UsageError(
-            f"{named[0].spec} and {named[1].spec} are both remote players by name: give one by its id (gm:4503...)"
+            f"one of {others[0].spec} and {others[1].spec} must invite the other: give its name and key, as in "
+            f"--player {others[0].remote} --key @FILE"
+        )
+    if others and given["player"] is None:
+        raise click.UsageError(
+            f"{others[0].spec} can only be challenged by a registered player: give --player and --key"
         )

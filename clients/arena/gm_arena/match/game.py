@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import chess
 import trio
+from chess import BLACK, WHITE
 
-from gm_client.blocking import Color, GameState, NewGameReply, PlayerNames
+from gm_client.blocking import GameState, NewGameReply, PlayerNames
 from gm_protocol.endings import Cause
 from gm_protocol.state import COLOR_NAMES
 
@@ -18,6 +20,7 @@ from ..bot import Bot, BotFailed, Bots, Place, Stillborn
 from ..bridge import Server
 from ..endings import cause_words, ending_of
 from ..seat import Played, play_seat
+from ..sides import player_in
 from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
@@ -72,7 +75,7 @@ class Playing:
         """
         began, started = time.monotonic(), datetime.now(UTC)
         white, black = (self._contestants[number] for number in fixture.bots)
-        sides: dict[Color, Contestant] = {"white": white, "black": black}
+        sides: dict[chess.Color, Contestant] = {WHITE: white, BLACK: black}
         error: Exception | None = None
         async with trio.open_nursery() as background:
             try:
@@ -89,8 +92,8 @@ class Playing:
             history = await client.history(state["game_id"])
         record: Record = {
             "game": fixture.number,
-            "white": sides["white"].label,
-            "black": sides["black"].label,
+            "white": sides[WHITE].label,
+            "black": sides[BLACK].label,
             "opening": fixture.opening.name,
             "start_fen": state["start_fen"],
             "pair": fixture.pair,
@@ -100,24 +103,26 @@ class Playing:
             "plies": state["ply_index"],
             "moves": history["moves"],
             "faults": {
-                color: _fault(bot.failure, state["game_id"]) for color, bot in seen.items() if bot.failure is not None
+                COLOR_NAMES[color]: _fault(bot.failure, state["game_id"])
+                for color, bot in seen.items()
+                if bot.failure is not None
             },
             "variant": state["variant"],
             "clock": self._terms.options.get("clock"),
             "game_id": state["game_id"],
             "started": f"{started:%Y-%m-%dT%H:%M:%SZ}",
             "seconds": round(time.monotonic() - began, 3),
-            "times": {color: [_time(move) for move in bot.moves] for color, bot in seen.items()},
+            "times": {COLOR_NAMES[color]: [_time(move) for move in bot.moves] for color, bot in seen.items()},
             "pgn": history["pgn"],
         }
         if history["history"] is None:
             return record
         return {**record, "history": {**history["history"], "white_name": white.label, "black_name": black.label}}
 
-    async def _start(self, sides: Mapping[Color, Contestant], background: trio.Nursery) -> dict[Color, Bot]:
-        bots: dict[Color, Bot] = {}
+    async def _start(self, sides: Mapping[chess.Color, Contestant], background: trio.Nursery) -> dict[chess.Color, Bot]:
+        bots: dict[chess.Color, Bot] = {}
 
-        async def start(color: Color, source: Bots) -> None:
+        async def start(color: chess.Color, source: Bots) -> None:
             try:
                 bots[color] = await started(source, background)
             except BotFailed as failure:
@@ -130,8 +135,8 @@ class Playing:
         return bots
 
     async def _play(
-        self, fixture: Fixture, sides: Mapping[Color, Contestant], bots: Mapping[Color, Bot]
-    ) -> tuple[GameState, dict[Color, ObservedBot]]:
+        self, fixture: Fixture, sides: Mapping[chess.Color, Contestant], bots: Mapping[chess.Color, Bot]
+    ) -> tuple[GameState, dict[chess.Color, ObservedBot]]:
         """Return the last state, and the observations of the bots that play here."""
         seen = self._observed(bots)
         try:
@@ -141,13 +146,13 @@ class Playing:
                 for bot in seen.values():
                     await bot.aclose()
             raise
-        names = PlayerNames(white=sides["white"].label, black=sides["black"].label)
+        names = PlayerNames(white=sides[WHITE].label, black=sides[BLACK].label)
         places = {color: self._place(fixture, game["state"], color, names) for color in seen}
         states: list[GameState] = []
         error: Exception | None = None
         async with trio.open_nursery() as nursery:
 
-            async def play(color: Color) -> None:
+            async def play(color: chess.Color) -> None:
                 nonlocal error
                 try:
                     async with self._server(sides[color].player).client() as client:
@@ -164,24 +169,24 @@ class Playing:
             raise error
         return states[-1] if states else await self._watch(game["game_id"]), seen
 
-    def _observed(self, bots: Mapping[Color, Bot]) -> dict[Color, ObservedBot]:
+    def _observed(self, bots: Mapping[chess.Color, Bot]) -> dict[chess.Color, ObservedBot]:
         between, stall_seconds = HandOver(), self._terms.stall_seconds
-        seen: dict[Color, ObservedBot] = {}
-        if "white" in bots:
-            seen["white"] = ObservedBot(bots["white"], stall_seconds, between)
-        if "black" in bots:
-            seen["black"] = ObservedBot(bots["black"], stall_seconds, between, after=seen.get("white"))
+        seen: dict[chess.Color, ObservedBot] = {}
+        if WHITE in bots:
+            seen[WHITE] = ObservedBot(bots[WHITE], stall_seconds, between)
+        if BLACK in bots:
+            seen[BLACK] = ObservedBot(bots[BLACK], stall_seconds, between, after=seen.get(WHITE))
         return seen
 
-    async def _make(self, fixture: Fixture, sides: Mapping[Color, Contestant]) -> NewGameReply:
+    async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
         variant = self._terms.variant
         fields = {"variant": variant, **self._terms.options, **fixture.opening.fields(variant)}
-        white, black = sides["white"].player, sides["black"].player
+        white, black = sides[WHITE].player, sides[BLACK].player
         if isinstance(white, str) or isinstance(black, str):
-            mine: Color = "black" if isinstance(white, str) else "white"
+            mine = BLACK if isinstance(white, str) else WHITE
             opponent = white if isinstance(white, str) else black
             async with self._server(sides[mine].player).client() as client:
-                return await client.challenge(opponent, color=mine, brief=True, **fields)
+                return await client.challenge(opponent, color=COLOR_NAMES[mine], brief=True, **fields)
         async with self._server(None).client() as client:
             return await client.new_game(white, black, brief=True, **fields)
 
@@ -194,12 +199,12 @@ class Playing:
                 state = latest or state
             return state
 
-    def _place(self, fixture: Fixture, state: GameState, color: Color, names: PlayerNames) -> Place:
+    def _place(self, fixture: Fixture, state: GameState, color: chess.Color, names: PlayerNames) -> Place:
         async def read_moves() -> list[str]:
             async with self._server(None).client() as client:
                 return (await client.history(state["game_id"]))["moves"]
 
-        opponent = state["player_black" if color == "white" else "player_white"]
+        opponent = player_in(state, not color)
         seed = hash_of(self._terms.seed, fixture.number)
         reading: Callable[[], Awaitable[list[str]]] = read_moves
         return Place(
@@ -212,7 +217,7 @@ def hash_of(seed: int, number: int) -> int:
     return seed * 1_000_003 + number
 
 
-def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
+def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
     """Return how a game ended, in words; where a bot failed, the failure.
 
     A loss on time is a ``stall`` where the bot did not answer after it, either, and ``time`` otherwise.
@@ -220,7 +225,7 @@ def ending(state: GameState, seen: Mapping[Color, ObservedBot]) -> str:
     ended = ending_of(state["termination"], state["variant"])
     if ended is None:
         return state["termination"]
-    bot = None if ended.loser is None else seen.get(COLOR_NAMES[ended.loser])
+    bot = None if ended.loser is None else seen.get(ended.loser)
     if ended.cause is Cause.TIMEOUT and bot is not None and bot.silent:
         return "stall"
     if ended.cause is Cause.RESIGNATION and bot is not None and bot.failure is not None:

@@ -195,7 +195,10 @@ async def _playing(
         await client.open()
         me = client.player
     first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
-    contestants = [entrant.contestant(first + number if me is None else me) for number, entrant in enumerate(entrants)]
+    contestants = [
+        entrant.contestant(first + number if me is None else me, given["player"])
+        for number, entrant in enumerate(entrants)
+    ]
     return Playing(server, contestants, terms)
 
 

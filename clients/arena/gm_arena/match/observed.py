@@ -64,7 +64,7 @@ class HandOver:
         """Record that a bot has moved at a ply."""
         self._answered = ply, trio.current_time()
 
-    def told(self, ply: int) -> float | None:
+    def delay(self, ply: int) -> float | None:
         """Return the seconds since the opponent's move, as the bot receives its turn; None if unmeasured."""
         if self._answered is None or self._answered[0] != ply - 1:
             return None
@@ -102,8 +102,8 @@ class ObservedBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         clock = self._place.options.get("clock") or {}
-        handed = self._between.told(turn.ply)
-        timed = TimedTurn(turn, self._between, tells=bool(clock.get("lag")))
+        handed = self._between.delay(turn.ply)
+        timed = TimedTurn(turn, self._between, reports=bool(clock.get("lag")))
         self.silent = True
         try:
             if turn.state["clock"] is None:
@@ -164,10 +164,10 @@ class TimedTurn(Turn):
     :ivar moved: the state after its move; None before.
     """
 
-    def __init__(self, turn: Turn, between: HandOver, *, tells: bool) -> None:
-        """:param tells: whether to report the times to the server, for a clock with a lag."""
+    def __init__(self, turn: Turn, between: HandOver, *, reports: bool) -> None:
+        """:param reports: whether to report the times to the server, for a clock with a lag."""
         self.__dict__.update(turn.__dict__)
-        self._between, self._tells = between, tells
+        self._between, self._reports = between, reports
         self.thought = self._last = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
@@ -196,6 +196,6 @@ class TimedTurn(Turn):
         self.thought += self._last
 
     def _ask(self, kind: str, **fields: Any) -> Asked:
-        if self._tells:
+        if self._reports:
             fields["thought"] = self._last
         return super()._ask(kind, **fields)

@@ -14,6 +14,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
+from gm_protocol.state import side_of
+
 from ..extras import how_to_install
 from .record import Record, RecordUnusable
 from .static import static_scores
@@ -170,7 +172,7 @@ def judged_rows_of(record: Record) -> Iterator[list[Any]]:
     for row in rows_of(record):
         ply, color = row[1], row[2]
         static = to_white[ply] if ply < len(to_white) else None
-        yield [*row, static if static is None or color == "white" else 0.0 - static]
+        yield [*row, static if static is None or side_of(color) else 0.0 - static]
 
 
 def pawns_of(score: str) -> float:

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from gm_protocol.options import VARIANT_TRAITS
+
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
 from ..memory import memory_for
@@ -49,12 +51,13 @@ class Entrant:
     bots: Bots | None
     remote: int | str | None = None
 
-    def contestant(self, player: int | str) -> Contestant:
+    def contestant(self, player: int | str, name: str | None = None) -> Contestant:
         """Return the contestant.
 
         :param player: the player it plays as, if it plays here.
+        :param name: the name of that player, if the command line has it: a remote player of this name is that player.
         """
-        return Contestant(self.label, self.bots, player if self.remote is None else self.remote)
+        return Contestant(self.label, self.bots, player if self.remote in (None, name) else self.remote)
 
 
 def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]:
@@ -122,16 +125,16 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
 
     :param all_here: whether all bots play in this process, which can then report how long they thought.
     """
-    options: dict[str, Any] = {} if variant == "rbc" else {"draws": "automatic"}
+    traits = VARIANT_TRAITS[variant]
+    options: dict[str, Any] = {"draws": "automatic"} if traits.draws else {}
     if given["clock"] is not None:
         options["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
-        options["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+        options[traits.length] = given["max_moves"]
     lag = (LAG if all_here and options.get("clock") else 0) if given["lag"] is None else given["lag"]
     grace = {name: value / 1000.0 for name, value in (("margin", given["margin"]), ("lag", lag)) if value}
     if grace:
-        if "clock" not in options and variant == "rbc":  # the server's default
-            options["clock"] = {"initial": 900.0, "increment": 5.0}
+        options.setdefault("clock", traits.clock_fields)
         if not options.get("clock"):
             raise click.UsageError(f"--{next(iter(grace))} needs a clock: give --clock as well")
         options["clock"] = {**options["clock"], **grace}

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from ..crosstable import halves
 from ..evidence import (
+    CONFIDENCE,
     FEW,
-    TELLS,
     cautious_variance,
     is_worth_saying,
     next_goal,
     sureness,
     sureness_of_differences,
-    told,
+    verdict_of,
 )
 from ..sprt import Sprt
 from ..statistics import Interval, elo_difference, elo_interval, score_interval
@@ -67,7 +67,7 @@ def of_two(two: Meeting, sprt: Sprt | None) -> Verdict:
 
 def of_difference(two: Meeting) -> Verdict:
     """Return which of two is stronger; where the games do not show it, how many games would."""
-    side, sample = told(two.sample), two.sample
+    side, sample = verdict_of(two.sample), two.sample
     if side is None:
         goal, more = next_goal(sample)
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
@@ -95,7 +95,7 @@ def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     """Return how the first bot compares with each of the others, each pair by itself."""
     found: dict[str, list[str]] = {"stronger than": [], "weaker than": [], "not decided against": []}
     for other in labels[1:]:
-        side = told(meeting(records, labels[0], other).sample)
+        side = verdict_of(meeting(records, labels[0], other).sample)
         found["not decided against" if side is None else f"{side} than"].append(other)
     clauses = [f"{what} {_and(others)}" for what, others in found.items() if others]
     tone: Tone = "open" if found["not decided against"] else "bad" if found["weaker than"] else "good"
@@ -112,7 +112,7 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     sure = {other: lead_sureness(records, labels, leader, other) for other in others}
     nearest = min(others, key=lambda other: sure[other])
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
-    if sure[nearest] >= TELLS:
+    if sure[nearest] >= CONFIDENCE:
         return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
     behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
     lead = f"{leader} leads with {scored}, {behind}"

@@ -54,7 +54,7 @@ class RecordedGame(Game):  # type: ignore[misc]
 
     def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
         is_square = square in chess.SQUARES  # including numpy's numbers
-        self._channel.tell(chose=int(square) if is_square else square and repr(square))
+        self._channel.send(chose=int(square) if is_square else square and repr(square))
         if self._turn["extent"] == "begun":
             raise NothingMore
         self._sensed = True
@@ -62,7 +62,7 @@ class RecordedGame(Game):  # type: ignore[misc]
 
     def move(self, requested_move: Any) -> tuple[Move | None, Move | None, Square | None]:
         is_move = isinstance(requested_move, Move)
-        self._channel.tell(chose=requested_move.uci() if is_move else requested_move and repr(requested_move))
+        self._channel.send(chose=requested_move.uci() if is_move else requested_move and repr(requested_move))
         if self._turn["extent"] == "sensed":
             raise NothingMore
         turn = self._turn

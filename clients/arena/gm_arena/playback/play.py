@@ -52,16 +52,16 @@ async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choic
     command = [sys.executable, "-P", "-u", "-m", "gm_arena.playback.host", bot]
     async with _process(command, bot) as process:
         player = _Player(process)
-        await player.hear()
+        await player.receive()
         opponent = game.black if color else game.white
         fen = start_board(game.history).fen(en_passant="fen")
         await player.done(begin={"color": chess.COLOR_NAMES[color], "fen": fen, "opponent": opponent})
         for turn in turns_of(game, color):
-            player.tell(turn=_message_of(turn))
+            player.send(turn=_message_of(turn))
             see(_sensed(turn, await player.chosen()))
             if turn.extent != "begun":
                 see(_moved(turn, await player.chosen()))
-            await player.hear()
+            await player.receive()
         saved = json.loads(game.history.to_json(game.white, game.black))
         await player.done(end=saved)
         await process.aclose()
@@ -73,18 +73,18 @@ class _Player:
     def __init__(self, process: BotProcess) -> None:
         self._process = process
 
-    def tell(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         self._process.send(json.dumps(message) + "\n")
 
     async def done(self, **message: Any) -> None:
         """Send a message, and wait until the bot has handled it."""
-        self.tell(**message)
-        await self.hear()
+        self.send(**message)
+        await self.receive()
 
     async def chosen(self) -> Any:
-        return (await self.hear())["chose"]
+        return (await self.receive())["chose"]
 
-    async def hear(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         """Receive a message.
 
         :raises BotFailed: the bot has failed.

@@ -9,8 +9,9 @@ from typing import Any, assert_never
 
 import chess
 
-from gm_client.blocking import Color, GmError
+from gm_client.blocking import GmError
 from gm_protocol.endings import Cause, Ending
+from gm_protocol.state import COLOR_NAMES
 
 from ..boards import board_of
 from ..codingame import MAX_MOVES, Action, Answer, BadAnswer, Position, fen, inputs, read_answer, read_move, write_move
@@ -108,7 +109,7 @@ class RefereedGame:
         self,
         ask: Ask,
         number: int,
-        bots: Mapping[Color, Contestant],
+        bots: Mapping[chess.Color, Contestant],
         rules: Rules,
         rng: random.Random,
         seen: Callable[[GameRecord], None],
@@ -117,7 +118,7 @@ class RefereedGame:
         :param seen: called with the record whenever it has changed.
         """
         self._ask, self._bots, self._rules, self._rng, self._seen = ask, bots, rules, rng, seen
-        white, black = bots["white"].number, bots["black"].number
+        white, black = bots[chess.WHITE].number, bots[chess.BLACK].number
         self.record = GameRecord(number, 0, white, black, rules.variant, "")
         self._board: chess.Board
         self._state: dict[str, Any]
@@ -140,19 +141,15 @@ class RefereedGame:
     @property
     def turn(self) -> Contestant:
         """The bot to move."""
-        return self._bots[self._color]
+        return self._bots[self._board.turn]
 
     @property
     def ply(self) -> int:
         """The number of moves made so far."""
         return len(self._board.move_stack)
 
-    @property
-    def _color(self) -> Color:
-        return "white" if self._board.turn else "black"
-
     async def _begin(self) -> None:
-        players = {f"player_{color}": bot.player for color, bot in self._bots.items()}
+        players = {f"player_{COLOR_NAMES[color]}": bot.player for color, bot in self._bots.items()}
         made = await self._ask("new_game", **players, **self._rules.options, brief=True)
         self.record.game_id, self.record.start_fen = made["game_id"], made["state"]["start_fen"]
         self._board = board_of(self._rules.variant, self.record.start_fen)
@@ -170,8 +167,8 @@ class RefereedGame:
         self.record.status = offer if ending is None else status_of(ending)
 
     async def _take_turn(self) -> None:
-        bot, color, ply = self.turn, self._color, self.ply
-        other = self._bots["black" if color == "white" else "white"]
+        bot, color, ply = self.turn, self._board.turn, self.ply
+        other = self._bots[not color]
         offered = self._state["draw_offered"]
         position = Position(self._board, offered, self.record.number, (bot.score, other.score))
         reply = await bot.answer(inputs(bot.inputs, position), self._rules.limits)
@@ -205,7 +202,7 @@ class RefereedGame:
             reply = await self._act("move", move=text, offer_draw=answer.offers_draw)
             self._board.push(move)
         elif answer.action is Action.RESIGN:
-            reply = await self._act("end_game", termination=loss(Cause.RESIGNATION, self._color).termination)
+            reply = await self._act("end_game", termination=loss(Cause.RESIGNATION, self._board.turn).termination)
         else:
             reply = await self._act("end_game", termination=Ending(Cause.AGREEMENT).termination)
         self._stand(reply["state"])
@@ -227,18 +224,29 @@ class RefereedGame:
             ) from None
         return reply
 
-    def _note(self, ply: int, color: Color, answer: Answer, text: str | None, san: str | None, reply: Heard) -> None:
+    def _note(
+        self, ply: int, color: chess.Color, answer: Answer, text: str | None, san: str | None, reply: Heard
+    ) -> None:
         number, comment = self._bots[color].number, answer.comment[:MAX_COMMENT]
         status = self.record.status
         turn = TurnRecord(
-            ply, number, color, answer.action.value, text, san, answer.offers_draw, comment, reply.seconds, status
+            ply,
+            number,
+            COLOR_NAMES[color],
+            answer.action.value,
+            text,
+            san,
+            answer.offers_draw,
+            comment,
+            reply.seconds,
+            status,
         )
         self.record.turns.append(turn)
         self._seen(self.record)
 
     async def _eliminate(self, defeat: Defeat) -> None:
         """End the game of a bot that has lost the match."""
-        color = self._color
+        color = self._board.turn
         if defeat.kind == "timeout":
             expected = loss(Cause.TIMEOUT, color).termination
             await self._until_the_clock_falls()
@@ -251,7 +259,7 @@ class RefereedGame:
         if self.record.termination != expected:
             message = f"game {self.record.game_id} ended by {self.record.termination} instead of {expected}"
             raise NoVerdict(message) from defeat
-        self.record.status = f"{color.capitalize()} is eliminated: {defeat}."
+        self.record.status = f"{COLOR_NAMES[color].capitalize()} is eliminated: {defeat}."
         self._seen(self.record)
 
     async def _until_the_clock_falls(self) -> None:

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import asdict
 
+import chess
+
 from gm_client.blocking import VERSION
 
 from .contestant import Contestant, Defeat
@@ -67,7 +69,7 @@ async def _played(
 ) -> bool:
     """Play a game; return whether the match may go on."""
     white, black = bots if number == 1 else bots[::-1]
-    game = RefereedGame(ask, number, {"white": white, "black": black}, rules, rng, seen)
+    game = RefereedGame(ask, number, {chess.WHITE: white, chess.BLACK: black}, rules, rng, seen)
     record.games.append(game.record)
     try:
         await game.play()

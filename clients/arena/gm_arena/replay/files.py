@@ -19,7 +19,6 @@ from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
 from gmd.games.notation import time_control
 from gmd.games.pgn_file import split_pgn
-from gmd.games.rbc import RbcGame
 from gmd.games.replay import replay
 from gmd.games.views import player_text
 
@@ -178,8 +177,8 @@ def line_game(text: str, where: str) -> Recorded:
     ending = "" if game.now.ending is None else cause_words(game.now.ending.cause)
     recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
     recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
-    if isinstance(game, RbcGame):
-        recorded.history = game.recon.history()
+    if (history := game.recon_history()) is not None:
+        recorded.history = history
         recorded.clocks = _clocks(events, recorded.history)
     else:
         recorded.start = board_of(game.options.variant, game.options.fen)

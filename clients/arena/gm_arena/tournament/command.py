@@ -15,6 +15,7 @@ import click
 import trio
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError
+from gm_protocol.options import VARIANT_TRAITS
 from gmd.config import ConfigError
 from gmd.config_loading import load_config
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .director import Director
 
 #: The clock where none is given: with three minutes and two seconds a move, a bot that has gone soon loses on time.
-#: Blind chess has a default clock of its own.
+#: A variant with a default clock (blind chess) needs none.
 DEFAULT_CLOCK = {"initial": 180.0, "increment": 2.0}
 #: The folder for tournaments in the data directory, and the suffix of their files.
 FOLDER, SUFFIX = "tournaments", ".jsonl"
@@ -209,16 +210,16 @@ def _settings(name: str, players: tuple[Entrant, ...], given: dict[str, Any]) ->
 
 def _terms(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of ``new_game``."""
-    variant, clock = given["variant"], given["clock"]
-    terms: dict[str, Any] = {"variant": variant}
+    traits, clock = VARIANT_TRAITS[given["variant"]], given["clock"]
+    terms: dict[str, Any] = {"variant": given["variant"]}
     if clock is not None:
         terms["clock"] = clock or None
-    elif variant != "rbc":
+    elif traits.clock is None:
         terms["clock"] = DEFAULT_CLOCK
-    if variant != "rbc":
+    if traits.draws:
         terms["draws"] = "automatic"  # so that no player needs to claim them
     if given["max_moves"] is not None:
-        terms["max_turns" if variant == "rbc" else "max_moves"] = given["max_moves"]
+        terms[traits.length] = given["max_moves"]
     return terms
 
 
@@ -289,7 +290,7 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--rounds goes with --format swiss, which needs it")
     if given["challengers"] is not None and given["format_"] != "gauntlet":
         raise click.UsageError("--challengers goes with --format gauntlet")
-    if given["ranked"] and given["variant"] != "rbc":
+    if given["ranked"] and not VARIANT_TRAITS[given["variant"]].rated:
         raise click.UsageError("--ranked goes with --variant rbc: only blind chess has ratings")
     if given["format_"] == "swiss":
         try:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gm_client.blocking import Client, Color, GameState, PlayerNames
+import chess
+
+from gm_client.blocking import Client, GameState, PlayerNames
+from gm_protocol.state import COLOR_NAMES
+
+from ..sides import player_in
 
 _NUMBER = re.compile(r"^\d+\.+")
 
@@ -18,10 +23,10 @@ class Look(NamedTuple):
     #: The players' names, where they have any.
     names: PlayerNames
 
-    def player(self, color: Color) -> str:
+    def player(self, color: chess.Color) -> str:
         """Return a player's name, or its id; "?" for an empty seat."""
-        player = self.state["player_white"] if color == "white" else self.state["player_black"]
-        return self.names[color] or ("?" if player is None else str(player))
+        player = player_in(self.state, color)
+        return self.names[COLOR_NAMES[color]] or ("?" if player is None else str(player))
 
     @property
     def over(self) -> bool:

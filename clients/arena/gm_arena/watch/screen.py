@@ -34,7 +34,7 @@ def title(look: Look) -> list[str]:
     """Return the game, its players and its result so far, in two lines."""
     state = look.state
     ending = ending_words(state["termination"], state["variant"]) if look.over else ""
-    where, white, black = f"game {state['game_id']}", look.player("white"), look.player("black")
+    where, white, black = f"game {state['game_id']}", look.player(chess.WHITE), look.player(chess.BLACK)
     return header(Recorded(where, white, black, state["result"], ending, state["variant"]))
 
 

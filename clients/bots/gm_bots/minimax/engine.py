@@ -15,7 +15,7 @@ from .limits import Limit, OutOfTime, Watch
 from .position import Position, decode, encode
 from .scores import INFINITY, MATE_IN_SIGHT, mated, moves_to_mate, plies_to_mate
 from .search import Line, Search
-from .table import DEFAULT_MEBIBYTES, EXACT, Table
+from .table import DEFAULT_MEBIBYTES, EXACT, TranspositionTable
 
 __all__ = ["Limit", "Options", "Result", "search"]
 
@@ -116,7 +116,7 @@ class _Deepening:
         self._position, self._limit, self._options = position, limit, options
         self._made_before = position.made
         self._watch = Watch(limit, stopped)
-        self._table = Table(options.hash_mebibytes)
+        self._table = TranspositionTable(options.hash_mebibytes)
         self._search = Search(position, options.features, self._table, self._watch)
         self._root = _Root(moves)
         # A move that only has to be shown no better than the best needs no true score; a move to choose from needs one.

@@ -23,7 +23,7 @@ class ReconBot(Bot):
         self._guess: Guess
 
     async def begin(self, place: Place) -> None:
-        self._guess = Guess(chess.Board(place.start_fen), place.color == "white")
+        self._guess = Guess(chess.Board(place.start_fen), place.color)
         await self._engine.begin(place)
 
     async def take_turn(self, turn: Turn) -> None:

@@ -13,7 +13,7 @@ from .limits import OutOfTime, Watch
 from .ordering import Ordering, captures_in_order
 from .position import Position
 from .scores import INFINITY, MAX_PLY, from_table, mated, to_table
-from .table import AT_LEAST, AT_MOST, EXACT, Table
+from .table import AT_LEAST, AT_MOST, EXACT, TranspositionTable
 
 #: Nodes between two checks of the clock, less one: some five milliseconds.
 _LOOK_EVERY = 255
@@ -32,7 +32,7 @@ class Search:
     :ivar lines: by distance from the root, the best moves found from there on.
     """
 
-    def __init__(self, position: Position, features: Features, table: Table, watch: Watch) -> None:
+    def __init__(self, position: Position, features: Features, table: TranspositionTable, watch: Watch) -> None:
         self.position, self.features = position, features
         self.ordering = Ordering(features)
         self._table, self._watch = table, watch

@@ -19,7 +19,7 @@ ENTRY_BYTES = 320
 DEFAULT_MEBIBYTES = 64
 
 
-class Table(dict[int, Entry]):
+class TranspositionTable(dict[int, Entry]):
     """Entries by key, bounded: a full table is cleared, which costs little, since near positions soon fill it again.
 
     The search uses ``put``; ``get`` is the dictionary's.

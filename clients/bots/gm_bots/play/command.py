@@ -86,7 +86,7 @@ def _color(color: str, wanted: chess.Color | None) -> chess.Color:
 def _chess(color: str, level: str, board: chess.Board, seed: int | None) -> bool:
     """Play chess; return whether the game was played to its end."""
     from gm_bots.minimax.play.game import Game
-    from gm_bots.minimax.play.table import Table
+    from gm_bots.minimax.play.table import TerminalGame
 
     chosen = LEVELS[level]
 
@@ -94,7 +94,7 @@ def _chess(color: str, level: str, board: chess.Board, seed: int | None) -> bool
         errs_by = random.randrange(2**31) if seed is None else seed
         return Game(_color(color, wanted), chosen, board.copy(), errs_by if chosen.margin else None)
 
-    return Table(begin, Console(highlight=False)).play()
+    return TerminalGame(begin, Console(highlight=False)).play()
 
 
 def _blind_bots(bot: str, variant: str | None, level: str | None, seed: int | None) -> Bots:
@@ -140,7 +140,7 @@ def _blind_chess(bots: Bots, bot: str, color: str, board: chess.Board) -> bool:
     from gm_arena.bot import BotFailed
 
     from .blind.match import Match
-    from .blind.table import Table
+    from .blind.table import BlindTerminalGame
 
     fen = board.fen() if board.fen() != chess.STARTING_FEN else None
     with gmd.background_daemon() as daemon:
@@ -149,6 +149,6 @@ def _blind_chess(bots: Bots, bot: str, color: str, board: chess.Board) -> bool:
             return Match(daemon.port, bots, _color(color, wanted), fen=fen, name=bot)
 
         try:
-            return Table(begin, Console(highlight=False), bot).play()
+            return BlindTerminalGame(begin, Console(highlight=False), bot).play()
         except BotFailed as failure:
             raise click.ClickException(f"{bot}: {failure}") from None

@@ -135,9 +135,9 @@ class ReconZeroBot(Bot):
         self._place: Place
 
     async def begin(self, place: Place) -> None:
-        rng = self._rng if place.seed is None else random.Random(f"{self._seed} {place.seed} {place.color}")
+        rng = self._rng if place.seed is None else random.Random(f"{self._seed} {place.seed} {place.seat}")
         self._place = place
-        self._player = await _think(lambda: self._seat.sit(place.color == "white", rng, place.start_fen))
+        self._player = await _think(lambda: self._seat.sit(place.color, rng, place.start_fen))
 
     async def take_turn(self, turn: Turn) -> None:
         player = self._player

@@ -19,7 +19,7 @@ class Quit(Exception):
     """The player wants to leave."""
 
 
-class Table:
+class TerminalGame:
     """Plays one game after the other, from the first position to the end, or until the player leaves."""
 
     def __init__(self, begin: Callable[[chess.Color | None], Game], console: Console) -> None:

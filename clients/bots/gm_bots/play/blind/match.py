@@ -56,7 +56,7 @@ class Match:
         game = self._client.new_game(white, black, variant="rbc", clock=None, brief=True, **options)
         self._game_id, self.start = game["game_id"], chess.Board(game["state"]["start_fen"])
         self._failures = _Failures()
-        place = Place(self._game_id, COLORS[not color], "rbc", self.start.fen(), PERSON, _no_moves, seed=seed)
+        place = Place(self._game_id, not color, "rbc", self.start.fen(), PERSON, _no_moves, seed=seed)
         self._bot = _BotThread(bots, place, port)
         try:
             self._bot.start()

@@ -42,7 +42,7 @@ class NewGame(Exception):
         self.color = color
 
 
-class Table:
+class BlindTerminalGame:
     """Plays one game after the other, until the player leaves."""
 
     def __init__(self, begin: Callable[[chess.Color | None], Match], console: Console, opponent: str) -> None:

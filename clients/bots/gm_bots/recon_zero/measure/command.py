@@ -140,7 +140,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     entry.read(options)  # checked first: the code below imports numpy
     from ..processes import Processes
     from .opponents import VARIANT, Asked, Gauntlet
-    from .table import Table
+    from .table import EvaluationTable
 
     asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"])
     settings = _settings(given)
@@ -150,7 +150,7 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
         gauntlet = Gauntlet(asked, settings, processes)
         for remark in gauntlet.remarks:
             click.echo(remark, err=True)
-        table = Table(gauntlet.measured)
+        table = EvaluationTable(gauntlet.measured)
         row = _begun_row(gauntlet.bots) if given["results_out"] else {}
         status = play_match(gauntlet.texts, gauntlet.entrants, VARIANT, settings, text=table.text)
         if given["results_out"] and not status:

@@ -46,7 +46,7 @@ def table_text(
     return out.getvalue() + "".join(f"{line}\n" for line in fault_lines(records, labels))
 
 
-class Table:
+class EvaluationTable:
     """The table of an evaluation, for :func:`~gm_arena.match.match.play_match`, and the games in it."""
 
     def __init__(self, title: str) -> None:

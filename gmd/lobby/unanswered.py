@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterable
 import trio
 
 from gmd.event_log.interface import Unanswered
-from gmd.games.events import Created
 from gmd.games.game import Game
-from gmd.games.variants import make_game
+from gmd.games.notation import run_through
+from gmd.games.variants import replayed
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -21,13 +21,8 @@ GAMES_A_STEP = 32
 async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[Game]:
     """Yield games, replayed from their events. One that cannot be replayed is left out; a request for it fails."""
     for number, (game_id, events) in enumerate(unanswered, 1):
-        created, *others = events
         try:
-            assert isinstance(created, Created)
-            game = make_game(created)
-            game.id = game_id
-            for event in others:
-                game.apply(event)
+            game = run_through(replayed(game_id, events))
         except Exception:
             logger.exception("a game cannot be replayed", game_id=game_id)
             continue

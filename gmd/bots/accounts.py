@@ -1,0 +1,80 @@
+"""The accounts of the daemon's bots. Their keys are made anew for each run, and only the daemon has them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from gm_protocol.errors import GmError
+from gmd.logger import get_logger
+from gmd.players.account import Account
+from gmd.players.registry import Registry
+from gmd.roster import BotKind, Roster
+
+logger = get_logger(__name__)
+
+#: The file in the data directory with the token of the bots' registrations, which proves that they are the daemon's.
+TOKEN_NAME = "bots.token"
+#: Games that a bot takes at a time: those without a place wait.
+MAX_GAMES = 10_000
+
+
+def read_token(directory: Path | None) -> str:
+    """Return the token of a data directory's bots; a new one is stored, and readable by its owner only.
+
+    :param directory: None where games are kept in memory.
+    :raises OSError: the file cannot be read or written.
+    """
+    if directory is None:
+        return secrets.token_urlsafe()
+    path = directory / TOKEN_NAME
+    try:
+        if text := path.read_text("utf-8").strip():
+            return text
+    except FileNotFoundError:
+        pass
+    token = secrets.token_urlsafe()
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return token
+
+
+async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster) -> None:
+    """Register the bots that are not registered yet, and add all to the roster.
+
+    A bot whose name belongs to somebody else, or whose key was revoked, is left out.
+    """
+    for kind in kinds:
+        try:
+            account, _ = await registry.register(kind.name, None, token)
+            if account.max_games != MAX_GAMES:
+                account = await registry.set_max_games(account.player, MAX_GAMES)
+        except GmError as error:
+            logger.warning("a bot is left out", bot=kind.name, reason=str(error))
+            continue
+        if account.key is None:
+            logger.warning("a bot is left out", bot=kind.name, reason="its key is revoked: gmd rekey gives it another")
+            continue
+        roster.add(account.player, kind)
+
+
+class Keys:
+    """The keys that this run has given to the bots."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._made: dict[int, tuple[str, bytes]] = {}
+
+    async def key_of(self, account: Account) -> str:
+        """Return a bot's key; another one where it has none from this run, or where somebody has replaced it."""
+        key, stored = self._made.get(account.player, ("", b""))
+        if stored == account.key:
+            return key
+        changed, new = await self._registry.rekey(account.player, None)
+        assert new is not None  # only a repeated request has none
+        assert changed.key is not None
+        self._made[account.player] = new, changed.key
+        return new

@@ -1,0 +1,113 @@
+"""Opens what the daemon's bots need, and runs them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import trio
+
+from gmd.config import Config, ConfigError
+from gmd.event_log.opening import data_directory
+from gmd.in_process import InProcessClient
+from gmd.logger import get_logger
+from gmd.roster import BotKind, kinds_of
+from gmd.services import Services
+from gmd.tcp.listener import SessionServer
+from gmd.tcp.operator import operator_listener
+from gmd.unix_socket import MAX_PATH
+
+from .accounts import enlist, read_token
+from .supervisor import Patience, Supervisor
+
+logger = get_logger(__name__)
+
+#: The Unix socket that the bots' processes connect to, in a folder that only the daemon's user can open.
+SOCKET_NAME = "bots.sock"
+
+
+def bots_of(config: Config) -> list[BotKind]:
+    """Return the bots that the configuration names.
+
+    :raises ConfigError: there is no such bot, or it needs an extra that is not installed.
+    """
+    kinds = kinds_of(config.bots)
+    for kind in kinds:
+        if missing := [module for module in kind.needs if find_spec(module) is None]:
+            raise ConfigError(
+                f"bots: {kind.name} needs {', '.join(missing)}: install gmd with the extra train, or leave it out"
+            )
+    return kinds
+
+
+class BotDoor:
+    """The bots' way in.
+
+    :ivar door: the server of their sessions, and where their processes connect.
+    :ivar path: that listener's path.
+    """
+
+    def __init__(self, session_server: SessionServer, listener: trio.SocketListener, path: str) -> None:
+        self.door: tuple[SessionServer, Sequence[trio.SocketListener]] = (session_server, [listener])
+        self.path = path
+
+
+@asynccontextmanager
+async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> AsyncIterator[BotDoor | None]:
+    """Register the bots, so that nobody else takes their names, and listen for their processes.
+
+    It is None where there are no bots, or where there cannot be a socket, which is logged.
+    """
+    if not kinds:
+        yield None
+        return
+    with (
+        _folder(data_directory(config.data)) as folder,
+        operator_listener(folder, SOCKET_NAME) as listener,
+    ):
+        if listener is None:
+            yield None
+            return
+        try:
+            token = read_token(data_directory(config.data))
+        except OSError as error:
+            logger.warning("there are no bots: their token cannot be stored", reason=error.strerror)
+            yield None
+            return
+        services.roster.at_once = config.bot_games or _processors()
+        await enlist(kinds, services.authenticator.registry, token, services.roster)
+        yield BotDoor(SessionServer(services), listener, str(folder / SOCKET_NAME))
+
+
+@asynccontextmanager
+async def running_bots(
+    door: BotDoor | None, config: Config, services: Services, local: InProcessClient
+) -> AsyncIterator[None]:
+    """Let the bots play; at the end, their games are left as they are."""
+    if door is None:
+        yield
+        return
+    patience = Patience(config.bot_move_timeout, config.bot_idle_timeout)
+    supervisor = Supervisor(services, local, door.path, patience)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervisor.run)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+@contextmanager
+def _folder(data: Path | None) -> Iterator[Path]:
+    """Yield a folder for the socket: the data directory, or a temporary one where that has too long a path."""
+    if data is not None and len(os.fsencode((data / SOCKET_NAME).resolve())) <= MAX_PATH:
+        yield data.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="gmd-bots-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _processors() -> int:
+    return min(100, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)

@@ -1,0 +1,247 @@
+"""The daemon's own bots: they take invitations, each game has a process, and a process that dies loses its game."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+import structlog
+
+from gm_bots.minimax.bots import MinimaxBots
+from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
+from gm_bots.random_bot import RandomBots
+from gm_bots.recon_zero.bot import ReconZeroBots
+from gmd.config import EMBEDDED, SERVED, ConfigError
+from gmd.roster import KINDS, kinds_of
+from tests.helpers import Client, Json, connected, running_daemon
+from tests.http.helpers import http_daemon, scrape
+from tests.serving import Served, children_of, served
+
+ME = 7
+
+
+def kind(name: str) -> Any:
+    return next(each for each in KINDS if each.name == name)
+
+
+async def bots_of(client: Client) -> dict[str, int]:
+    """Return the ids of the server's bots by name."""
+    return {bot["name"]: bot["player"] for bot in (await client.ask("hello"))["bots"]}
+
+
+async def play(client: Client, game_id: int, plies: int, player: int = ME) -> Json:
+    """Play the first legal moves of chess until a game has so many plies, or is over; return its state."""
+    while True:
+        reply = await client.ask("wait", game_id=game_id, player=player)
+        assert reply["error"] is None, reply
+        state: Json = reply["state"]
+        if state["phase"] == "over" or state["ply_index"] >= plies:
+            return state
+        move = next(iter(chess.Board(state["fen"]).legal_moves)).uci()
+        await client.ask("move", game_id=game_id, player=player, move=move)
+
+
+def worker_of(events: list[Json], game_id: int) -> int:
+    return [event["pid"] for event in events if event["event"] == "a bot begins" and event["game_id"] == game_id][-1]
+
+
+def test_levels_and_variants_are_those_of_the_bots() -> None:
+    levels = {each.name.removeprefix("minimax").lstrip("-") or DEFAULT_LEVEL: each for each in KINDS[:5]}
+    assert {name: each.about for name, each in levels.items()} == {
+        name: level.describe() for name, level in LEVELS.items()
+    }
+    for name, level in LEVELS.items():
+        limit = {"movetime": level.limit.seconds} if level.limit.seconds else {"depth": level.limit.depth}
+        margin = {"margin": level.margin} if level.margin else {}
+        options = ",".join(f"{option}={value:g}" for option, value in {**limit, **margin}.items())
+        assert levels[name].spec == f"minimax:{options}"
+        assert levels[name].seeded == bool(level.margin)
+    for name, bots in (("minimax", MinimaxBots), ("random", RandomBots), ("recon-zero", ReconZeroBots)):
+        assert set(kind(name).variants) == bots.variants
+        assert kind(name).rejoins == bots.joins_late
+
+
+def test_setting_names_makes_levels_or_none() -> None:
+    assert [each.name for each in kinds_of("random,minimax-club")] == ["minimax-club", "random"]
+    assert kinds_of("none") == []
+    with pytest.raises(ConfigError, match=r"bots: 'stockfish' is not a bot of gmd's; name some of minimax, "):
+        kinds_of("stockfish")
+    assert (EMBEDDED.bots, SERVED.bots) == ("none", "minimax,random")
+
+
+async def test_open_player_plays_a_bot_that_it_names_in_a_new_game() -> None:
+    async with running_daemon(bots="minimax-beginner", bot_games=1) as daemon, connected(daemon) as client:
+        bots = await bots_of(client)
+        game = await client.new_game(ME, bots["minimax-beginner"])
+        state = await play(client, game["game_id"], 6)
+        assert state["ply_index"] == 6
+
+
+async def test_registered_player_challenges_a_bot_to_blind_chess_by_name() -> None:
+    async with running_daemon(bots="random", require_registration=True) as daemon, connected(daemon) as client:
+        made = await client.ask("register", name="ann")
+        who = {"player": made["player"], "key": made["key"]}
+        game = await client.ask("challenge", opponent="random", variant="rbc", color="black", **who)
+        assert game["error"] is None, game
+        turn = await client.ask("wait", game_id=game["game_id"], **who)
+        assert (turn["state"]["turn"], turn["state"]["ply_index"]) == ("black", 1)
+
+
+async def test_names_of_bots_are_taken_from_the_start() -> None:
+    async with running_daemon(bots="random") as daemon, connected(daemon) as client:
+        reply = await client.ask("register", name="Random")
+        assert reply["error"] == "name: 'Random' is taken; choose another"
+
+
+async def test_bot_whose_name_is_taken_is_left_out(tmp_path: Path) -> None:
+    async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+        await client.ask("register", name="random")
+    async with running_daemon(data=str(tmp_path), bots="random,minimax-club") as daemon, connected(daemon) as client:
+        assert list(await bots_of(client)) == ["minimax-club"]
+
+
+async def test_variant_that_the_bot_does_not_play_is_declined() -> None:
+    async with running_daemon(bots="minimax-club") as daemon, connected(daemon) as client:
+        bots = await bots_of(client)
+        game = await client.new_game(ME, bots["minimax-club"], variant="crazyhouse")
+        shown = await client.ask("wait", game_id=game["game_id"], player=None, ply=0)
+        assert shown["state"]["termination"] == "declined"
+
+
+async def test_game_beyond_the_places_waits_and_its_sender_sees_how_many_are_before_it() -> None:
+    async with (
+        http_daemon(bots="random", bot_games=1, bot_idle_timeout=10_000) as (daemon, http),
+        connected(daemon) as client,
+    ):
+        made = await client.ask("register", name="ann")
+        await client.ask("hello", name="ann", key=made["key"])
+        games = [await client.ask("challenge", opponent="random", color="white") for _ in range(3)]
+        first, second, third = (game["game_id"] for game in games)
+        await play(client, first, 2, made["player"])
+        rows = (await client.ask("invitations"))["sent"]
+        assert [(row["game_id"], row["ahead"]) for row in rows] == [(second, 0), (third, 1)]
+        found = await scrape(http)
+        assert (found.value("gmd_bot_games"), found.value("gmd_bot_games_waiting")) == (1, 2)
+        await client.ask("end_game", game_id=first, termination="resignation_white")
+        assert (await play(client, second, 2, made["player"]))["ply_index"] == 2
+        assert (await scrape(http)).value("gmd_bot_failures_total") == 0
+
+
+async def test_game_that_stands_still_gives_its_place_away_and_goes_on_later() -> None:
+    async with running_daemon(bots="random", bot_games=1, bot_idle_timeout=0.01) as daemon, connected(daemon) as client:
+        bot = (await bots_of(client))["random"]
+        games = [(await client.new_game(ME, bot))["game_id"] for _ in range(2)]
+        for plies in (2, 4):
+            for game_id in games:
+                assert (await play(client, game_id, plies))["ply_index"] == plies
+
+
+async def test_killed_process_loses_its_game_and_the_next_game_has_another() -> None:
+    async with http_daemon(bots="random", bot_games=1) as (daemon, http), connected(daemon) as client:
+        with structlog.testing.capture_logs() as events:
+            bot = (await bots_of(client))["random"]
+            first = (await client.new_game(ME, bot))["game_id"]
+            await play(client, first, 2)
+            os.kill(worker_of(events, first), signal.SIGKILL)
+            ended = await client.ask("wait", game_id=first, player=None, ply=2)
+            assert ended["state"]["termination"] == "resignation_black"
+            second = (await client.new_game(ME, bot))["game_id"]
+            assert (await play(client, second, 2))["ply_index"] == 2
+            assert worker_of(events, second) != worker_of(events, first)
+        assert (await scrape(http)).value("gmd_bot_failures_total") == 1
+        failed = next(event for event in events if event["event"] == "a bot failed")
+        assert (failed["bot"], failed["game_id"], failed["reason"]) == ("random", first, "signal 9")
+
+
+async def test_process_that_hangs_loses_its_game() -> None:
+    async with running_daemon(bots="random", bot_games=1, bot_move_timeout=0.5) as daemon, connected(daemon) as client:
+        with structlog.testing.capture_logs() as events:
+            bot = (await bots_of(client))["random"]
+            game_id = (await client.new_game(ME, bot))["game_id"]
+            state = await play(client, game_id, 2)
+            os.kill(worker_of(events, game_id), signal.SIGSTOP)
+            move = next(iter(chess.Board(state["fen"]).legal_moves)).uci()
+            await client.ask("move", game_id=game_id, player=ME, move=move)
+            ended = await client.ask("wait", game_id=game_id, player=None, ply=3)
+            assert ended["state"]["termination"] == "resignation_black"
+
+
+@asynccontextmanager
+async def client_of(daemon: Served) -> AsyncIterator[Client]:
+    async with daemon.client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tmp_path: Path, end: int) -> None:
+    arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner", "--bot-games", "2")
+    with served(*arguments) as daemon:
+        async with client_of(daemon) as client:
+            bot = (await bots_of(client))["minimax-beginner"]
+            chess_game = (await client.new_game(ME, bot))["game_id"]
+            await play(client, chess_game, 2)
+        watched = [os.pidfd_open(child) for child in workers_of(daemon.process.pid)]
+        assert len(watched) == 1
+        assert daemon.stop(end) in (0, -end)
+        for descriptor in watched:
+            poll = select.poll()
+            poll.register(descriptor)
+            assert poll.poll(60_000)  # readable: the process has ended
+            os.close(descriptor)
+    with served(*arguments) as daemon:
+        async with client_of(daemon) as client:
+            assert (await bots_of(client))["minimax-beginner"] == bot
+            assert (await play(client, chess_game, 4))["ply_index"] == 4
+        assert daemon.stop(signal.SIGTERM) == 0
+
+
+def workers_of(pid: int) -> list[int]:
+    """Return the bots' processes of a daemon."""
+    return [child for child in children_of(pid) if b"gm_arena.resident" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+async def test_bots_are_announced_and_cost_no_process_before_a_game() -> None:
+    with served("--bots", "minimax,random", "--bot-games", "2") as daemon:
+        names = "minimax, minimax-beginner, minimax-novice, minimax-club, minimax-expert, random"
+        assert f"Bots that play whoever invites them, 2 games at a time: {names}" in daemon.lines
+        assert workers_of(daemon.process.pid) == []
+        assert daemon.stop(signal.SIGTERM) == 0
+
+
+async def test_key_is_neither_among_the_arguments_nor_the_variables_of_a_process() -> None:
+    with served("--bots", "random", env={"GMD_METRICS_TOKEN": "geheim"}) as daemon:
+        async with client_of(daemon) as client:
+            bot = (await bots_of(client))["random"]
+            await play(client, (await client.new_game(ME, bot))["game_id"], 2)
+            (worker,) = workers_of(daemon.process.pid)
+            assert shown_of(worker, "cmdline")[1:] == [b"-P", b"-m", b"gm_arena.resident"]
+            assert [variable for variable in shown_of(worker, "environ") if variable.startswith(b"GMD_")] == []
+
+
+def shown_of(pid: int, file: str) -> list[bytes]:
+    """Return a list that the system shows of a process to other programs of its user."""
+    return Path(f"/proc/{pid}/{file}").read_bytes().rstrip(b"\0").split(b"\0")
+
+
+async def test_minimax_goes_on_with_blind_chess_after_a_restart(tmp_path: Path) -> None:
+    arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner")
+    game_id = 0
+    for plies in (2, 4):
+        with served(*arguments) as daemon:
+            async with client_of(daemon) as client:
+                bot = (await bots_of(client))["minimax-beginner"]
+                game_id = game_id or (await client.new_game(ME, bot, variant="rbc"))["game_id"]
+                await client.ask("wait", game_id=game_id, player=ME)
+                for kind_of, field in (("sense", "square"), ("move", "move")):
+                    reply = await client.ask(kind_of, game_id=game_id, player=ME, **{field: None})
+                    assert reply["error"] is None, reply
+                state = (await client.ask("wait", game_id=game_id, player=ME))["state"]
+                assert (state["phase"], state["ply_index"]) == ("sense", plies)
+            daemon.stop(signal.SIGKILL)

@@ -1,0 +1,72 @@
+"""Commands that the manual shows in indented blocks, which no reader runs one after the other, are valid."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from gmd.cli import main
+from tests.bots.recon_zero.learning import needs_torch
+from tests.cli.parsing import parse
+from tests.docs.pages import MANUAL, ROOT
+
+_COMMAND = re.compile(r"^    (?:.*(?:&& |--spec \S+ ))?(?:\.venv/bin/)?((?:gmd|gmcat) .*)$", re.MULTILINE)
+#: Begins what the shell takes: a pipe, a redirection, a comment, or the end of a group.
+_SHELL = re.compile(r"[|>#)]|\d>")
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """Yield the words of a page's commands of gmd and gmcat, without what is for the shell."""
+    for line in _COMMAND.findall(page.read_text("utf-8")):
+        words = shlex.split(line, comments=True)
+        end = next((number for number, word in enumerate(words) if _SHELL.match(word)), len(words))
+        yield words[:end]
+
+
+PAGES = sorted(page for page in [ROOT / "README.md", *MANUAL.glob("*/*.md")] if any(commands(page)))
+
+
+def test_pages_with_commands_are_found() -> None:
+    assert {page.stem for page in PAGES} >= {"README", "production", "train-recon-zero", "is-it-better"}
+    assert sum(len(list(commands(page))) for page in PAGES) >= 20
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_have_known_options_and_values(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt"):
+        Path(file).parent.mkdir(exist_ok=True)
+        Path(file).write_text("")
+    for program, *words in commands(page):
+        if program == "gmcat":
+            assert json.loads(words[-1])["kind"]
+        elif "--help" in words:
+            assert CliRunner().invoke(main, words).exit_code == 0
+        else:
+            assert parse(main, words).command.name == words[0] or len(words) > 1
+
+
+def test_unknown_option_in_a_page_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Text:\n\n    gmd check --repare  # mends\n", "utf-8")
+    ((_, *words),) = commands(page)
+    with pytest.raises(click.NoSuchOption):
+        parse(main, words)
+
+
+@needs_torch
+def test_first_command_of_the_training_page_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's evaluations are run in ``tests/bots/recon_zero/test_evaluate.py``, with a smaller network."""
+    monkeypatch.chdir(tmp_path)
+    (_, *words), *_ = commands(MANUAL / "tutorials/train-recon-zero.md")
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    assert len((tmp_path / "training/log.jsonl").read_text("utf-8").splitlines()) == 2
+    assert (tmp_path / "training/loss.png").exists()
