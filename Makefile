@@ -15,10 +15,14 @@ INSTALL := $(PIP) install --quiet --editable
 # remove the old one, which has the same name.
 UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-client
 
+# pip shows nothing of what the build says.
+BOARD = test -e gmd/http/pages/static/cm-chessboard/LICENSE || \
+  echo 'The moving board of the pages could not be downloaded: they show still ones. To try again: make board'
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test lint docs dist proof proof-share bench clean
+.PHONY: help serve test lint docs dist proof proof-share bench board clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
@@ -29,6 +33,7 @@ help:
 	@echo 'make proof        run the proofs at full size, which takes long'
 	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
+	@echo 'make board        download the moving board of the pages, if the installation could not'
 	@echo 'make clean        remove what these make'
 	@echo
 	@echo 'ARGS adds arguments, as in: make serve ARGS="--port 7200", make test ARGS="-k clock"'
@@ -68,14 +73,19 @@ proof-share: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)
 
+board: $(VENV)/.made
+	@$(PIP) install --quiet hatchling
+	@$(BIN)/python deploy/packaging/board.py
+
 clean:
-	rm -rf $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf gmd/http/pages/static/cm-chessboard $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.made
 	@echo 'Installing gmd into $(VENV)'
 	@$(UNINSTALL)
 	@$(INSTALL) .
+	@$(BOARD)
 	@touch $@
 
 # .installed-test has the extra "test", and so on.
@@ -83,6 +93,7 @@ $(VENV)/.installed-%: pyproject.toml $(VENV)/.made
 	@echo 'Installing gmd and what "make $*" needs into $(VENV)'
 	@$(UNINSTALL)
 	@$(INSTALL) '.[$*]'
+	@$(BOARD)
 	@touch $@
 
 $(VENV)/.made:

@@ -32,7 +32,7 @@ class Server:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        self.address = self._address_in_line()
+        self.address = self._address_in_line(" listening on ")
 
     def cpu_seconds(self) -> float | None:
         """Return the processor time used so far, in seconds; None if the system does not say (Linux does)."""
@@ -67,10 +67,11 @@ class Server:
         """
         return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def _address_in_line(self) -> tuple[str, int]:
-        """Read the next line that it prints, and return the last ``host:port`` in it."""
+    def _address_in_line(self, says: str) -> tuple[str, int]:
+        """Read the lines that it prints up to one that says this, and return the last ``host:port`` in that."""
         assert self._process.stdout is not None
-        host, port = _ADDRESS.findall(self._process.stdout.readline())[-1]
+        line = next(line for line in self._process.stdout if says in line)
+        host, port = _ADDRESS.findall(line)[-1]
         return host, int(port)
 
 
@@ -89,7 +90,7 @@ class Daemon(Server):
     @cached_property
     def http(self) -> tuple[str, int]:
         """The host and port of its HTTP server, if that is enabled."""
-        return self._address_in_line()
+        return self._address_in_line("HTTP on ")
 
     def metric(self, name: str) -> float:
         """Return the value of one of its metrics without labels."""
@@ -124,7 +125,7 @@ def _process(*arguments: str, checkout: str | None = None) -> Iterator[subproces
 
 @contextmanager
 def server(*arguments: str) -> Iterator[Server]:
-    """Run ``python -m ARGUMENTS``, whose first line ends in ``host:port``."""
+    """Run ``python -m ARGUMENTS``, which prints ``listening on host:port``."""
     with _process("-m", *arguments) as process:
         yield Server(process)
 

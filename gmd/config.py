@@ -266,6 +266,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     http: Annotated[bool, Meta(description="Serve HTTP, too: reconchess's API, metrics, health.")] = False
     http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
+    pages: Annotated[bool, Meta(description="Serve pages for browsers over HTTP: to watch, to replay and to play.")] = (
+        True
+    )
     http_tls: Annotated[
         bool,
         Meta(description="Use TLS for HTTP if there is a certificate for it; a proxy may want plaintext."),

@@ -53,6 +53,8 @@ class Sender:
     arrived: float
     #: Whether the request marks its player as present.
     shows_presence: bool = True
+    #: Whether it has shown the spectator key: requests without a player then see everything.
+    oversees: bool = False
 
 
 class InProcessClient:
@@ -87,6 +89,7 @@ class InProcessClient:
             self._in_hand.add(scope)
             sender = sender or Sender(None, "", loop_time.now())
             session = ClientSession(self._services, authority, peer=sender.peer, authenticated=sender.authenticated)
+            session.oversees |= sender.oversees
             try:
                 return await self._answer(session, encode({"kind": kind, **fields}), sender)
             finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 
 from gm_protocol.errors import Unauthorized
@@ -19,6 +20,16 @@ class Spectators:
         self._key = (key or "").encode()
         #: Whether requests without a key see everything.
         self.unasked = live and trusted
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether a key shows live games in full that are not shown without it."""
+        return self._live and bool(self._key) and not self.unasked
+
+    @property
+    def seal(self) -> bytes:
+        """A value that changes with the key, for what a spectator gets in return for it."""
+        return hashlib.sha256(self._key).digest()
 
     def __str__(self) -> str:
         """Return a description of the allowed spectators, for the operator."""

@@ -36,9 +36,15 @@ class Served:
     def __init__(self, process: subprocess.Popen[str], lines: list[str]) -> None:
         self.process = process
         self.lines = lines
-        match = re.fullmatch(r"gmd \S+ listening on (.*):(\d+)", lines[0])
+        match = next(filter(None, (re.fullmatch(r"gmd \S+ listening on (.*):(\d+)", line) for line in lines)), None)
         assert match, lines
         self.host, self.port = match[1].strip("[]"), int(match[2])
+
+    @property
+    def http(self) -> str:
+        """Return the address of HTTP, as it is printed, without a slash at its end."""
+        (line,) = (line for line in self.lines if line.startswith("HTTP on "))
+        return line.removeprefix("HTTP on ").split(": ")[0]
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:

@@ -58,6 +58,7 @@ OTHER: dict[str, object] = {
     "http": False,
     "http_host": "0.0.0.0",
     "http_port": 7280,
+    "pages": False,
     "http_tls": False,
     "http_tls_cert": "http-cert.pem",
     "http_tls_key": "http-key.pem",

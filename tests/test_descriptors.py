@@ -70,7 +70,7 @@ async def said_to(stream: trio.SocketStream) -> Json:
 async def test_every_request_is_answered_when_a_crowd_has_taken_all_descriptors(crowded: str, tmp_path: Path) -> None:
     arguments = ("--data", str(tmp_path), "--http", "--http-port", "0", "--max-failures-per-minute", "1000")
     with served(*arguments, limit=f"-n {LIMIT}") as daemon:
-        http_port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
+        http_port = int(daemon.http.rpartition(":")[2])
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
         connection = http.client.HTTPConnection("127.0.0.1", http_port, timeout=STOP_SECONDS)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -224,16 +225,32 @@ def test_port_in_use_is_reported_in_one_line() -> None:
 def test_daemon_prints_where_it_serves_http() -> None:
     with served("--http", "--http-port", "0") as daemon:
         match = re.fullmatch(
-            r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[1]
+            r"HTTP on http://127\.0\.0\.1:(\d+): reconchess's API, /metrics, /healthz", daemon.lines[2]
         )
         assert match
         assert urllib.request.urlopen(f"http://127.0.0.1:{match[1]}/healthz").status == 200
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_daemon_prints_the_address_of_its_pages_first(host: str) -> None:
+    with served("--http", "--http-port", "0", "--http-host", host) as daemon:
+        said, address = daemon.lines[0].split(": ", 1)
+        assert said == "Play and watch in a browser"
+        assert address == f"http://127.0.0.1:{daemon.http.rpartition(':')[2]}/"
+        assert urllib.request.urlopen(address).headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_daemon_without_pages_prints_no_address_of_them() -> None:
+    with served("--http", "--http-port", "0", "--no-pages") as daemon:
+        assert daemon.lines[0].startswith("gmd ")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{daemon.http}/")
+
+
 async def test_daemon_stops_in_time_when_http_clients_stay() -> None:
     with served("--http", "--http-port", "0") as daemon:
-        port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
+        port = int(daemon.http.rpartition(":")[2])
         streams = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(3)]
         _, half, answered = streams
         await half.send_all(b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n")

@@ -184,6 +184,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
 
 
 def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
+    if config.pages and daemon.http_addresses:
+        yield f"Play and watch in a browser: {_page_address(daemon)}"
     for host, port in daemon.addresses:
         yield f"gmd {VERSION} listening on {_text(host, port)}"
     for host, port in daemon.http_addresses:
@@ -202,6 +204,13 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     if config.spectate == "live":
         yield f"Live games are shown in full to {daemon.spectators}"
     yield f"Try: {_first_command(daemon, config)}"
+
+
+def _page_address(daemon: Daemon) -> str:
+    """Return the address of the pages, to be opened on this machine."""
+    host, port = daemon.http_addresses[0]
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"{'http' if _http_certificate(daemon) is None else 'https'}://{_text(here, port)}/"
 
 
 def _http_certificate(daemon: Daemon) -> Certificate | None:

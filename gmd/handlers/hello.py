@@ -10,7 +10,7 @@ from gm_protocol.messages import REQUESTS, Hello, HelloReply, ServerBot
 from gmd.players.account import Account
 from gmd.requests.accounts import find_account
 from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise
+from gmd.requests.permission import authorise, may_oversee
 from gmd.version import VERSION
 
 #: The highest version of the protocol that this server speaks.
@@ -21,7 +21,7 @@ async def hello(request: Hello, context: RequestContext) -> PendingReply:
     """Set the session's player, and whether it may watch live games in full; a refused hello clears both."""
     session = context.session
     session.forget()
-    oversees = _may_oversee(request.spectator_key, context) or session.is_operator
+    oversees = may_oversee(request.spectator_key, context.services, session.peer) or session.is_operator
     session.player = await _player(request, context)
     session.oversees = oversees
     reply = HelloReply(
@@ -57,24 +57,6 @@ async def _player(request: Hello, context: RequestContext) -> int | None:
     if account is not None and account.key is not None:
         context.session.prove(account)
     return player
-
-
-def _may_oversee(key: str | None, context: RequestContext) -> bool:
-    """Return whether the session may watch live games in full.
-
-    The spectator key may be weak, so guesses are rate-limited as those of passwords are.
-    """
-    spectators, failures, peer = (
-        context.services.spectators,
-        context.services.authenticator.failures,
-        context.session.peer,
-    )
-    if key is None:
-        return spectators.may_oversee(None)
-    failures.take(peer)
-    allowed = spectators.may_oversee(key)
-    failures.give_back(peer)
-    return allowed
 
 
 async def _named(request: Hello, player: int | None, context: RequestContext) -> Account:

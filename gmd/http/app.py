@@ -12,6 +12,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
+from litestar.types import ControllerRouterHandler
 
 from gm_protocol.errors import GmError
 from gmd.in_process import Refused
@@ -88,9 +89,18 @@ ROUTES = (*HEALTH_ROUTES, API)
 
 def make_app(backend: Backend) -> Litestar:
     """Return the application for one daemon. A handler reaches the daemon by a parameter ``backend: FromDaemon``."""
+    settings, routes = _settings(backend), list[ControllerRouterHandler](ROUTES)
+    if backend.site is not None:
+        from .pages.error_pages import refused_anywhere  # these import jinja2
+        from .pages.rendering import template_config
+        from .pages.routes import PAGE_ROUTES
+
+        routes.append(PAGE_ROUTES)
+        settings["exception_handlers"][HTTPException] = refused_anywhere
+        settings["template_config"] = template_config(backend.site)
     return Litestar(
-        ROUTES,
-        **_settings(backend),
+        routes,
+        **settings,
         middleware=[digits_alone],
         openapi_config=OpenAPIConfig(
             title="gmd",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
@@ -14,6 +14,9 @@ from gmd.services import Services
 
 from .claims import Claims
 from .peers import Proxies
+
+if TYPE_CHECKING:
+    from .pages.site import Site
 
 
 class Port(Protocol):
@@ -70,6 +73,14 @@ class Backend(Vitals):
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
+    #: What the pages share; None where there are none.
+    site: Site | None = None
+
+    @property
+    def pages(self) -> Site:
+        """What the pages share, for routes of pages, which exist only where there are pages."""
+        assert self.site is not None
+        return self.site
 
 
 #: The types of a handler's parameter ``backend``: the whole daemon, or only its health and counters.

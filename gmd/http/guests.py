@@ -74,7 +74,9 @@ FromGuest = NamedDependency[SkipValidation[Guest]]
 def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
     """Return the sender of a request, whom :func:`registered` has authenticated before."""
     account, authenticator = request.scope.get("user"), backend.services.authenticator
-    return Guest(backend.in_process, _peer(request, backend), _arrived(request), account, backend.claims, authenticator)
+    return Guest(
+        backend.in_process, peer_of(request, backend), arrived_of(request), account, backend.claims, authenticator
+    )
 
 
 async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -85,7 +87,9 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     :raises TooMany: too many attempts have failed, or too many are in progress.
     """
     backend: Backend = connection.app.state.backend
-    connection.scope["user"] = await admit(backend, connection.headers.get("authorization"), _peer(connection, backend))
+    connection.scope["user"] = await admit(
+        backend, connection.headers.get("authorization"), peer_of(connection, backend)
+    )
 
 
 async def admit(backend: Backend, authorization: str | None, peer: str) -> Account:
@@ -142,7 +146,8 @@ def _basic(header: str | None) -> tuple[str, str]:
     return name, secret
 
 
-def _peer(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
+def peer_of(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
+    """Return where a request comes from, as host:port."""
     client = connection.scope.get("client")
     return backend.proxies.peer(client, connection.headers.getall("x-forwarded-for", []))
 
@@ -152,6 +157,7 @@ def connection_of(request: Request[Any, Any, Any]) -> str:
     return "{}:{}".format(*request.scope.get("client") or ("", 0))
 
 
-def _arrived(connection: ASGIConnection[Any, Any, Any, Any]) -> float:
+def arrived_of(connection: ASGIConnection[Any, Any, Any, Any]) -> float:
+    """Return when a request's last byte was read, in the loop's time."""
     extensions = cast(dict[str, dict[str, float]], connection.scope.get("extensions"))
     return extensions[ARRIVED]["time"]

@@ -7,6 +7,7 @@ a log might not recognise these as names of the same game.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from litestar.exceptions import NotFoundException
 from litestar.types import ASGIApp, Receive, Scope, Send
@@ -21,13 +22,17 @@ def digits_alone(app: ASGIApp) -> ASGIApp:
     """
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("path_params") and not _has_digits_alone(scope["path"], scope["path_template"]):
+        parameters = scope.get("path_params")
+        if parameters and not _has_digits_alone(scope["path"], scope["path_template"], parameters):
             raise NotFoundException
         await app(scope, receive, send)
 
     return checked
 
 
-def _has_digits_alone(path: str, template: str) -> bool:
+def _has_digits_alone(path: str, template: str, parameters: dict[str, Any]) -> bool:
+    """Return whether all numbers of a path are in digits; parameters of other types, such as files, may be anything."""
     given, expected = ([part for part in each.split("/") if part] for each in (path, template))
-    return all(_DIGITS.fullmatch(part) for part, name in zip(given, expected, strict=True) if name.startswith("{"))
+    named = zip(given, expected, strict=False)  # a file, the last parameter, may have several parts
+    numbers = (part for part, name in named if name.startswith("{") and isinstance(parameters[name[1:-1]], int))
+    return all(map(_DIGITS.fullmatch, numbers))

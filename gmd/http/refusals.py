@@ -50,16 +50,17 @@ class Unusual(Exception):
 def refusal(_: Request[Any, Any, Any], refused: GmError | Refused | Unusual) -> Response[HttpError]:
     """Return the response to a refused request."""
     status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
-    headers, retry_after = {}, _retry_after(refused)
+    headers, seconds = {}, retry_after(refused)
     if status == HTTP_401_UNAUTHORIZED:
         headers["www-authenticate"] = CHALLENGE
     elif status == HTTP_503_SERVICE_UNAVAILABLE:
-        headers["retry-after"] = str(retry_after or RETRY_SECONDS)
-    body = HttpError(str(refused), refused.code, UNSET if retry_after is None else retry_after)
+        headers["retry-after"] = str(seconds or RETRY_SECONDS)
+    body = HttpError(str(refused), refused.code, UNSET if seconds is None else seconds)
     return Response(body, status_code=status, headers=headers)
 
 
-def _retry_after(refused: GmError | Refused | Unusual) -> int | None:
+def retry_after(refused: GmError | Refused | Unusual) -> int | None:
+    """Return the seconds until a retry that a refusal names; None for one that names none."""
     given = refused.reply.get("retry_after") if isinstance(refused, Refused) else getattr(refused, "retry_after", None)
     return None if given is None else ceil(given)
 

@@ -10,17 +10,22 @@ import trio
 from hypercorn.typing import ASGIFramework
 
 from gmd.config import Config
+from gmd.event_log.opening import data_directory
 from gmd.in_process import InProcessClient
 from gmd.listening import is_local
 from gmd.logger import get_logger
 from gmd.places import share_of
 from gmd.players.credentials import Credentials
+from gmd.services import Services
 from gmd.tls import Certificate
 
 from .app import make_app
 from .backend import Backend, Vitals
 from .claims import Claims
 from .lag import watch_lag
+from .pages.secret import session_key
+from .pages.site import Site
+from .pages.visitor import Sessions
 from .peers import Proxies
 from .server import HttpServer
 from .shortcut import Shortcut
@@ -33,6 +38,7 @@ class HttpService:
 
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar shortcut: answers plain requests for games.
+    :ivar site: what its pages share; None without pages.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class HttpService:
         """:param certificate: puts TLS on every connection.
         :param in_process: handles the protocol requests that routes make.
         :raises ConfigError: the setting ``trusted_proxies`` cannot be parsed.
+        :raises DataError: the key of the visitors' cookies cannot be kept in the data directory.
         """
         if config.metrics_token is None and not all(map(is_local, listeners)):
             logger.warning(
@@ -82,12 +89,14 @@ class HttpService:
         #: Which connection plays which game for its player.
         self.claims = Claims(services.limits.start_seconds)
         services.authenticator.registry.when_revoked(self.claims.forget_player)
+        self.site = _site_of(config, services)
         backend = Backend(
             **{each.name: getattr(vitals, each.name) for each in fields(vitals)},
             in_process=in_process,
             credentials=Credentials(services.authenticator),
             proxies=proxies,
             claims=self.claims,
+            site=self.site,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)
@@ -117,3 +126,12 @@ class HttpService:
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""
         await self._server.stop(patience)
+
+
+def _site_of(config: Config, services: Services) -> Site | None:
+    """Return what the pages share; None without pages."""
+    if not config.pages:
+        return None
+    return Site(
+        Sessions(services.authenticator.registry, services.spectators, session_key(data_directory(config.data)))
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gm_protocol.codec import kind_of
 from gm_protocol.errors import Unauthorized
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED
+from gmd.services import Services
 
 from .context import RequestContext
 
@@ -26,6 +27,23 @@ def authorise(context: RequestContext) -> None:
             authenticator.presence.seen(player)
     elif context.services.registered_only:
         raise Unauthorized(f"player: {player} is an open id, and this server takes only registered players")
+
+
+def may_oversee(key: str | None, services: Services, peer: str) -> bool:
+    """Return whether a spectator with this key, or with none, sees live games in full.
+
+    The spectator key may be weak, so guesses are rate-limited as those of passwords are.
+
+    :raises Unauthorized: the key is wrong.
+    :raises TooMany: too many failed attempts have come from this address.
+    """
+    spectators, failures = services.spectators, services.authenticator.failures
+    if key is None:
+        return spectators.may_oversee(None)
+    failures.take(peer)
+    allowed = spectators.may_oversee(key)
+    failures.give_back(peer)
+    return allowed
 
 
 def operator_only(context: RequestContext) -> None:

@@ -246,7 +246,7 @@ async def test_refusal_by_the_daemon_leaves_no_tournament_behind(tmp_path: Path)
 @pytest.mark.seconds(10)
 def test_bot_of_reconchess_s_client_plays_a_bot_on_tcp(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         rc_register(url, "on-http")
         key = gmd_process("register", "on-tcp", "--data", tmp_path).out.strip()
         connect = [sys.executable, "-m", "gmd", "connect", "--server", f"127.0.0.1:{daemon.port}"]

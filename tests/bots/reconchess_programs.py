@@ -34,7 +34,7 @@ def wins_by_rc_bot_match(module: str, name: str, environment: dict[str, str], fo
 def wins_by_rc_connect(module: str, environment: dict[str, str]) -> None:
     """Let rc-connect play the bot on a daemon, against a guest's random mover."""
     with served("--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         for name in ("bot", "guest"):
             rc_register(url, name)
         command = [sys.executable, "-u", str(BIN / "rc-connect"), module, "--server-url", url]

@@ -87,7 +87,7 @@ def test_leaderboard_is_the_same_by_socket_by_http_and_from_the_log(data: Path) 
     recomputed = gmd("leaderboard", "--data", data, "--recompute", "--json")
     assert sorted(rows(recomputed)) == sorted(ROWS)
     with served("--data", str(data), "--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         while not json.loads((ran := gmd("leaderboard", "--data", data, "--json")).out)["games"]:
             pass  # the daemon has just started and still computes the ratings
         assert ran.out == recomputed.out
@@ -126,7 +126,7 @@ def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
 def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
     certificates = make_certificates(tmp_path / "tls")
     with served("--data", ":memory:", "--http", "--http-port", "0", *certificates.flags) as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         ran = gmd("leaderboard", "--server", url, "--ca", certificates.ca, "--json")
         assert (ran.status, json.loads(ran.out)) == (0, {"leaderboard": [], "games": 0})
         for arguments, said in (
@@ -147,7 +147,7 @@ def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: 
 
 def test_https_to_a_port_without_tls_is_reported() -> None:
     with served("--data", ":memory:", "--http", "--http-port", "0") as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         ran = gmd("leaderboard", "--server", url.replace("http:", "https:"))
     assert ran.status == 2
     assert "does this port speak TLS? If not, use an http:// address" in ran.err

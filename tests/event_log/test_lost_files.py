@@ -97,7 +97,7 @@ async def test_deleted_wal_is_noticed_while_no_game_is_played(tmp_path: Path) ->
 
 async def test_moved_database_file_is_an_outage_until_it_is_back(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
-        http = daemon.lines[1].split("http://")[1].split(":")[1].rstrip(":")
+        http = daemon.http.rpartition(":")[2]
         client = await play_moves(daemon, "e4")
         (tmp_path / "games.sqlite").rename(tmp_path / "elsewhere")
         reply = await client.ask("move", game_id=1, player=2, move="e5")

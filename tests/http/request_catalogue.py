@@ -28,6 +28,9 @@ class HttpRequest:
     :ivar path: with ``{game_id}`` and ``{invitation_id}`` in place of the game's id.
     :ivar body: the value sent as JSON; None for no body.
     :ivar slow: whether it makes the daemon verify or hash a password.
+    :ivar form: the fields of a form, sent in place of JSON from one of our own pages; the visitor's token is added.
+    :ivar name: the last part of a path that ends with ``{name}``; with ``{game_id}`` in place of the game's id.
+    :ivar visits: whether a browser asks, with the cookie of who asks in place of HTTP Basic.
     """
 
     method: str
@@ -35,6 +38,9 @@ class HttpRequest:
     body: object = None
     who: Who = "observer"
     slow: bool = False
+    form: dict[str, str] | None = None
+    name: str = ""
+    visits: bool = False
 
     @property
     def route(self) -> Route:
@@ -44,14 +50,61 @@ class HttpRequest:
     def url(self, game_id: int) -> str:
         """Return the URL for a game; ``{invitation_id}+1`` is an invitation that does not exist."""
         return self.path.replace("{invitation_id}+1", f"{game_id + 10**6}").format(
-            game_id=game_id, invitation_id=game_id, path="no/such/page"
+            game_id=game_id,
+            invitation_id=game_id,
+            path="no/such/page",
+            version="0",
+            file="style.css",
+            name=self.name.format(game_id=game_id),
         )
 
 
 _ME, _INVITATIONS = "/api/users/me", "/api/invitations"
 _INVITATION = f"{_INVITATIONS}/{{invitation_id}}"
 
+#: A game's page and its files, in several forms.
+_NAMES = (
+    "{game_id}",
+    "{game_id}?part=1&flip=1",
+    "{game_id}?ply=0",
+    "{game_id}?view=black",
+    "{game_id}.svg",
+    "{game_id}.svg?view=white&size=200",
+    "{game_id}.svg?view=truth&ply=1",
+    "{game_id}.pgn",
+    "{game_id}.json",
+)
+_GAME_PAGES: tuple[HttpRequest, ...] = (
+    *(
+        HttpRequest("GET", "/games/{name}", who=who, name=name, visits=True)
+        for name in _NAMES
+        for who in ("observer", "stranger")
+    ),
+    HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    HttpRequest("GET", "/embed/{game_id}", visits=True),
+    HttpRequest("GET", "/embed/{game_id}?ply=0", who="nobody", visits=True),
+)
+
+#: Requests for pages. None of those that make a new guest or a new cookie is among them: both are random.
+PAGES: tuple[HttpRequest, ...] = (
+    *_GAME_PAGES,
+    HttpRequest("GET", "/", visits=True),
+    HttpRequest("GET", "/", who="stranger", visits=True),
+    HttpRequest("GET", "/", who="nobody", visits=True),
+    HttpRequest("GET", "/static/{version}/{file}", who="nobody", visits=True),
+    HttpRequest("GET", "/sign-in", visits=True),
+    HttpRequest("GET", "/register", who="nobody", visits=True),
+    HttpRequest("POST", "/sign-in", form={"name": "ann", "password": "wrong"}, who="nobody", slow=True, visits=True),
+    HttpRequest("POST", "/register", form={"name": "two  words", "password": "12", "again": "12"}, visits=True),
+    HttpRequest("POST", "/spectate", form={"spectator_key": "guess"}, who="nobody", visits=True),
+    HttpRequest("POST", "/sign-out", form={}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "link", "color": "white", "variant": "rbc"}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "name", "name": "other-bot"}, visits=True),
+    HttpRequest("POST", "/play", form={"opponent": "bot:7"}, who="stranger", visits=True),
+)
+
 OUTSIDE = (
+    *PAGES,
     # Requests about no player. The operator's counts need the token.
     HttpRequest("GET", "/healthz", who="nobody"),
     HttpRequest("GET", "/metrics", who="nobody"),
@@ -92,6 +145,18 @@ OUTSIDE = (
     HttpRequest("POST", f"{_INVITATION}/finish", who="stranger"),
     HttpRequest("POST", f"{_INVITATION}+1/finish"),
 )
+
+
+def described_routes_of(daemon: Daemon) -> set[Route]:
+    """Return the routes of a daemon's application that the OpenAPI document describes."""
+    assert daemon.http is not None
+    return {
+        (method, route.path_format)
+        for route in daemon.http._app.routes  # type: ignore[attr-defined]
+        if isinstance(route, HTTPRoute)
+        for method, (handler, _) in route.route_handler_map.items()
+        if method != "OPTIONS" and handler.resolve_include_in_schema()
+    }
 
 
 def routes_of(daemon: Daemon) -> set[Route]:

@@ -56,7 +56,7 @@ async def test_health_of_a_stopping_daemon_is_stopping_until_its_sessions_have_e
 
 async def test_daemon_with_a_full_disk_is_unhealthy_and_recovers_without_requests(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
-        address = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        address = daemon.http
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
         await client.ask("hello")
         async with httpx.AsyncClient(base_url=address, trust_env=False) as http:

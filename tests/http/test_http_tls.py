@@ -184,7 +184,7 @@ async def test_sighup_reloads_both_certificates(certificates: Certificates, tmp_
     game, own = (make_certificates(tmp_path / name) for name in ("game", "own"))
     flags = [*game.flags, *(flag.replace("--tls", "--http-tls") for flag in own.flags)]
     with served(*flags, *HTTP, env=JSON_LOG) as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         assert url.startswith("https://127.0.0.1:")
         renewed = make_certificates(tmp_path / "own")
         shutil.copy(own.key, game.key)  # this key does not belong to the game port's certificate
@@ -201,14 +201,14 @@ async def test_sighup_reloads_both_certificates(certificates: Certificates, tmp_
 
 def test_daemon_stops_although_a_handshake_never_ends(certificates: Certificates) -> None:
     with served(*certificates.flags, *HTTP) as daemon:
-        port = int(daemon.lines[1].split(": ")[0].rpartition(":")[2])
+        port = int(daemon.http.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)):
             assert daemon.stop(signal.SIGTERM) == 0
 
 
 def test_programs_of_reconchess_can_use_tls(certificates: Certificates) -> None:
     with served(*certificates.flags, *HTTP) as daemon:
-        url = daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        url = daemon.http
         fields = [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")]
         command = [sys.executable, str(Path(sys.executable).parent / "rc-register"), f"--server-url={url}", *fields]
         said = subprocess.run(

@@ -7,17 +7,22 @@ from functools import partial
 from typing import Any, cast
 from zlib import crc32
 
+import msgspec
 import pytest
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
+from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.games.rbc import RbcGame
 from gmd.http import service
 from gmd.http.app import make_app
 from gmd.http.backend import Backend
+from gmd.http.pages import game as game_page
+from gmd.http.pages.looking import Look, look_at
+from gmd.http.pages.visit import Visit
 from gmd.http.shortcut import Shortcut
 from gmd.live_games import LiveGame
 from gmd.lobby.admission import Admission
@@ -89,12 +94,31 @@ def room_by_position(admission: Admission, player: int) -> int:
     return _room(admission, player) or any(hash_of(game) % 2 for game in games_at_hand(admission._arbiter))
 
 
+async def look_at_the_truth(visit: Visit, game_id: int, seat: Color | None = None) -> Look:
+    """Show a page or a picture of the true position."""
+    look = await look_at(visit, game_id, seat)
+    game = (await visit.backend.services.arbiter.live_game(game_id)).game
+    if not isinstance(game, RbcGame):
+        return look
+    return Look(msgspec.structs.replace(look.state, fen=game.recon.board.fen()), look.seat)
+
+
 #: Those of the daemon's possible leaks that a route would pass on.
 OF_ROUTES: dict[str, Patch] = {
     **{
         name: LEAKS[name]
-        for name in ("the order of errors", "the phase off turn", "the order of moves", "a wait that ends at a sense")
+        for name in (
+            "the order of errors",
+            "the phase off turn",
+            "the order of moves",
+            "a wait that ends at a sense",
+            "the half-move clock",
+            "the size of a reply",
+            "the last move",
+            "everything, to nobody",
+        )
     },
+    "the position on pages and pictures": (game_page, "look_at", look_at_the_truth),
     "the list of invitations": (Lobby, "listed", listed_by_position),
     "accepting": (Lobby, "accept", refused_by_position),
     "finishing": (Lobby, "finish", refused_by_position),

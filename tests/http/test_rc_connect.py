@@ -42,7 +42,7 @@ ATTACKER = "attacker_bot"
 def url(tmp_path: Path) -> Iterator[str]:
     """Yield the URL at which a daemon serves HTTP."""
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
-        yield daemon.lines[1].removeprefix("HTTP on ").split(": ")[0]
+        yield daemon.http
         assert daemon.stop(signal.SIGTERM) == 0
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,8 @@ import httpx
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from gmd.daemon import Daemon
+from gmd.http.pages.visitor import COOKIE
 from tests.helpers import Json
 from tests.http.rbc import ENDED, PLAYERS, Table, answered, as_move, rbc_table
 from tests.http.request_catalogue import OUTSIDE, HttpRequest, Route, Who
@@ -192,9 +195,39 @@ async def send(twin: Twin, request: HttpRequest) -> httpx.Response:
     """Send one request; as from reconchess's client, the body is JSON without a content type."""
     table, auths = twin.table, {"observer": twin.observer.auth, "stranger": twin.table.other.auth}
     auths["impostor"] = (twin.opponent.auth[0], "not its key")
-    content = b"" if request.body is None else json.dumps(request.body).encode()
     url = request.url(twin.game_id)
+    if request.visits:
+        return await visit(twin, request, url)
+    content = b"" if request.body is None else json.dumps(request.body).encode()
     return await table.client.request(request.method, url, content=content, auth=auths.get(request.who))
+
+
+async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
+    """Send one request as a browser does."""
+    client, daemon = twin.table.client, twin.table.daemon
+    visitors = {"observer": twin.observer, "stranger": twin.table.other}
+    headers, form = {"accept": "text/html"}, request.form
+    if (visitor := visitors.get(request.who)) is not None:
+        cookie, token = session_of(daemon, visitor.id)
+        headers["cookie"] = f"{COOKIE}={cookie}"
+        form = None if form is None else {**form, "csrf": token}
+    if form is None:
+        return await client.request(request.method, url, headers=headers)
+    answer = await client.post(url, data=form, headers={**headers, "sec-fetch-site": "same-origin"})
+    client.cookies.clear()
+    return answer
+
+
+def session_of(daemon: Daemon, player: int) -> tuple[str, str]:
+    """Return a player's cookie and the token of its forms, which is the same in both daemons."""
+    assert daemon.http is not None
+    assert daemon.http.site is not None
+    sessions = daemon.http.site.sessions
+    sessions._secret = bytes(32)
+    unsigned = f"{player}.0.{int(time.time())}.{'0' * 32}"
+    account = daemon.authenticator.registry.get(player)
+    cookie = f"{unsigned}.{sessions._signature(unsigned, account, oversees=False)}"
+    return cookie, sessions.read(cookie).csrf
 
 
 def shown(response: httpx.Response) -> object:

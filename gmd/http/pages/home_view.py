@@ -1,0 +1,141 @@
+"""The content of the home page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import convert
+
+from gm_protocol.messages import GameRow
+from gm_protocol.ranked import LeaderboardRow
+from gm_protocol.state import ClockState, Color
+from gmd.in_process import Refused
+from gmd.roster import BotKind
+
+from .visit import Visit
+
+#: How many rows each list has, at most.
+LIVE, FINISHED, OPEN, LEADERS, PRESENT = 20, 10, 10, 20, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat in a list of games.
+
+    :ivar name: its player's name; None for an open seat.
+    :ivar seconds: the time that is left, as the visitor may see it; None where it is hidden, or there is no clock.
+    """
+
+    player: int | None
+    name: str | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameLine:
+    """A game in a list.
+
+    :ivar waiting: whether a seat is not taken yet.
+    :ivar has_clock: whether the game has a clock.
+    """
+
+    game_id: int
+    variant: str
+    white: Seat
+    black: Seat
+    turn: Color
+    ply_index: int
+    result: str
+    termination: str
+    waiting: bool
+    has_clock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HomeView:
+    """What the home page shows.
+
+    :ivar bots: the bots that the daemon runs, with their players.
+    :ivar here: the names of the registered players who are here; None for a visitor who may not see them.
+    :ivar mine: the visitor's own games that are not over.
+    :ivar offered: games with an open seat, which anybody may take.
+    """
+
+    live: list[GameLine]
+    finished: list[GameLine]
+    offered: list[GameLine]
+    mine: list[GameLine]
+    here: list[str] | None
+    leaders: list[LeaderboardRow]
+    bots: list[tuple[int, BotKind]]
+
+    def bots_for(self, variant: str) -> list[tuple[int, BotKind]]:
+        """Return the bots that play a variant, with their players."""
+        return [(player, kind) for player, kind in self.bots if variant in kind.variants]
+
+
+async def home_view(visit: Visit) -> HomeView:
+    """Return what a visitor sees on the home page. It asks the protocol as the visitor."""
+    live, finished, waiting = [await _rows(visit, status, limit) for status, limit in _LISTS]
+    leaders = await visit.ask("leaderboard", limit=LEADERS)
+    mine = await _mine(visit)
+    return HomeView(
+        live=[await line_of(row, visit) for row in live],
+        finished=[await line_of(row, visit) for row in finished],
+        offered=[await line_of(row, visit) for row in waiting if None in (row.player_white, row.player_black)],
+        mine=[await line_of(row, visit) for row in mine],
+        here=_here(visit),
+        leaders=convert(leaders["leaderboard"], list[LeaderboardRow]),
+        bots=list(visit.backend.services.roster.bots()),
+    )
+
+
+#: The lists of all players' games, and their lengths.
+_LISTS = (("live", LIVE), ("over", FINISHED), ("open", OPEN))
+
+
+async def _rows(visit: Visit, status: str, limit: int, player: int | None = None) -> list[GameRow]:
+    """Return the newest games of a status, of all players or of one."""
+    fields: dict[str, Any] = {"status": status, "limit": limit}
+    ask = visit.ask_as_spectator if player is None else visit.ask
+    return convert((await ask("games", **fields))["games"], list[GameRow])
+
+
+async def _mine(visit: Visit) -> list[GameRow]:
+    """Return the visitor's games that are not over."""
+    if visit.player is None:
+        return []
+    return [row for status in ("live", "open") for row in await _rows(visit, status, LIVE, visit.player)]
+
+
+async def line_of(row: GameRow, visit: Visit) -> GameLine:
+    """Return a game of a list, with its clocks as the visitor may see them while it is played."""
+    clock, has_clock = await _clock(row, visit) if row.status == "live" else (None, False)
+    return GameLine(
+        row.game_id,
+        row.variant,
+        Seat(row.player_white, visit.name_of(row.player_white), None if clock is None else clock.white),
+        Seat(row.player_black, visit.name_of(row.player_black), None if clock is None else clock.black),
+        row.turn,
+        row.ply_index,
+        row.result,
+        row.termination,
+        row.status == "open",
+        has_clock,
+    )
+
+
+async def _clock(row: GameRow, visit: Visit) -> tuple[ClockState | None, bool]:
+    try:
+        shown = (await visit.look(row.game_id, brief=True))["state"]["clock"]
+    except Refused:  # the game is gone
+        return None, False
+    return (None, False) if shown is None else (convert(shown, ClockState), True)
+
+
+def _here(visit: Visit) -> list[str] | None:
+    """Return who is here. Only registered players are told, as over reconchess's API."""
+    if not visit.visitor.registered:
+        return None
+    return [account.name for account in visit.backend.services.lobby.presence.here()[:PRESENT]]

@@ -1,0 +1,137 @@
+"""A game as a visitor may see it: its state and, where the protocol shows it, its history."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import chess
+import msgspec
+from msgspec import Struct
+
+from gm_protocol.errors import BadRequest, NotAvailable
+from gm_protocol.state import Color, GameState, side_of
+from gmd.http.seat import check_id
+from gmd.in_process import Refused
+
+from .recon_replay import ReconReplay, Record, record_steps
+from .visit import Visit
+
+_T = TypeVar("_T")
+
+#: The variants whose games hide something until they are over.
+HIDING = frozenset(["rbc", "dark_chess"])
+
+
+class Past(Struct, frozen=True):
+    """A game's history. ``record`` is there in rbc only."""
+
+    pgn: str
+    moves: list[str]
+    record: Record | None = None
+
+
+def past_steps(encoded: bytes) -> Generator[None, None, Past]:
+    """Return the history in an encoded ``history`` reply, in steps."""
+    head, name, rest = encoded.partition(_HISTORY)
+    past = msgspec.json.decode(head + b'"record":null}', type=Past)
+    yield
+    if rest.startswith(b"null"):
+        return past
+    return Past(past.pgn, past.moves, (yield from record_steps(encoded, len(head) + len(name))))
+
+
+#: Where the record begins in a ``history`` reply, after the PGN and the moves.
+_HISTORY = b'"history":'
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A game at one moment, as a visitor may see it.
+
+    :ivar seat: the visitor's side; None for a spectator.
+    :ivar past: the game's history; None where it is hidden, or was not asked for.
+    """
+
+    state: GameState
+    seat: chess.Color | None = None
+    past: Past | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over: then nothing is hidden, and nothing changes any more."""
+        return self.state.phase == "over"
+
+    @property
+    def hides(self) -> bool:
+        """Whether the game may hide something from the visitor now."""
+        return self.state.variant in HIDING and not self.over
+
+    @property
+    def recon(self) -> ReconReplay | None:
+        """The replay of a finished game of rbc, if its history was asked for."""
+        record = None if self.past is None else self.past.record
+        return None if record is None else ReconReplay(record, self.state.start_fen)
+
+    def ply(self, wanted: int | None) -> int:
+        """Return the ply that a visitor wants to see; None for the latest one.
+
+        :raises BadRequest: the game has no such ply yet.
+        :raises NotAvailable: the game hides its earlier plies until it is over.
+        """
+        last = self.state.ply_index
+        if wanted is None or wanted == last:
+            return last
+        if wanted > last:
+            raise BadRequest(f"ply: the game has no ply {wanted} yet; choose 0 to {last}")
+        if self.hides:
+            raise NotAvailable(f"ply: game {self.state.game_id} is not over: earlier plies are shown once it is over")
+        return wanted
+
+
+async def look_at(visit: Visit, game_id: int, seat: Color | None = None) -> Look:
+    """Return a game's present state as a visitor may see it.
+
+    :param seat: the seat to look from, for a visitor who holds both.
+    :raises NoSuchGame: there is no such game.
+    :raises Refused: likewise, or the visitor may not look.
+    """
+    check_id(game_id)
+    try:
+        reply = await visit.look(game_id, brief=True)
+        named = None
+    except Refused as refused:
+        if refused.code != BadRequest.code:
+            raise
+        named = seat or "white"  # the visitor holds both seats, and must name one
+        reply = await visit.look(game_id, brief=True, seat=named)
+    state = msgspec.convert(reply["state"], GameState)
+    return Look(state, side_of(named) if named else _seat_in(state, visit.player))
+
+
+async def with_past(visit: Visit, look: Look) -> Look:
+    """Return the same with the game's history, unless that is hidden.
+
+    :raises Refused: the visitor's address has used up its processor time.
+    """
+    if look.hides:
+        return look
+    reply = await visit.ask_encoded("history", game_id=look.state.game_id)
+    return Look(look.state, look.seat, await worked(visit, past_steps(reply)))
+
+
+async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:
+    """Run long work in slices, and charge the visitor's address for it as for histories.
+
+    :raises TooMany: the address has used up its processor time.
+    """
+    bench = visit.backend.services.arbiter.bench
+    async with bench.place(visit.peer, paid=True):
+        return await bench.run(steps, visit.peer)
+
+
+def _seat_in(state: GameState, player: int | None) -> chess.Color | None:
+    if player is None or player not in (state.player_white, state.player_black):
+        return None
+    return state.player_white == player

@@ -1,0 +1,91 @@
+"""What a picture of a game shows: of a ply, for a view."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Literal
+
+import chess
+
+from gm_protocol.state import LastSense, side_of
+
+from .drawing import Picture
+from .looking import Look
+from .recon_replay import Sense, overlaid, window_of
+from .replay import Position, placement_of, position_steps
+
+#: The views of a finished game of rbc: everything, or what one side saw.
+View = Literal["truth", "white", "black"]
+VIEWS: tuple[View, ...] = ("truth", "white", "black")
+
+
+def side_of_view(view: View | None) -> chess.Color | None:
+    """Return the side of a view; None for the truth."""
+    return None if view is None or view == "truth" else side_of(view)
+
+
+def needs_past(look: Look, ply: int) -> bool:
+    """Return whether the game's history is needed to show a ply."""
+    is_past = ply != look.state.ply_index
+    return not look.hides and (is_past or (look.over and look.state.variant == "rbc"))
+
+
+def picture_steps(look: Look, ply: int, view: View | None) -> Generator[None, None, Picture]:
+    """Return the picture of a ply, in steps.
+
+    :param ply: one that :meth:`.Look.ply` has returned.
+    :param view: in a finished game of rbc the view to show. Otherwise there is one view only.
+    """
+    if (recon := look.recon) is not None:
+        sight = recon.seen(ply, side_of_view(view))
+        return Picture(sight.placement, sight.last_move, window=sight.window)
+    if look.hides:
+        return _hidden(look)
+    position = yield from present_or_past(look, ply)
+    return Picture(placement_of(position.fen), position.last_move, position.check)
+
+
+def present_or_past(look: Look, ply: int) -> Generator[None, None, Position]:
+    """Return the position of a ply, in steps, as the visitor may see it."""
+    state = look.state
+    if (recon := look.recon) is not None:
+        return recon.position(ply)
+    if ply == state.ply_index or look.past is None:
+        king = chess.BaseBoard(placement_of(state.fen)).king(side_of(state.turn)) if state.in_check else None
+        return Position(state.fen, state.last_move, king)
+    return (yield from position_steps(state.variant, state.start_fen, look.past.moves, ply))
+
+
+def last_sense(look: Look) -> Sense | None:
+    """Return the latest sense of the visitor's seat in a game in progress; None for none."""
+    sense = look.state.last_sense
+    if not isinstance(sense, LastSense):
+        return None
+    cells = [
+        (chess.parse_square(name), None if piece is None else _symbol(piece)) for name, piece in sense.sense_result
+    ]
+    return Sense(None if sense.square is None else chess.parse_square(sense.square), cells)
+
+
+def sees_nothing(look: Look) -> bool:
+    """Return whether the visitor sees no piece of a game that hides its pieces."""
+    return look.hides and not any(map(str.isalpha, placement_of(look.state.fen)))
+
+
+def _hidden(look: Look) -> Picture:
+    """Return the picture of a game in progress that hides something: what its state shows to the visitor."""
+    state, placement = look.state, placement_of(look.state.fen)
+    if sees_nothing(look):
+        return Picture(placement, unseen=frozenset(chess.SQUARES))
+    if look.seat is not None and state.variant == "rbc":
+        sense = last_sense(look)
+        return Picture(overlaid(placement, look.seat, sense), state.last_move, window=window_of(sense))
+    unseen = frozenset[int]()
+    if isinstance(state.visible, list) and look.seat is not None:
+        unseen = frozenset(chess.SQUARES) - {chess.parse_square(name) for name in state.visible}
+    return Picture(placement, state.last_move, unseen=unseen)
+
+
+def _symbol(piece: str) -> str:
+    """Return python-chess's symbol of a piece of the protocol, such as ``wN``."""
+    return piece[1].upper() if piece[0] == "w" else piece[1].lower()

@@ -1,0 +1,108 @@
+// @ts-check
+/**
+ * Steps through a game without loading the page again: by the keyboard, by the links to plies, and by "#ply=23".
+ * The server draws every position; this module only asks for the part of the page that changes.
+ */
+
+const game = /** @type {HTMLElement} */ (document.getElementById("game"));
+const position = /** @type {HTMLElement} */ (document.getElementById("position"));
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+const path = game.dataset.path ?? "";
+const query = game.dataset.query ?? "";
+const last = Number(game.dataset.last);
+
+let shown = Number(game.dataset.ply);
+/** @type {AbortController | null} */
+let loading = null;
+
+/**
+ * Return the ply that the address names after "#".
+ * @returns {number | null}
+ */
+function plyOfHash() {
+  const found = /^#ply=(\d{1,9})$/.exec(location.hash);
+  return found ? Math.min(Number(found[1]), last) : null;
+}
+
+/**
+ * Show a ply.
+ * @param {number} ply
+ */
+async function show(ply) {
+  if (ply === shown) return;
+  shown = ply;
+  loading?.abort();
+  loading = new AbortController();
+  const fields = new URLSearchParams(query);
+  fields.set("ply", String(ply));
+  const address = `${path}?${fields}`;
+  try {
+    const answer = await fetch(`${address}&part=1`, { signal: loading.signal, headers: { accept: "text/html" } });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    const focused = document.activeElement instanceof HTMLAnchorElement && position.contains(document.activeElement);
+    const name = focused ? document.activeElement?.textContent : null;
+    position.innerHTML = await answer.text();
+    mark(ply);
+    said.textContent = position.querySelector("img")?.alt ?? "";
+    for (const link of name ? position.querySelectorAll("a") : []) {
+      if (link.textContent === name) link.focus();
+    }
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === "AbortError")) location.assign(address);
+  }
+}
+
+/**
+ * Mark a ply in the list of moves.
+ * @param {number} ply
+ */
+function mark(ply) {
+  game.querySelector(".moves [aria-current]")?.removeAttribute("aria-current");
+  const link = game.querySelector(`.moves [data-ply="${ply}"]`);
+  link?.setAttribute("aria-current", "step");
+  link?.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Name a ply in the address; the page then shows it.
+ * @param {number} ply
+ */
+function go(ply) {
+  if (ply >= 0 && ply <= last) location.hash = `#ply=${ply}`;
+}
+
+/** @type {Record<string, () => number>} */
+const KEYS = {
+  ArrowLeft: () => shown - 1,
+  ArrowRight: () => shown + 1,
+  Home: () => 0,
+  End: () => last,
+};
+
+/**
+ * Return whether somebody is typing or choosing there.
+ * @param {EventTarget | null} target
+ */
+function takesKeys(target) {
+  return target instanceof HTMLElement && target.closest("input, select, textarea, [contenteditable]") !== null;
+}
+
+if (game.querySelector("[data-ply]")) {
+  document.addEventListener("keydown", (event) => {
+    const key = KEYS[event.key];
+    if (!key || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || takesKeys(event.target)) return;
+    event.preventDefault();
+    go(key());
+  });
+  game.addEventListener("click", (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a[data-ply]") : null;
+    if (!(link instanceof HTMLElement)) return;
+    event.preventDefault();
+    go(Number(link.dataset.ply));
+  });
+  const first = shown;
+  addEventListener("hashchange", () => void show(plyOfHash() ?? first));
+  const wanted = plyOfHash();
+  if (wanted !== null) void show(wanted);
+}

@@ -1,0 +1,111 @@
+"""Visitors of the pages, and the signed cookie by which the server knows them again.
+
+The cookie names a player and is signed with a key that the server keeps. For a registered player the signature covers
+the digests of its key and its password, too: once one of them is revoked or replaced, the cookie is worth nothing. So
+it is with the spectator key, for a spectator who has shown it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+
+from gmd.players.account import Account, is_registered
+from gmd.players.authenticated import Authenticated
+from gmd.players.registry import Registry
+from gmd.spectators import Spectators
+
+#: The name of the cookie.
+COOKIE = "gmd_session"
+#: Seconds until a cookie is stale.
+SESSION_SECONDS = 90 * 86_400
+#: Open ids for guests: as many as make it unlikely that two get the same, and short enough to be read out.
+FIRST_GUEST, LAST_GUEST = 10**9, 10**12
+#: A cookie's value: the player, or 0; 1 for a spectator who has shown the key; the time of issue in Unix seconds; a
+#: random value; and the signature of these four.
+_VALUE = re.compile(r"(0|[1-9][0-9]{0,15})\.([01])\.([0-9]{1,11})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who looks at pages.
+
+    :ivar player: the player whose cookie was shown; None without a valid one.
+    :ivar name: the player's name, as pages show it; empty without a player.
+    :ivar registered: whether it is a registered player, and not a guest.
+    :ivar csrf: the token for this visitor's forms. It is empty without a cookie: then there is nothing to protect.
+    :ivar authenticated: the proof of a registered player's identity.
+    :ivar oversees: whether the visitor has shown the spectator key.
+    """
+
+    player: int | None = None
+    name: str = ""
+    registered: bool = False
+    csrf: str = field(default="", repr=False)
+    authenticated: Authenticated | None = field(default=None, repr=False)
+    oversees: bool = False
+
+
+#: A visitor without a cookie.
+NOBODY = Visitor()
+
+
+def guest_name(player: int) -> str:
+    """Return the name of an open id, as pages show it."""
+    return f"Guest {player}"
+
+
+class Sessions:
+    """Issues and reads the cookies of visitors."""
+
+    def __init__(self, registry: Registry, spectators: Spectators, secret: bytes) -> None:
+        """:param secret: the key of the signatures; every cookie ends with it."""
+        self._registry = registry
+        self._spectators = spectators
+        self._secret = secret
+
+    def guest(self) -> int:
+        """Return an open id for a new guest."""
+        return FIRST_GUEST + secrets.randbelow(LAST_GUEST - FIRST_GUEST)
+
+    def issue(self, player: int | None, *, oversees: bool = False) -> str:
+        """Return the value of a cookie for a player, or for a spectator without one.
+
+        :param oversees: whether the visitor has shown the spectator key.
+        """
+        unsigned = f"{player or 0}.{oversees:d}.{int(time.time())}.{secrets.token_hex(16)}"
+        return f"{unsigned}.{self._signature(unsigned, self._account(player), oversees=oversees)}"
+
+    def read(self, value: str | None) -> Visitor:
+        """Return the visitor of a cookie's value; nobody if it is missing, forged, stale or of a revoked player."""
+        found = _VALUE.fullmatch(value or "")
+        if found is None or value is None:
+            return NOBODY
+        player, oversees, issued = int(found[1]) or None, found[2] == "1", int(found[3])
+        account = self._account(player)
+        expected = self._signature(value.rpartition(".")[0], account, oversees=oversees)
+        if not hmac.compare_digest(expected, found[5]) or time.time() - issued > SESSION_SECONDS:
+            return NOBODY
+        csrf = self._sign(f"form\0{found[4]}".encode())
+        if player is None:
+            return Visitor(csrf=csrf, oversees=oversees)
+        if not is_registered(player):
+            return Visitor(player, guest_name(player), False, csrf, None, oversees)
+        if account is None or account.key is None:
+            return NOBODY
+        return Visitor(player, account.name, True, csrf, Authenticated(player, account.key), oversees)
+
+    def _account(self, player: int | None) -> Account | None:
+        return None if player is None else self._registry.get(player)
+
+    def _signature(self, unsigned: str, account: Account | None, *, oversees: bool) -> str:
+        """Return the signature of a cookie; it ends with the secrets that the visitor has shown."""
+        known = b"" if account is None else (account.key or b"") + b"\0" + (account.password or "").encode()
+        seal = self._spectators.seal if oversees else b""
+        return self._sign(f"session\0{unsigned}\0".encode() + seal + b"\0" + known)
+
+    def _sign(self, text: bytes) -> str:
+        return hmac.digest(self._secret, text, "sha256").hex()

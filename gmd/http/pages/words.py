@@ -1,0 +1,87 @@
+"""Words for what pages show: results, variants, clocks. They are pure, and templates call them as filters."""
+
+from __future__ import annotations
+
+from math import floor
+
+from gm_protocol.endings import Cause, Ending, read_ending
+
+#: Names of the variants.
+VARIANTS = {
+    "standard": "Chess",
+    "chess960": "Chess960",
+    "crazyhouse": "Crazyhouse",
+    "rbc": "Reconnaissance blind chess",
+    "dark_chess": "Dark chess",
+}
+#: Short names, for lists.
+SHORT = {**VARIANTS, "rbc": "RBC"}
+#: The variants in which a king is captured.
+_KING_IS_CAPTURED = frozenset(["rbc", "dark_chess"])
+
+#: How a game was won, after "White won".
+_WON = {
+    Cause.CHECKMATE: "by checkmate",
+    Cause.KING_CAPTURE: "by capturing the king",
+    Cause.RESIGNATION: "by resignation",
+    Cause.TIMEOUT: "on time",
+    Cause.FORFEIT: "because of an illegal move",
+}
+#: How a game was drawn, after "Draw".
+_DRAWN = {
+    Cause.STALEMATE: "by stalemate",
+    Cause.INSUFFICIENT_MATERIAL: "by insufficient material",
+    Cause.FIFTY_MOVES: "by the fifty-move rule",
+    Cause.THREEFOLD_REPETITION: "by repetition",
+    Cause.MOVE_LIMIT: "by the limit of moves",
+    Cause.TURN_LIMIT: "by the limit of turns",
+    Cause.AGREEMENT: "by agreement",
+}
+#: Why a game never began.
+_CALLED_OFF = {
+    Cause.DECLINED: "The invitation was declined",
+    Cause.WITHDRAWN: "The invitation was withdrawn",
+    Cause.EXPIRED: "The invitation has expired",
+}
+
+
+def variant_name(variant: str) -> str:
+    """Return the name of a variant."""
+    return VARIANTS.get(variant, variant)
+
+
+def variant_short(variant: str) -> str:
+    """Return the short name of a variant."""
+    return SHORT.get(variant, variant)
+
+
+def result_words(termination: str, variant: str) -> str:
+    """Return how a game ended, as in "White won on time"; empty for a game that has not ended."""
+    ending = read_ending(termination, Cause.KING_CAPTURE if variant in _KING_IS_CAPTURED else Cause.CHECKMATE)
+    return "" if ending is None else _words(ending)
+
+
+def _words(ending: Ending) -> str:
+    if ending.winner is not None:
+        return f"{side_name(ending.winner)} won {_WON[ending.cause]}"
+    if ending.claimant is not None:
+        return f"Draw, claimed by {side_name(ending.claimant)}"
+    if ending.called_off:
+        return _CALLED_OFF[ending.cause]
+    return f"Draw {_DRAWN[ending.cause]}"
+
+
+def side_name(side: bool) -> str:
+    """Return the name of a side, which is python-chess's bool."""
+    return "White" if side else "Black"
+
+
+def clock_text(seconds: float | None) -> str:
+    """Return a clock's time as people read it: 1:02:03, 4:05, or 9.7 in the last ten seconds; "–" where hidden."""
+    if seconds is None:
+        return "–"
+    if seconds < 10:
+        return f"{floor(max(seconds, 0.0) * 10) / 10:.1f}"
+    minutes, rest = divmod(floor(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

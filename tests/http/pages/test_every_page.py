@@ -1,0 +1,151 @@
+"""What holds for every page: its headers, nothing inline, nothing from elsewhere, and errors in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.http.helpers import open_http, read_to_end
+from tests.http.pages.browser import ACCEPT, Page, browsing, pages
+from tests.http.request_catalogue import routes_of
+
+#: The headers that every page has.
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "private, no-cache",
+    "vary": "Cookie",
+    "content-type": "text/html; charset=utf-8",
+}
+#: Pages, and addresses without a page.
+PATHS = ["/", "/sign-in", "/register", "/nowhere", "/play"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("settings", [{}, {"require_registration": True, "max_registrations_per_hour": 0}])
+async def test_every_page_has_the_headers_and_is_complete_in_itself(path: str, settings: dict[str, object]) -> None:
+    async with pages(**settings) as (daemon, browser):
+        if not settings:
+            await daemon.ask("new_game", player_white=1, player_black=2, clock="300")
+        page = await browser.get(path)
+        assert {name: page.response.headers.get(name) for name in HEADERS} == HEADERS
+        assert page.inline == []
+        assert len(page.ids) == len(set(page.ids))
+        for source in page.sources:
+            assert source.startswith("/static/")
+            assert (await browser.client.get(source)).status_code == 200
+        assert [link for link in page.links if not link.startswith(("/", "#"))] == []
+        assert page.response.text.count("<h1>") == 1
+
+
+async def test_redirects_have_the_headers_too() -> None:
+    async with pages() as (_, browser):
+        answer = (await browser.post("/play", {"opponent": "link"})).history[0]
+        assert answer.status_code == 303
+        assert {**HEADERS, "content-type": "text/plain; charset=utf-8"}.items() <= dict(answer.headers).items()
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "kind"),
+    [
+        ("/nowhere", ACCEPT, "text/html; charset=utf-8"),
+        ("/nowhere", "*/*", "application/json"),
+        ("/nowhere", "application/json", "application/json"),
+        ("/api/nowhere", ACCEPT, "application/json"),
+        ("/api/games/1/color", ACCEPT, "application/json"),
+        ("/metrics/x", ACCEPT, "application/json"),
+    ],
+)
+async def test_errors_are_pages_for_browsers_and_json_for_programs(path: str, accept: str, kind: str) -> None:
+    async with pages() as (_, browser):
+        answer = await browser.client.get(path, headers={"accept": accept})
+        assert answer.status_code in (401, 404)
+        assert answer.headers["content-type"] == kind
+
+
+async def test_wrong_method_is_refused_with_the_allowed_ones() -> None:
+    async with pages() as (_, browser):
+        answer = await browser.client.get("/play", headers={"accept": ACCEPT})
+        assert answer.status_code == 405
+        assert sorted(answer.headers["allow"].split(", ")) == ["OPTIONS", "POST"]
+        assert "/play: GET is not allowed; send POST." in Page(answer).text
+
+
+async def test_head_is_get_without_the_body() -> None:
+    async with pages() as (_, browser):
+        got, head = await browser.client.get("/sign-in"), await browser.client.head("/sign-in")
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == str(len(got.content))
+
+
+async def test_static_files_are_kept_by_browsers_under_the_address_of_their_version() -> None:
+    async with pages() as (daemon, browser):
+        assert daemon.http is not None
+        assert daemon.http.site is not None
+        address = daemon.http.site.static.url("style.css")
+        answer = await browser.client.get(address)
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["content-type"] == "text/css; charset=utf-8"
+        other = await browser.client.get("/static/0/style.css")
+        assert (other.content, other.headers["cache-control"]) == (answer.content, "no-cache")
+
+
+#: Paths that lead out of the folder of static files, or to nothing in it.
+STRANGE = [
+    "nowhere.css",
+    "../visitor.py",
+    "%2e%2e/visitor.py",
+    "..%2fvisitor.py",
+    "/etc/passwd",
+    "",
+    "%00",
+    "a/b/c",
+    "..",
+]
+
+
+@pytest.mark.parametrize("path", STRANGE)
+async def test_nothing_but_static_files_is_served_as_one(path: str) -> None:
+    async with pages() as (daemon, _), await open_http(daemon) as stream:
+        request = f"GET /static/0/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+        await stream.send_all(request.encode())
+        assert (await read_to_end(stream)).startswith(b"HTTP/1.1 404 ")
+
+
+async def test_no_pages_leaves_the_rest_as_it_is() -> None:
+    async with pages(pages=False) as (daemon, browser):
+        others = {path for _, path in routes_of(daemon) if not path.startswith(("/api", "/schema"))}
+        assert others == {"/healthz", "/metrics"}
+        for path in ("/", "/sign-in", "/static/0/style.css"):
+            answer = await browser.client.get(path, headers={"accept": ACCEPT})
+            assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+
+
+async def test_stopping_daemon_says_so_on_a_page() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        assert (await other.get("/")).status == 200
+        daemon.local._stopping = True
+        page = await browser.get("/")
+        daemon.local._stopping = False
+        assert page.status == 503
+        assert "The daemon is closed." in page.text
+
+
+async def test_internal_error_is_a_page_that_shows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pages() as (daemon, browser):
+        assert daemon.http is not None
+        assert daemon.http.site is not None
+        monkeypatch.setattr(type(daemon.lobby.presence), "here", _fail)
+        await daemon.ask("register", name="ann", password="correct horse")
+        form = (await browser.get("/sign-in")).form("/sign-in")
+        page = await browser.submit(form, name="ann", password="correct horse")
+        assert page.status == 500
+        assert "The server failed on this request; its log says why." in page.text
+        assert "a secret" not in page.response.text
+
+
+def _fail(_: object) -> None:
+    raise RuntimeError("a secret")

@@ -1,0 +1,298 @@
+"""Who a page is for: guests, registered players, and the cookies that name them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gmd.daemon import Daemon
+from gmd.event_log.directory import DataError
+from gmd.http.pages.secret import FILE_NAME, session_key
+from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions
+from gmd.players.account import FIRST_PLAYER
+from tests.http.pages.browser import Browser, browsing, pages
+from tests.tls import Certificates
+
+PASSWORD = "correct horse"
+
+
+def sessions_of(daemon: Daemon) -> Sessions:
+    assert daemon.http is not None
+    assert daemon.http.site is not None
+    return daemon.http.site.sessions
+
+
+async def sign_in(browser: Browser, name: str = "ann", password: str = PASSWORD) -> httpx.Response:
+    form = (await browser.get("/sign-in")).form("/sign-in")
+    return (await browser.submit(form, name=name, password=password)).response
+
+
+def set_cookie(response: httpx.Response) -> str:
+    """Return the header that set a cookie, in the answer before the redirect."""
+    found: str = response.history[0].headers["set-cookie"]
+    return found
+
+
+async def test_looking_sets_no_cookie_and_playing_makes_a_guest_who_stays_the_same() -> None:
+    async with pages() as (daemon, browser):
+        for path in ("/", "/sign-in", "/register"):
+            assert "set-cookie" not in (await browser.get(path)).response.headers
+        await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
+        guest = sessions_of(daemon).read(browser.client.cookies[COOKIE])
+        assert guest.player is not None
+        assert FIRST_GUEST <= guest.player < LAST_GUEST
+        assert not guest.registered
+        await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
+        rows = (await daemon.ask("games", player=guest.player))["games"]
+        assert [row["variant"] for row in rows] == ["rbc", "standard"]
+        assert guest.name in (await browser.get("/")).text
+
+
+@pytest.mark.parametrize("secret", ["password", "key"])
+async def test_registered_player_signs_in_and_out(secret: str) -> None:
+    async with pages() as (daemon, browser):
+        reply = await daemon.ask("register", name="ann", password=PASSWORD)
+        page = await sign_in(browser, password=PASSWORD if secret == "password" else reply["key"])
+        assert set_cookie(page).endswith("; HttpOnly; Max-Age=7776000; Path=/; SameSite=lax")
+        home = await browser.get("/")
+        assert "Signed in as ann" in home.text
+        await browser.submit(home.form("/sign-out"))
+        assert COOKIE not in browser.client.cookies
+        assert "Signed in" not in (await browser.get("/")).text
+
+
+async def test_wrong_password_is_refused_and_counted_like_everywhere_else() -> None:
+    async with pages(max_failures_per_minute=1) as (daemon, browser):
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        refused = await sign_in(browser, password="battery staple")
+        assert (refused.status_code, COOKIE in browser.client.cookies) == (403, False)
+        assert "Name and password do not belong together. Check both." in refused.text
+        assert 'value="ann"' in refused.text
+        assert "battery" not in refused.text
+        busy = await sign_in(browser, password="battery staple")
+        assert busy.status_code == 503
+        assert int(busy.headers["retry-after"]) > 0
+        unknown = await sign_in(browser, name="nobody-at-all")
+        assert unknown.status_code == 503
+
+
+async def test_newcomer_registers_and_is_signed_in() -> None:
+    async with pages() as (daemon, browser):
+        form = (await browser.get("/register?next=/sign-in")).form("/register")
+        differing = await browser.submit(form, name="ann", password=PASSWORD, again="another one")
+        assert differing.status == 400
+        assert "The two passwords differ: type the same one twice." in differing.text
+        short = await browser.submit(form, name="ann", password="short", again="short")
+        assert "5 characters are not between 8 and 256." in short.text
+        made = await browser.submit(form, name="ann", password=PASSWORD, again=PASSWORD)
+        assert (made.path, COOKIE in browser.client.cookies) == ("/sign-in", True)
+        assert (await daemon.ask("hello", name="ann", password=PASSWORD))["player"] == FIRST_PLAYER
+        async with browsing(daemon) as other:
+            taken = await other.submit(form, name="Ann", password=PASSWORD, again=PASSWORD, csrf="")
+            assert taken.status == 400
+            assert "taken" in taken.text
+
+
+async def test_register_page_says_that_only_the_operator_registers() -> None:
+    async with pages(max_registrations_per_hour=0) as (_, browser):
+        page = await browser.get("/register")
+        assert "the operator registers the players" in page.text
+        assert [form.action for form in page.forms] == []
+        fields = {"name": "ann", "password": PASSWORD, "again": PASSWORD}
+        assert (await browser.post("/register", fields)).status_code == 400
+
+
+@pytest.mark.parametrize("change", ["rekey", "revoke"])
+async def test_cookie_is_worthless_once_the_key_changes(change: str) -> None:
+    async with pages() as (daemon, browser):
+        player = (await daemon.ask("register", name="ann", password=PASSWORD))["player"]
+        await sign_in(browser)
+        assert "Signed in as ann" in (await browser.get("/")).text
+        await daemon.ask_as_operator(change, player=player)
+        assert "Signed in" not in (await browser.get("/")).text
+        refused = await browser.post("/play", {"opponent": "name", "name": "bob"})
+        assert refused.status_code != 303
+
+
+async def test_forged_stale_and_foreign_cookies_name_nobody() -> None:
+    async with pages() as (daemon, _), pages() as (other, _):
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        sessions = sessions_of(daemon)
+        value = sessions.issue(FIRST_PLAYER)
+        assert sessions.read(value).name == "ann"
+        player, _, issued, nonce, signature = value.split(".")
+        later = str(int(issued) + 1)
+        for forged in (
+            f"{FIRST_PLAYER + 1}.0.{issued}.{nonce}.{signature}",
+            f"{player}.0.{later}.{nonce}.{signature}",
+            f"{player}.0.{issued}.{'0' * 32}.{signature}",
+            f"{player}.0.{issued}.{nonce}.{'0' * 64}",
+            f"{player}.0.{issued}.{nonce}.",
+            f"{player}.1.{issued}.{nonce}.{signature}",
+            f"0.0.{issued}.{nonce}.{signature}",
+            f"0{value}",
+            f"{value}\n",
+            f"{value}.",
+            value.upper(),
+            "٣" + value[1:],
+            "",
+            "x" * 100_000,
+        ):
+            assert sessions.read(forged) == NOBODY
+        assert sessions.read(None) == NOBODY
+        assert sessions_of(other).read(value) == NOBODY  # signed with another key
+        guest = sessions.issue(FIRST_GUEST)
+        assert sessions.read(guest).player == FIRST_GUEST
+        assert sessions.read(guest.replace(str(FIRST_GUEST), str(FIRST_PLAYER), 1)) == NOBODY
+
+
+async def test_stale_cookie_names_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pages() as (daemon, browser):
+        await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
+        issued = time.time()
+        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS - 10)
+        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]).player is not None
+        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS + 10)
+        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]) == NOBODY
+
+
+async def test_unregistered_id_in_the_range_of_players_names_nobody() -> None:
+    """A cookie outlives the player where another log is put into the directory."""
+    async with pages() as (daemon, _):
+        sessions = sessions_of(daemon)
+        assert sessions.read(sessions.issue(FIRST_PLAYER)) == NOBODY
+
+
+async def test_guests_cannot_act_where_players_must_register() -> None:
+    async with pages(require_registration=True) as (daemon, browser):
+        home = await browser.get("/")
+        assert "On this server registered players play" in home.text
+        assert [form.action for form in home.forms] == []
+        refused = await browser.post("/play", {"opponent": "link"})
+        assert refused.status_code == 403
+        assert "Only registered players play here" in refused.text
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        await sign_in(browser)
+        await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
+        assert len((await daemon.ask("games"))["games"]) == 1
+
+
+async def test_cookie_is_secure_under_tls(certificates: Certificates) -> None:
+    async with pages(tls_cert=str(certificates.cert), tls_key=str(certificates.key)) as (daemon, _):
+        address = f"https://localhost:{daemon.http_port}"
+        async with httpx.AsyncClient(base_url=address, verify=certificates.trust(), trust_env=False) as client:
+            answer = await client.post("/play", data={"opponent": "link"}, headers={"origin": address})
+            assert answer.headers["set-cookie"].endswith("; Path=/; SameSite=lax; Secure")
+
+
+@pytest.mark.parametrize(("trusted", "secure"), [("127.0.0.1", True), ("192.0.2.1", False)])
+async def test_cookie_is_secure_behind_a_trusted_proxy_that_has_tls(trusted: str, secure: bool) -> None:
+    async with pages(trusted_proxies=trusted) as (_, browser):
+        answer = await browser.post("/play", {"opponent": "link"}, x_forwarded_proto="https")
+        assert ("Secure" in set_cookie(answer)) is secure
+
+
+# --- Spectators who have the key --------------------------------------------------------------------------------
+
+SPECTATING = {"spectate": "live", "spectator_key": "sesame", "require_registration": True}
+
+
+async def live_clocks(browser: Browser) -> str:
+    page = await browser.get("/")
+    return page.text.partition("Games being played")[2].partition("Finished lately")[0]
+
+
+async def test_spectator_with_the_key_sees_live_games_in_full() -> None:
+    async with pages(**SPECTATING) as (daemon, browser), browsing(daemon) as other:
+        white, black = [await daemon.ask("register", name=name, password=PASSWORD) for name in ("ann", "bob")]
+        seats = {"player_white": white["player"], "player_black": black["player"]}
+        game = await daemon.ask_as_operator("new_game", player=white["player"], variant="rbc", clock="900+5", **seats)
+        await daemon.ask_as_operator("join", player=black["player"], game_id=game["game_id"])
+        assert "ann – bob –" in await live_clocks(browser)
+        wrong = await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="guess")
+        assert wrong.status == 403
+        assert "The key is wrong, or this server has none; ask the operator for it." in wrong.text
+        watching = await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        assert "Watching live games in full" in watching.text
+        assert "ann 15:00 bob 15:00" in await live_clocks(browser)
+        await sign_in(browser)  # and a player sees its own game from its seat
+        assert "ann 15:00 bob –" in await live_clocks(browser)
+        await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert "ann – bob –" in await live_clocks(browser)
+        await sign_in(other)
+        assert "ann 15:00 bob –" in await live_clocks(other)
+
+
+async def test_guesses_at_the_spectator_key_are_limited() -> None:
+    async with pages(**SPECTATING, max_failures_per_minute=1) as (_, browser):
+        form = (await browser.get("/sign-in")).form("/spectate")
+        statuses = [(await browser.submit(form, spectator_key=key)).status for key in ("one", "two", "sesame")]
+        assert statuses == [403, 503, 503]
+
+
+async def test_cookie_of_a_spectator_is_worthless_once_the_key_changes(tmp_path: Path) -> None:
+    settings = {**SPECTATING, "data": str(tmp_path)}
+    async with pages(**settings) as (_, browser):
+        await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        cookie = browser.client.cookies[COOKIE]
+    for key, watching in (("sesame", True), ("another", False)):
+        async with pages(**{**settings, "spectator_key": key}) as (daemon, _):
+            assert sessions_of(daemon).read(cookie).oversees is watching
+
+
+@pytest.mark.parametrize("settings", [{}, {"spectate": "live"}, {"spectator_key": "sesame"}])
+async def test_key_is_not_asked_for_where_it_shows_nothing_more(settings: dict[str, str]) -> None:
+    async with pages(**settings) as (_, browser):
+        assert "/spectate" not in [form.action for form in (await browser.get("/sign-in")).forms]
+        answer = await browser.post("/spectate", {"spectator_key": "sesame"})
+        assert COOKIE not in answer.headers.get("set-cookie", "")
+        assert COOKIE not in browser.client.cookies
+
+
+# --- The key of the signatures ---------------------------------------------------------------------------------------
+
+
+async def test_restart_ends_no_session(tmp_path: Path) -> None:
+    async with pages(data=str(tmp_path)) as (daemon, browser):
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        await sign_in(browser)
+        cookie = browser.client.cookies[COOKIE]
+    assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
+    async with pages(data=str(tmp_path)) as (_, browser):
+        browser.client.cookies.set(COOKIE, cookie)
+        assert "Signed in as ann" in (await browser.get("/")).text
+    (tmp_path / FILE_NAME).unlink()
+    async with pages(data=str(tmp_path)) as (_, browser):
+        browser.client.cookies.set(COOKIE, cookie)
+        assert "Signed in" not in (await browser.get("/")).text
+
+
+def test_key_is_different_for_every_daemon_in_memory() -> None:
+    assert session_key(None) != session_key(None)
+
+
+def test_damaged_key_is_reported_with_what_to_do(tmp_path: Path) -> None:
+    key = session_key(tmp_path)
+    assert session_key(tmp_path) == key
+    (tmp_path / FILE_NAME).write_bytes(key[:5])
+    with pytest.raises(DataError, match=r"has 5 bytes instead of 32; remove it, and visitors sign in again"):
+        session_key(tmp_path)
+
+
+def test_key_is_made_although_a_crash_has_left_half_of_one(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).with_suffix(".new").write_bytes(b"half")
+    assert len(session_key(tmp_path)) == 32
+    assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+
+
+async def test_visitor_shows_no_secret_in_its_repr() -> None:
+    """A visitor may be logged with an error."""
+    async with pages() as (daemon, _):
+        sessions = sessions_of(daemon)
+        visitor = sessions.read(sessions.issue(FIRST_GUEST))
+        assert visitor.csrf not in repr(visitor)
+        assert replace(visitor, csrf="") != visitor

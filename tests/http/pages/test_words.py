@@ -1,0 +1,43 @@
+"""Words on pages: results, clocks and variants."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gm_protocol.options import Variant
+from gm_protocol.state import Termination
+from gmd.http.pages.words import SHORT, VARIANTS, clock_text, result_words
+
+
+def test_every_termination_has_words_in_every_variant() -> None:
+    for variant in get_args(Variant):
+        for termination in get_args(Termination):
+            words = result_words(termination, variant)
+            assert (words == "") == (termination == "available_move")
+    assert VARIANTS.keys() == SHORT.keys() == set(get_args(Variant))
+
+
+@pytest.mark.parametrize(
+    ("termination", "variant", "words"),
+    [
+        ("victory_white", "standard", "White won by checkmate"),
+        ("victory_black", "rbc", "Black won by capturing the king"),
+        ("timeout_white", "rbc", "Black won on time"),
+        ("resignation_black", "crazyhouse", "White won by resignation"),
+        ("taken_draw_black", "standard", "Draw, claimed by Black"),
+        ("draw_repetition", "standard", "Draw by repetition"),
+        ("expired", "rbc", "The invitation has expired"),
+    ],
+)
+def test_result_is_said_in_words(termination: str, variant: str, words: str) -> None:
+    assert result_words(termination, variant) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "–"), (-3.0, "0.0"), (0.04, "0.0"), (9.99, "9.9"), (10.0, "0:10"), (245.9, "4:05"), (3723.0, "1:02:03")],
+)
+def test_clock_is_never_shown_with_more_time_than_there_is(seconds: float | None, text: str) -> None:
+    assert clock_text(seconds) == text
