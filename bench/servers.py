@@ -14,6 +14,15 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
+#: The daemon's program, with :func:`gmd.addresses.separate_loopback`; older checkouts do not have it, and do without.
+_SEPARATE_LOOPBACK = """
+from contextlib import nullcontext
+from gmd import addresses
+from gmd.cli import main
+with getattr(addresses, "separate_loopback", nullcontext)():
+    main(prog_name="gmd")
+"""
+
 
 class Server:
     """A running server.
@@ -93,11 +102,11 @@ class Daemon(Server):
 
 @contextmanager
 def _process(*arguments: str, checkout: str | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Run ``python -m ARGUMENTS``.
+    """Run ``python ARGUMENTS``.
 
     :param checkout: the folder of another checkout, whose code is run instead of this one's.
     """
-    command = [sys.executable, "-m", *arguments]
+    command = [sys.executable, *arguments]
     paths = {} if checkout is None else {"PYTHONPATH": os.pathsep.join([checkout, f"{checkout}/protocol"])}
     process = subprocess.Popen(
         command,
@@ -117,15 +126,21 @@ def _process(*arguments: str, checkout: str | None = None) -> Iterator[subproces
 @contextmanager
 def server(*arguments: str) -> Iterator[Server]:
     """Run ``python -m ARGUMENTS``, which prints ``listening on host:port``."""
-    with _process(*arguments) as process:
+    with _process("-m", *arguments) as process:
         yield Server(process)
 
 
 @contextmanager
-def gmd(data: str = ":memory:", *arguments: str, checkout: str | None = None) -> Iterator[Daemon]:
-    """Run a daemon, in memory or on a data directory; from another checkout, if one is given."""
-    command = ("gmd", "serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
-    with _process(*command, checkout=checkout) as process:
+def gmd(
+    data: str = ":memory:", *arguments: str, checkout: str | None = None, separate_loopback: bool = False
+) -> Iterator[Daemon]:
+    """Run a daemon, in memory or on a data directory; from another checkout, if one is given.
+
+    :param separate_loopback: whether it counts each loopback address as a client of its own.
+    """
+    command = ("serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
+    program = ("-c", _SEPARATE_LOOPBACK) if separate_loopback else ("-m", "gmd")
+    with _process(*program, *command, checkout=checkout) as process:
         yield Daemon(process)
 
 

@@ -33,7 +33,7 @@ def measure(requests: int, rounds: int) -> None:
         for _ in range(rounds):
             costs.setdefault("plaintext", []).append(_costs(requests, [], None))
             for name, key in KEYS.items():
-                with _certificate(Path(directory), key) as (arguments, trust):
+                with certificate(Path(directory), key) as (arguments, trust):
                     costs.setdefault(name, []).append(_costs(requests, arguments, trust))
     plain_move, plain_session = _medians(costs["plaintext"])
     for name, pairs in costs.items():
@@ -50,7 +50,7 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 @contextmanager
-def _certificate(directory: Path, key: trustme.KeyType) -> Iterator[tuple[list[str], ssl.SSLContext]]:
+def certificate(directory: Path, key: trustme.KeyType) -> Iterator[tuple[list[str], ssl.SSLContext]]:
     """Create a certificate; yield a daemon's arguments for it, and a context that trusts it."""
     authority = trustme.CA(key_type=key)
     leaf = authority.issue_cert("127.0.0.1", key_type=key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -9,10 +11,12 @@ from ipaddress import IPv6Address, ip_address, ip_network
 IPV6_BITS = 64
 #: Addresses in the cache: each request for a game needs the source of its session's address several times.
 MAX_ADDRESSES = 1_024
+#: The key of all loopback addresses: any user of this machine can use all 16 million.
+LOOPBACK = "127.0.0.1"
 
 
 def source_of(peer: str) -> str:
-    """Return the key for all addresses of one customer: an IPv4 address, or an IPv6 network.
+    """Return the key for all addresses of one customer: an IPv4 address, an IPv6 network, or this machine.
 
     :param peer: host:port; a host that is no IP address is returned as it is.
     """
@@ -25,8 +29,30 @@ def _subscriber(address: str) -> str:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return address
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
+    if parsed.is_loopback and _loopback_is_one:
+        return LOOPBACK
     if not isinstance(parsed, IPv6Address):
-        return address
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
+        return str(parsed)
     return str(ip_network((parsed, IPV6_BITS), strict=False))
+
+
+_loopback_is_one = True
+
+
+@contextmanager
+def separate_loopback() -> Iterator[None]:
+    """Count every loopback address separately while the context is open.
+
+    It is for tests and benchmarks, whose clients stand for clients of other machines. No setting does this: every user
+    of the machine could evade all limits.
+    """
+    global _loopback_is_one
+    before, _loopback_is_one = _loopback_is_one, False
+    _subscriber.cache_clear()
+    try:
+        yield
+    finally:
+        _loopback_is_one = before
+        _subscriber.cache_clear()

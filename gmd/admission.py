@@ -192,12 +192,12 @@ class AdmissionControl:
         """Return a connection, with TLS if this port has it; None where the handshake fails or takes too long.
 
         :param seconds: how long it may take.
-        :param place: the connection's, which is read in turn; None for a connection that is refused.
+        :param place: the connection's; None for one that is refused, whose handshake its address pays for, too.
         """
         if self._certificate is None:
             return incoming.stream
         under_way = self._refusals if place is None else self._handshakes
-        reader = FairReader(incoming.stream, self._scheduler, place)
+        reader = FairReader(incoming.stream, self._scheduler, place, source_of(incoming.peer))
         secured = TlsStream(incoming.stream, self._certificate.context, reader.receive_some)
         reason = "it was not agreed on in time"
         with (

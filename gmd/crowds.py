@@ -7,6 +7,8 @@ import select
 import trio
 from trio.lowlevel import Abort, Task
 
+from .descriptors import shortage
+
 
 class Crowd:
     """Tasks that each wait for a socket to become readable, and are woken one by one.
@@ -22,6 +24,19 @@ class Crowd:
         """
         self._epoll = select.epoll()
         self._waiting: dict[int, Task] = {}
+        self._watching = trio.CancelScope()
+
+    @classmethod
+    def opened(cls) -> Crowd | None:
+        """Return a new crowd; None if the last descriptors are in use, which no crowd may take."""
+        try:
+            crowd = cls()
+        except OSError:
+            return None
+        if shortage(crowd._epoll.fileno()) is None:
+            return crowd
+        crowd.close()
+        return None
 
     def __len__(self) -> int:
         """Return the number of waiting tasks."""
@@ -51,8 +66,16 @@ class Crowd:
         return False
 
     async def wait_readable(self) -> None:
-        """Return when at least one socket is readable."""
-        await trio.lowlevel.wait_readable(self._epoll.fileno())
+        """Return when at least one socket is readable, or when the crowd is disbanded."""
+        with trio.CancelScope() as self._watching:
+            await trio.lowlevel.wait_readable(self._epoll.fileno())
+
+    def disband(self) -> None:
+        """Wake all tasks: their sockets may not be readable, and they must wait for them elsewhere."""
+        waiting, self._waiting = self._waiting, {}
+        for task in waiting.values():
+            trio.lowlevel.reschedule(task)
+        self._watching.cancel()
 
     def close(self) -> None:
         """Close the epoll set's descriptor; no task may be waiting."""

@@ -9,6 +9,7 @@ import trio
 from .crowds import Crowd
 from .fair_scheduler import CROWD, FairScheduler
 from .places import Place
+from .tls import TlsStream
 
 #: The address under which clients of trusted proxies are scheduled: theirs are known only after the request is read.
 PROXIES = "proxies"
@@ -18,15 +19,25 @@ class FairReader:
     """Reads from one connection.
 
     A socket is not read before its turn: a crowd's input waits in the kernel, and flow control makes the senders wait,
-    too. Input from any other stream waits in this object.
+    too. Input from any other stream waits in this object. Under TLS another reader reads the connection in turn. This
+    one waits only for what was read before: one read may hold a thousand records, each with a request.
     """
 
     __slots__ = ("_ahead", "_fresh", "_place", "_scheduler", "_socket", "_source", "_stream")
 
-    def __init__(self, stream: trio.abc.ReceiveStream, scheduler: FairScheduler, place: Place | None) -> None:
-        """:param place: the connection's; None if it waits for no turns, or if its stream waits for them."""
+    def __init__(
+        self,
+        stream: trio.abc.ReceiveStream,
+        scheduler: FairScheduler,
+        place: Place | None,
+        source: str | None = None,
+    ) -> None:
+        """:param place: the connection's, if it has one.
+        :param source: the address of a connection without a place; without either, it waits for no turns.
+        """
+        self._source = source if place is None else place.source
         self._stream = stream
-        self._socket = stream.socket if place is not None and isinstance(stream, trio.SocketStream) else None
+        self._socket = stream.socket if self._source is not None and isinstance(stream, trio.SocketStream) else None
         self._scheduler = scheduler
         self._place = place
         self._fresh = True  # not read yet: a new connection's first request has usually arrived
@@ -41,30 +52,38 @@ class FairReader:
         """
         if self._socket is not None:
             return await self._receive_from(self._socket, max_bytes)
-        if self._place is None:
+        if self._source is None:
             return await self._stream.receive_some(max_bytes)
         if self._ahead is None:
+            reads = self._reads
             self._ahead = await self._stream.receive_some(max_bytes)
-        await self._scheduler.wait_turn(self._place.source or PROXIES)
+            if reads != self._reads:
+                data, self._ahead = self._ahead, None
+                return data
+        await self._scheduler.wait_turn(self._source or PROXIES)
         data, self._ahead = self._ahead, None
         return data
 
+    @property
+    def _reads(self) -> int:
+        """The number of reads that have waited for their turns below TLS; 0 without TLS."""
+        return self._stream.reads if isinstance(self._stream, TlsStream) else 0
+
     async def give_way(self) -> None:
         """Give other connections their turns before the next request of those already read is answered."""
-        if self._place is not None and self._scheduler.is_loaded:
-            await self._scheduler.wait_turn(self._place.source or PROXIES)
+        if self._source is not None and self._scheduler.is_loaded:
+            await self._scheduler.wait_turn(self._source or PROXIES)
         else:
             await trio.lowlevel.checkpoint()
 
     async def _receive_from(self, socket: trio.socket.SocketType, max_bytes: int) -> bytes:
-        assert self._place is not None
         while True:
             if self._fresh:
                 self._fresh = False
                 await self._take_turn()
             elif (crowd := self._crowd()) is not None:
                 await crowd.wait(socket.fileno())
-                self._scheduler.begin(self._place.source)
+                self._scheduler.begin(self._source or PROXIES)
             else:
                 await trio.lowlevel.wait_readable(socket)
                 await self._take_turn()
@@ -78,9 +97,8 @@ class FairReader:
     def _crowd(self) -> Crowd | None:
         """Return the crowd in which to wait for bytes; None if the address has few connections."""
         place = self._place
-        return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place.source)
+        return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place)
 
     async def _take_turn(self) -> None:
         if self._scheduler.is_loaded:
-            assert self._place is not None
-            await self._scheduler.wait_turn(self._place.source or PROXIES)
+            await self._scheduler.wait_turn(self._source or PROXIES)

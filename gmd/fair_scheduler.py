@@ -28,6 +28,7 @@ import trio
 from trio.lowlevel import Abort, Task
 
 from .crowds import Crowd
+from .places import Place
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
@@ -39,8 +40,10 @@ LEAST_COST = 0.00025
 OLDER_EVERY = 4
 #: Weight of each measurement relative to the next, in the expected cost of an address's connections.
 DECAY = 31 / 32
-#: Addresses kept; beyond that, those are forgotten that are in the same state as a new address.
+#: Addresses kept; beyond that, those are forgotten that are in the same state as a new address. If none is, further
+#: addresses share a number of flows, so that each still gets about the share of one address.
 MAX_FLOWS = 4_096
+SHARED_FLOWS = 1_024
 #: Connections of one address that make a crowd; and the most crowds, each of which needs a descriptor.
 CROWD = 32
 MAX_CROWDS = 64
@@ -132,8 +135,10 @@ class FairScheduler:
         self._nursery: trio.Nursery | None = None
         self._turn_ends = inf  # when the present turn of the loop will have taken turn_seconds, by perf_counter
         self._turn = 0
-        self._flows: dict[str, _Flow] = {}
-        self._crowds = 0
+        self._in_advance = 0.0  # seconds that addresses may still pass in advance in the present turn
+        self._may_forget = True  # whether settled flows may be looked for in the present turn: that takes a millisecond
+        self._flows: dict[str | int, _Flow] = {}  # by address; those that addresses share by number
+        self._crowds: dict[_Flow, Place] = {}  # with one place of each address
         self._queue: list[tuple[float, int, _Flow]] = []  # a heap of the flows with connections to let through
         self._numbers = count()
         self._virtual = 0.0  # the virtual time of the flow that was last let through
@@ -162,6 +167,8 @@ class FairScheduler:
     def begin_turn(self) -> None:
         """Note that a turn of the loop begins, after it has looked for input."""
         self._turn_ends = perf_counter() + self.turn_seconds
+        self._in_advance = self.turn_seconds
+        self._may_forget = True
 
     async def wait_turn(self, source: str) -> None:
         """Return when a connection may be read and answered. It is a checkpoint only if the connection has to wait.
@@ -173,23 +180,39 @@ class FairScheduler:
         task, flow = trio.lowlevel.current_task(), self._flow(source)
         if self._meter is not None:
             self._meter.watch(task, flow)
-        if self._is_running and flow.tag <= self._virtual and not flow.is_queued:
+        if self._is_running and self._in_advance >= 0 and flow.tag <= self._virtual and not flow.is_queued:
             flow.tag = self._virtual
             flow.prepay(self._turn)  # otherwise all its connections would pass before the first one is charged
+            self._in_advance -= flow.cost  # otherwise thousands of new addresses would pass in one turn
             return  # the address has used less than its share
         await self._park(task, flow)
 
-    def crowd_of(self, source: str) -> Crowd | None:
-        """Return the crowd of an address, made if need be; None if there is no room for one more crowd."""
-        flow = self._flow(source)
-        if flow.crowd is None and self._nursery is not None and self._crowds < MAX_CROWDS:
-            try:
-                flow.crowd = Crowd()
-            except OSError:  # no descriptor is left
-                return None
-            self._crowds += 1
-            self._nursery.start_soon(self._watch_crowd, flow, flow.crowd)
+    def crowd_of(self, place: Place) -> Crowd | None:
+        """Return the crowd of a place's address, made if need be; None if there is no room for one more crowd."""
+        flow = self._flow(place.source)
+        if self._flows.get(place.source) is not flow:
+            return None  # it is shared with other addresses
+        if flow.crowd is None and self._nursery is not None:
+            if len(self._crowds) >= MAX_CROWDS:
+                self._disband_crowds()
+            if len(self._crowds) < MAX_CROWDS and (crowd := Crowd.opened()) is not None:
+                flow.crowd = crowd
+                self._nursery.start_soon(self._watch_crowd, flow, crowd)
+        if flow.crowd is not None:
+            self._crowds[flow] = place
         return flow.crowd
+
+    def _disband_crowds(self) -> None:
+        """End the crowds of addresses that have few connections by now; those wait as connections of others do."""
+        for flow, place in list(self._crowds.items()):
+            if flow.crowd is not None and place.neighbours < CROWD:
+                flow.crowd.disband()
+                self._end_crowd(flow)
+
+    def _end_crowd(self, flow: _Flow) -> None:
+        flow.crowd, flow.is_readable = None, False
+        flow.drained.set()
+        self._crowds.pop(flow, None)
 
     def begin(self, source: str) -> None:
         """Charge an address for the present task from now on; its crowd has just woken it to read."""
@@ -199,23 +222,34 @@ class FairScheduler:
     async def _watch_crowd(self, flow: _Flow, crowd: Crowd) -> None:
         """Queue an address whenever a connection of its crowd is readable."""
         try:
-            while True:
+            while flow.crowd is crowd:
                 await crowd.wait_readable()
-                flow.is_readable, flow.drained = True, trio.Event()
-                self._enqueue(flow)
-                await flow.drained.wait()
+                if flow.crowd is crowd:
+                    flow.is_readable, flow.drained = True, trio.Event()
+                    self._enqueue(flow)
+                    await flow.drained.wait()
         finally:
-            flow.crowd = None
-            self._crowds -= 1
+            if flow.crowd is crowd:
+                self._end_crowd(flow)
             crowd.close()
 
     def _flow(self, source: str) -> _Flow:
         flow = self._flows.get(source)
         if flow is None:
-            if len(self._flows) >= MAX_FLOWS:
-                self._forget_settled()
-            flow = self._flows[source] = _Flow(self._virtual)
+            key: str | int = source
+            if not self._has_room():
+                key = hash(source) % SHARED_FLOWS
+                flow = self._flows.get(key)
+            if flow is None:
+                flow = self._flows[key] = _Flow(self._virtual)
         return flow
+
+    def _has_room(self) -> bool:
+        """Return whether one more address may have its own flow, after forgetting others if need be."""
+        if len(self._flows) >= MAX_FLOWS and self._may_forget:
+            self._may_forget = False
+            self._forget_settled()
+        return len(self._flows) < MAX_FLOWS
 
     def _forget_settled(self) -> None:
         """Forget the addresses that are in the same state as a new one."""

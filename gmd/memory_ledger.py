@@ -1,8 +1,9 @@
 """The bytes that connections make the daemon hold, counted for each connection, for each address, and in total.
 
-The ledger counts what a client can make large and keep for long: incomplete requests, and replies that it does not
-read. Beyond a limit, the connection that holds most is cut off: of the address that exceeds its limit or, for the total
-limit, of the address that holds most. A client that holds little is never cut off while others hold more.
+The ledger counts what a client can make large and keep for long: incomplete requests, replies that it does not read,
+the games that it waits for, results that it does not acknowledge, and TLS. Beyond a limit, the connection that holds
+most is cut off: of the address that exceeds its limit or, for the total limit, of the address that holds most. A client
+that holds little is never cut off while others hold more.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ class MemoryAccount:
 
     :ivar requests: bytes of requests that have not been answered.
     :ivar replies: bytes of replies that have not been sent.
+    :ivar others: bytes of all else, such as TLS.
     """
 
-    __slots__ = ("_cut_off", "_ledger", "_peer", "_source", "is_closed", "replies", "requests")
+    __slots__ = ("_cut_off", "_ledger", "_peer", "_source", "is_closed", "others", "replies", "requests")
 
     def __init__(self, ledger: MemoryLedger, peer: str, cut_off: CutOff) -> None:
         self._ledger = ledger
@@ -81,12 +83,13 @@ class MemoryAccount:
         self._source: _Source | None = None
         self.requests = 0
         self.replies = 0
+        self.others = 0
         self.is_closed = False
 
     @property
     def held(self) -> int:
         """The bytes that it holds."""
-        return self.requests + self.replies
+        return self.requests + self.replies + self.others
 
     def hold_requests(self, size: int) -> None:
         """Set how many bytes of requests it holds. The connection may be cut off before this returns."""
@@ -104,10 +107,17 @@ class MemoryAccount:
             change, self.replies = size - self.replies, size
             self._ledger._note(self, change)
 
+    def hold_others(self, change: int) -> None:
+        """Hold so many bytes more of anything else. The connection may be cut off before this returns."""
+        if change and not self.is_closed:
+            self.others += change
+            self._ledger._note(self, change)
+
     def close(self) -> None:
-        """Set both to 0 and ignore later changes; a second call has no effect."""
+        """Set all to 0 and ignore later changes; a second call has no effect."""
         self.hold_requests(0)
         self.hold_replies(0)
+        self.hold_others(-self.others)
         self.is_closed = True
 
 

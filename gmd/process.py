@@ -20,10 +20,12 @@ def prepare_process() -> None:
 
     The garbage collector is on, and runs seldom; freed memory goes back to the system. Modules with deferred imports
     are imported now, because later there may be no descriptor left for it.
+
+    What exists by now is never collected. No collection precedes that: it takes a tenth of a start, 17 ms, and 60 with
+    HTTP and a log, and finds some hundred objects.
     """
     give_memory_back()
     load_argon2()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()

@@ -22,6 +22,8 @@ from gmd.live_games import LiveGame
 from gmd.rate_limiter import RateLimiter
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+#: Changes of its settings that a player may make in a minute: a bot makes one or two when it starts.
+MAX_SETTINGS_PER_MINUTE = 60
 #: Seconds after which a client with too many games, or invitations, at a time should try again.
 FULL_RETRY_AFTER = 60.0
 
@@ -125,6 +127,12 @@ class Quotas:
         self.rekeys = RateLimiter("max_rekeys_per_hour", limits.max_rekeys_per_hour, HOUR)
         self._made = RateLimiter("max_games_per_hour", limits.max_games_per_hour, HOUR)
         self._invited = RateLimiter("max_invitations_per_minute", limits.max_invitations_per_minute, MINUTE)
+        self._set = RateLimiter(
+            "settings", MAX_SETTINGS_PER_MINUTE, MINUTE, unit="changes of settings", whose="player", key=str
+        )
+        self._set_from = RateLimiter(
+            "max_invitations_per_minute", limits.max_invitations_per_minute, MINUTE, unit="changes of settings"
+        )
         self._arbiter = arbiter
         arbiter.when_begun(lambda game: self.pending.drop(game.id))
         arbiter.when_over(lambda game: self._drop(game.id))
@@ -142,6 +150,17 @@ class Quotas:
                 FULL_RETRY_AFTER,
             )
         self._invited.take(peer)
+
+    def take_settings(self, peer: str, player: int) -> None:
+        """Count a change of a player's settings. An address may change settings as often as it may invite.
+
+        :param peer: the client, as host:port; an empty one has no limits.
+        :raises TooMany: the player, or the address, has made too many lately.
+        """
+        if peer:
+            self._set_from.check(peer)
+            self._set.take(str(player))
+            self._set_from.take(peer)
 
     def check_game(self, peer: str) -> None:
         """Check that an address may create another game.

@@ -21,10 +21,14 @@ from gmd.config import ConfigError
 HANDSHAKE_RECORD = 0x16
 #: Longest ClientHello in bytes: OpenSSL allocates the length that the client claims, and today's have up to 2,000.
 MAX_HELLO = 8_192
-#: Bytes read from the bare connection at once: two TLS records with their overhead.
-MAX_RECORDS = 65_536
-#: Estimated bytes of memory that a handshake takes.
+#: Bytes read from the bare connection at once: one TLS record with its overhead. OpenSSL's buffers grow to what they
+#: once held, and never shrink.
+MAX_RECORD = 17_408
+#: Bytes encrypted at once: what fits into one record. All encrypted bytes are in memory until the peer has room.
+MAX_PLAIN = 16_384
+#: Estimated bytes of memory that a handshake takes, and OpenSSL's buffers of a connection for as long as it is open.
 HANDSHAKE_BYTES = 65_536
+CONNECTION_BYTES = 49_152
 
 
 #: Reads some bytes, at most the given number.
@@ -127,8 +131,13 @@ class TlsStream(trio.abc.Stream):
     def __init__(self, transport: trio.abc.Stream, context: ssl.SSLContext, receive: Receive | None = None) -> None:
         """:param receive: reads from the bare connection, in place of its own method."""
         self.transport = transport
-        bare = _Transport(transport, receive or transport.receive_some)
-        self._tls = trio.SSLStream(bare, context, server_side=True)
+        self._bare = _Transport(transport, receive or transport.receive_some)
+        self._tls = trio.SSLStream(self._bare, context, server_side=True)
+
+    @property
+    def reads(self) -> int:
+        """The number of reads from the bare connection. One may hold many records, which are received one by one."""
+        return self._bare.reads
 
     async def do_handshake(self) -> None:
         """Do the TLS handshake; nothing can be sent or received before it. After a cancellation the stream is useless.
@@ -145,7 +154,12 @@ class TlsStream(trio.abc.Stream):
             raise HandshakeFailed(cause.reason if isinstance(cause, ssl.SSLError) else str(cause)) from None
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        await self._tls.send_all(data)
+        if len(data) <= MAX_PLAIN:
+            await self._tls.send_all(data)
+            return
+        view = memoryview(data)
+        for start in range(0, len(data), MAX_PLAIN):
+            await self._tls.send_all(view[start : start + MAX_PLAIN])
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._tls.wait_send_all_might_not_block()
@@ -173,12 +187,15 @@ class _Transport(trio.abc.Stream):
     """The transport of TLS: a connection that outlives it.
 
     Its end raises an exception. An empty read would break the TLS stream, so that no reply could be sent any more.
+
+    :ivar reads: how many reads have returned.
     """
 
     def __init__(self, stream: trio.abc.Stream, receive: Receive) -> None:
         self._stream = stream
         self._receive = receive
         self._looked = False
+        self.reads = 0
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await self._stream.send_all(data)
@@ -187,7 +204,8 @@ class _Transport(trio.abc.Stream):
         await self._stream.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        data = await self._receive(MAX_RECORDS if max_bytes is None else max_bytes)
+        data = await self._receive(MAX_RECORD if max_bytes is None else max_bytes)
+        self.reads += 1
         if not data:
             raise _TransportEnded
         if not self._looked:

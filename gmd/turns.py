@@ -21,6 +21,12 @@ from gmd.live_games import LiveGame
 #: Players in the cache, and games cached for one of them; beyond that the log is queried again.
 MAX_PLAYERS = 10_000
 MAX_GAMES = 20_000
+#: Results that a session keeps until its client acknowledges them. A client that always has part of its next request on
+#: the way acknowledges none; beyond this number the oldest is forgotten, and may be shown again.
+MAX_RESULTS = 4_096
+#: Estimated bytes of such a result, and how many of them are counted at a time.
+RESULT_BYTES = 500
+RESULTS_COUNTED = 16
 
 
 class _Known:
@@ -99,16 +105,18 @@ class Turns:
         invitations: Collection[int] = (),
         *,
         invitation_first: bool = False,
+        peer: str = "",
     ) -> int | None:
         """Return the game to show to a player next: the one that is due the longest, or an invitation; None for none.
 
         :param without: games to leave out.
         :param invitations: the games whose invitations wait for its answer, in the order in which to show them.
         :param invitation_first: whether an invitation comes before another game if both are due.
+        :param peer: the client, as host:port, for the log.
         """
         known = self._players.get(player)
         if known is None or known.touched is not None:
-            known = await self._ask(player)
+            known = await self._ask(player, peer)
         self._players.move_to_end(player)
         due = known.due
         game = next((game_id for game_id in due if game_id not in without and game_id not in invitations), None)
@@ -117,14 +125,14 @@ class Turns:
         invitation = next((game_id for game_id in invitations if game_id in due and game_id not in without), None)
         return game if invitation is None else invitation
 
-    async def _ask(self, player: int) -> _Known:
+    async def _ask(self, player: int, peer: str) -> _Known:
         """Query the log for the games due to a player."""
         async with self._asking.hold(player):
             known = self._players.get(player)
             if known is not None and known.touched is None:
                 return known
             known = self._players[player] = _Known()
-            known.learn(await self._log.due(player))
+            known.learn(await self._log.due(player, peer))
             self._players[player] = known  # it may have been evicted meanwhile
         if len(self._players) > MAX_PLAYERS:
             self._players.popitem(last=False)
@@ -144,10 +152,14 @@ class UnacknowledgedResults:
     the reply. Until then this session does not show the result again, but another session does.
     """
 
-    def __init__(self, turns: Turns, batch: Callable[[], int]) -> None:
-        """:param batch: returns the number of the batch of replies that the present reply goes with, sent in order."""
+    def __init__(self, turns: Turns, batch: Callable[[], int], hold: Callable[[int], None]) -> None:
+        """:param batch: returns the number of the batch of replies that the present reply goes with, sent in order.
+        :param hold: called with the bytes of memory that the results take in addition, or no longer.
+        """
         self._turns = turns
         self._batch = batch
+        self._hold = hold
+        self._counted = 0
         #: Whether the session's last ``wait`` with ``any`` returned a game: an invitation comes before the next game.
         self.last_was_game = False
         #: By player and game: the game (a weak reference), the player's seats, and the batch.
@@ -162,7 +174,10 @@ class UnacknowledgedResults:
         seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
         if shown in self._shown or not seats:
             return
+        if len(self._shown) >= MAX_RESULTS:
+            del self._shown[next(iter(self._shown))]
         self._shown[shown] = ref(live), seats, self._batch()
+        self._count()
         if live.commit is not None:
             live.commit.then(lambda error: None if error is None else self._take_back(shown))
 
@@ -179,7 +194,16 @@ class UnacknowledgedResults:
                     self._turns.knows(player, live)
                 else:
                     self._turns.know(player, game_id, seats)
+        self._count()
+
+    def _count(self) -> None:
+        """Count the memory of the results, some at a time."""
+        counted = len(self._shown) // RESULTS_COUNTED * RESULTS_COUNTED * RESULT_BYTES
+        if counted != self._counted:
+            change, self._counted = counted - self._counted, counted
+            self._hold(change)
 
     def _take_back(self, shown: tuple[int, int]) -> None:
         """Forget a result whose commit failed: the reply has become an error."""
         self._shown.pop(shown, None)
+        self._count()

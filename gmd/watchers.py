@@ -8,9 +8,11 @@ from contextlib import contextmanager
 
 import trio
 
-#: Most subscribers of a crowd that are notified in one turn of the event loop: each costs some tenths of a millisecond,
+#: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
 #: in which no other client is served.
 PORTION = 16
+#: Queued subscribers of a crowd that are notified before those of the next crowd: the two players of a game.
+AT_ONCE = 2
 
 
 class Subscription:
@@ -79,9 +81,10 @@ _Crowds = dict[int, _Crowd]
 class Watchers:
     """All subscriptions, by the games and the players that they are for.
 
-    The first subscriptions of players are notified at once. :meth:`run` notifies the others, where very many wait for
-    the same, and all spectators, in portions: one in each turn of the event loop, so that other clients are served in
-    between. Crowds that are to be notified at the same time take turns, so a large one does not delay a small one.
+    The first subscriptions of players are notified at once. :meth:`run` notifies the others, where very many wait, for
+    one game or for many that change at the same time, and all spectators, in portions: one in each turn of the event
+    loop, so that other clients are served in between. Crowds that are to be notified at the same time take turns, so a
+    large one does not delay a small one.
     """
 
     def __init__(self) -> None:
@@ -90,6 +93,7 @@ class Watchers:
         self._spectators: _Crowds = {}
         self._called: deque[_Crowd] = deque()
         self._call = trio.Event()
+        self._left = PORTION  # how many may be notified at once until run() has had its next turn
         self._stopped = False
 
     @contextmanager
@@ -134,9 +138,11 @@ class Watchers:
     async def run(self) -> None:
         """Notify the queued crowds, a portion in each turn of the event loop, until cancelled."""
         while True:
+            self._left = PORTION
             if not self._called:
                 self._call = trio.Event()
                 await self._call.wait()
+                self._left = PORTION
             self._wake_portion()
             await trio.lowlevel.checkpoint()
 
@@ -149,9 +155,12 @@ class Watchers:
                     subscription.interrupt()
 
     def _wake_first(self, crowd: _Crowd) -> None:
-        """Notify the first portion of a crowd now, and queue the others."""
+        """Notify as many of a crowd as may be notified now, and queue the others."""
         crowd.call()
-        crowd.wake(PORTION)
+        if self._left > 0:
+            self._left -= crowd.wake(self._left)
+            if self._left <= 0:
+                self._call.set()  # for the next portion
         if crowd.called:
             self._queue(crowd)
 
@@ -162,11 +171,10 @@ class Watchers:
             self._call.set()
 
     def _wake_portion(self) -> None:
-        left = PORTION
-        while left and self._called:
+        while self._left > 0 and self._called:
             crowd = self._called.popleft()
             crowd.queued = False
-            left -= crowd.wake(left)
+            self._left -= crowd.wake(AT_ONCE)
             if crowd.called:
                 self._queue(crowd)
 

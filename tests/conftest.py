@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from gmd import addresses
 from tests.order import pytest_collection_modifyitems  # noqa: F401 (pytest finds it here)
 from tests.serving import Served, served
 from tests.skips import pytest_addoption, pytest_configure  # noqa: F401 (pytest finds them here)
@@ -72,6 +73,13 @@ def daemon_process() -> Iterator[Served]:
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     """Return a certificate for the local host."""
     return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture
+def separate_loopback() -> Iterator[None]:
+    """Count every loopback address as a client of its own, as addresses of other machines are."""
+    with addresses.separate_loopback():
+        yield
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from trio.testing import MockClock
 from gm_protocol.errors import IllegalMove
 from gm_protocol.state import GameState
 from gmd.games import dark, views
-from gmd.games.game import Snapshot
+from gmd.games.commands import Play
+from gmd.games.game import Decision, Snapshot
 from tests.dark_twins import STARTS, DarkTwins, draw_dark_twins
 from tests.helpers import Json
 from tests.helpers_proof import in_processes, proof_size
@@ -132,7 +133,7 @@ def requests(seat: Seat) -> Iterator[Json]:
 
 # --- Each leak is found ----------------------------------------------------------------------------------------------
 
-_blind_state, _read_move = views._blind_state, dark.read_move
+_blind_state, _decide_play = views._blind_state, dark.DarkGame.decide_play
 
 
 def showing(**fields: Callable[[dark.DarkGame, Snapshot, GameState], object]) -> tuple[Any, str, Any]:
@@ -145,12 +146,12 @@ def showing(**fields: Callable[[dark.DarkGame, Snapshot, GameState], object]) ->
     return views, "_blind_state", state
 
 
-def with_the_position(board: dark.DarkBoard, text: str) -> str:
+def with_the_position(game: dark.DarkGame, command: Play, elapsed: float) -> Decision:
     """Refuse with an error that names the position, as that of chess does."""
-    try:
-        return _read_move(board, text)
-    except IllegalMove:
-        raise IllegalMove(f"move: {text!r} is not legal in {board.epd()}") from None
+    decision = _decide_play(game, command, elapsed)
+    if not isinstance(decision.refusal, IllegalMove):
+        return decision
+    return Decision(refusal=IllegalMove(f"move: {command.text!r} is not legal in {game._board.epd()}"))
 
 
 LEAKS = {
@@ -161,7 +162,7 @@ LEAKS = {
     "the movetext": showing(pgn=lambda game, shown, blind: game.movetext),
     "the access map": showing(access_map=lambda game, shown, _: game.facts_at(shown).access_map),
     "the position": showing(fen=lambda game, shown, _: game.facts_at(shown).fen_stem),
-    "a refusal's words": (dark, "read_move", with_the_position),
+    "a refusal's words": (dark.DarkGame, "decide_play", with_the_position),
     "a history before the end": (views, "check_history", lambda game: None),
 }
 

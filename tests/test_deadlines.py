@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from gmd.deadlines import MAX_OUTDATED, Deadlines
+from gmd.deadlines import MAX_OUTDATED, PORTION, Deadlines
 
 Step = tuple[str, int, int]
 
@@ -80,6 +80,20 @@ async def test_deadlines_at_the_same_time_all_fire(autojump_clock: MockClock) ->
     with trio.move_on_after(10):
         await deadlines.run()
     assert sorted(reached) == list(range(100))
+
+
+async def test_deadlines_at_the_same_time_are_spread_over_turns_of_the_event_loop() -> None:
+    reached: list[int] = []
+    deadlines, number = Deadlines(reached.append), 10 * PORTION
+    for game_id in range(number):
+        deadlines.set(game_id, trio.current_time())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(deadlines.run)
+        while len(reached) < number:
+            before = len(reached)
+            await trio.lowlevel.checkpoint()
+            assert len(reached) - before <= 2 * PORTION
+        nursery.cancel_scope.cancel()
 
 
 async def test_deadline_may_set_the_next_one(autojump_clock: MockClock) -> None:

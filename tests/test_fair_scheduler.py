@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import resource
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +18,15 @@ import trio.testing
 
 from gm_protocol.framing import encode_frame
 from gmd.crowds import Crowd
+from gmd.descriptors import RESERVED
 from gmd.fair_reader import FairReader
-from gmd.fair_scheduler import CROWD, TURN_SECONDS, FairScheduler
-from gmd.places import Places
+from gmd.fair_scheduler import CROWD, MAX_CROWDS, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
+from gmd.places import Place, Places
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
+from gmd.tls import TlsStream, certificate_of
 from tests.helpers import Client, memory_daemon, running_daemon
+from tests.tls import Certificates, TlsClient
 
 GREEDY, HONEST = "10.0.0.1", "10.0.0.2"
 MANY = 200
@@ -110,6 +114,55 @@ async def test_no_address_passes_with_all_its_connections_when_load_begins() -> 
         await trio.lowlevel.checkpoint()
         assert len(served) <= 3
     assert len(served) == 3 * MANY
+
+
+async def test_thousands_of_new_addresses_pass_in_many_turns() -> None:
+    """Each has used less than its share, so that each would pass at once if it were alone."""
+    scheduler, served, steps = stepping_scheduler(), list[str](), list[int]()
+
+    async def ask(source: str) -> None:
+        await scheduler.wait_turn(source)
+        served.append(source)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for _ in range(MANY):  # so that the loop is under load meanwhile
+            nursery.start_soon(ask_again_and_again, scheduler, GREEDY, [])
+        await trio.lowlevel.checkpoint()
+        async with trio.open_nursery() as newcomers:
+            for number in range(MANY):
+                newcomers.start_soon(ask, f"10.1.0.{number}")
+            while len(served) < MANY:
+                before = len(served)
+                await trio.lowlevel.checkpoint()
+                steps.append(len(served) - before)
+        nursery.cancel_scope.cancel()
+    assert max(steps) <= 2  # one in advance, and one in its turn
+
+
+async def test_kept_addresses_are_looked_through_once_a_turn_however_many_are_new() -> None:
+    """Looking through all kept addresses for each new one took seconds, in one turn of the loop."""
+    looks = 0
+
+    class Counting(FairScheduler):
+        def _forget_settled(self) -> None:
+            nonlocal looks
+            looks += 1
+            super()._forget_settled()
+
+    scheduler, served, number = Counting(0.0), list[str](), MAX_FLOWS + 3 * SHARED_FLOWS
+
+    async def ask(source: str) -> None:
+        await scheduler.wait_turn(source)
+        served.append(source)
+
+    async with scheduler.running(), trio.open_nursery() as nursery:
+        for each in range(number):
+            nursery.start_soon(ask, f"10.{each >> 16}.{each >> 8 & 255}.{each & 255}")
+        await trio.lowlevel.checkpoint()
+        await trio.lowlevel.checkpoint()
+        assert looks <= 3
+        assert len(scheduler._flows) <= MAX_FLOWS + SHARED_FLOWS
+    assert len(served) == number
 
 
 async def test_no_connection_waits_while_the_turns_of_the_loop_are_short() -> None:
@@ -224,8 +277,29 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
         assert await reader.receive_some(100) == b"request"
 
 
-async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_batches() -> None:
-    """Each of two hundred asks again as soon as it can; the lone session's pings are answered in between."""
+@pytest.mark.parametrize(
+    ("wire", "before", "batches"),
+    [
+        pytest.param("plain", 0, 3, id="plain"),
+        # Here connections have first sent more than is read at once.
+        pytest.param("plain", 2 * MANY, 10, id="plain, all read ahead"),
+        pytest.param("TLS", 2 * MANY, 10, id="TLS, all read ahead"),
+        pytest.param("TLS in small records", 40, 10, id="TLS in small records, all read ahead"),
+    ],
+)
+async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_batches(
+    wire: str, before: int, batches: int, certificates: Certificates
+) -> None:
+    """Each of two hundred asks again as soon as it can; the lone session's pings are answered in between.
+
+    :param before: how many batches are answered first.
+    :param batches: how many may be answered before a ping of the lone session.
+    """
+    context = certificate_of(str(certificates.cert), str(certificates.key))
+    assert context is not None
+    pings = [encode_frame(b'{"kind":"ping"}')] * BATCH
+    if wire != "TLS in small records":
+        pings = [b"".join(pings)]
     scheduler = stepping_scheduler()
     places = Places(10_000, 10_000, 0.0)
     async with memory_daemon() as daemon, scheduler.running(), trio.open_nursery() as nursery:
@@ -234,13 +308,22 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
         def connect(source: str) -> Client:
             ours, theirs = trio.testing.memory_stream_pair()
             place = places.enter(source, lambda _: None, 0.0)
-            nursery.start_soon(Session(theirs, services, peer=f"{source}:1", place=place).run)
-            return Client(ours)
+            if wire == "plain":
+                nursery.start_soon(Session(theirs, services, peer=f"{source}:1", place=place).run)
+                return Client(ours)
+            nursery.start_soon(serve_tls, theirs, place)
+            return TlsClient(ours, certificates)
+
+        async def serve_tls(transport: trio.abc.Stream, place: Place) -> None:
+            stream = TlsStream(transport, context.context, FairReader(transport, scheduler, place).receive_some)
+            await stream.do_handshake()
+            await Session(stream, services, peer=f"{place.source}:1", place=place).run()
 
         async def ask_for_ever(client: Client) -> None:
             await client.send({"kind": "hello", "protocol": 2})
             while True:
-                await client.send_bytes(encode_frame(b'{"kind":"ping"}') * BATCH)
+                for ping in pings:
+                    await client.send_bytes(ping)
                 await trio.lowlevel.checkpoint()
 
         for _ in range(MANY):
@@ -248,12 +331,14 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
         lone = connect(HONEST)
         assert (await lone.ask("hello", protocol=2))["error"] is None
         answered = daemon.services.metrics.answered
+        while sum(answered.values()) < before * BATCH:
+            await trio.lowlevel.checkpoint()
         found = []
         for _ in range(20):
-            before = sum(answered.values())
+            count_before = sum(answered.values())
             assert await lone.ask("ping") == {"error": None}
-            found.append(sum(answered.values()) - before - 1)
-        assert max(found) <= 3 * BATCH
+            found.append(sum(answered.values()) - count_before - 1)
+        assert max(found) <= batches * BATCH
         nursery.cancel_scope.cancel()
 
 
@@ -291,6 +376,59 @@ async def test_crowd_of_one_address_is_charged_for_what_its_connections_use() ->
             found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 100)
             nursery.cancel_scope.cancel()
     assert max(found) <= 3
+
+
+@contextmanager
+def descriptors_in_use() -> Iterator[None]:
+    """Lower the limit on descriptors, so that the next one to be opened is one of the last."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with open(os.devnull, "rb") as newest:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (newest.fileno() + RESERVED, limits[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+async def test_crowd_takes_none_of_the_last_descriptors() -> None:
+    scheduler, places = FairScheduler(), Places(10_000, 10_000, 0.0)
+    place = places.enter(GREEDY, lambda _: None, 0.0)
+    async with scheduler.running():
+        with descriptors_in_use():
+            assert scheduler.crowd_of(place) is None
+        assert scheduler.crowd_of(place) is not None
+
+
+async def test_crowds_of_addresses_with_few_connections_are_given_to_others() -> None:
+    """Of each address one connection stays, and is still read when something arrives on it."""
+    scheduler, places, received = FairScheduler(), Places(10_000, 10_000, 0.0), list[bytes]()
+
+    async def read(end: socket.socket, place: Place) -> None:
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, place)
+        received.append(await reader.receive_some(1))
+        received.append(await reader.receive_some(1))
+
+    def enter(source: str) -> list[Place]:
+        return [places.enter(source, lambda _: None, 0.0) for _ in range(CROWD)]
+
+    with pairs(MAX_CROWDS) as opened:
+        async with scheduler.running(), trio.open_nursery() as nursery:
+            others = []
+            for number, (ours, theirs) in enumerate(opened):
+                first, *rest = enter(f"10.2.0.{number}")
+                theirs.send(b"1")
+                nursery.start_soon(read, ours, first)
+                others += rest
+            await trio.testing.wait_all_tasks_blocked()
+            newcomer = enter(HONEST)[0]
+            assert scheduler.crowd_of(newcomer) is None
+            for place in others:
+                place.leave()
+            assert scheduler.crowd_of(newcomer) is not None
+            await trio.testing.wait_all_tasks_blocked()
+            for _, theirs in opened:
+                theirs.send(b"2")
+    assert sorted(received) == [b"1"] * MAX_CROWDS + [b"2"] * MAX_CROWDS
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])

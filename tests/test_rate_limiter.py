@@ -63,6 +63,10 @@ async def test_attempts_without_an_address_have_no_limit() -> None:
         (ONE, "10.0.0.1:6", True),
         (ONE, "10.0.0.2:5", False),
         ("somewhere:5", "somewhere:6", True),
+        ("127.0.0.1:5", "127.255.3.4:6", True),
+        ("127.0.0.1:5", "[::1]:6", True),
+        ("127.0.0.1:5", "[::ffff:127.0.0.2]:6", True),
+        ("127.0.0.1:5", "128.0.0.1:5", False),
     ],
 )
 async def test_addresses_of_one_subscriber_count_together(one: str, other: str, same: bool) -> None:
@@ -73,6 +77,14 @@ async def test_addresses_of_one_subscriber_count_together(one: str, other: str, 
         exhausted(attempts, other)
     else:
         attempts.take(other)
+
+
+async def test_loopback_addresses_count_separately_in_tests_that_need_many_clients(separate_loopback: None) -> None:
+    attempts = RateLimiter("limit", 3, 60.0)
+    for address in ("127.0.0.1:5", "127.0.0.2:5", "[::1]:5"):
+        for _ in range(3):
+            attempts.take(address)
+        exhausted(attempts, address)
 
 
 async def test_number_of_remembered_addresses_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.games import own_pieces
+from gmd.games import dark, own_pieces, position
+from tests.dark_timing import SCENES, probe_dark
 from tests.helpers_proof import proof_size
 from tests.timing import Samples, curve_area, probe, standard_error
 
@@ -58,6 +59,23 @@ async def test_shared_cache_is_found_by_timing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own))
     samples = await probe(min(PAIRS, ENOUGH), seed=2)
     assert PAIRS < ENOUGH or telling(samples)["state of a guess, as the victim"] < 0.35
+
+
+@pytest.mark.proof
+async def test_nothing_hidden_in_dark_chess_changes_the_time_of_a_request() -> None:
+    samples = await probe_dark(PAIRS, seed=3)
+    requests = {f"{kind} {scene}" for kind in ("state", "actions", "move", "wait") for scene in SCENES}
+    assert {request: (len(one), len(other)) for request, (one, other) in samples.items()} == dict.fromkeys(
+        requests, (PAIRS, PAIRS)
+    )
+    assert PAIRS < ENOUGH or telling(samples) == {}
+
+
+@pytest.mark.proof
+async def test_search_for_en_passant_in_dark_chess_is_found_by_timing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dark, "pack_passing", position.pack)
+    samples = await probe_dark(min(PAIRS, ENOUGH), seed=4)
+    assert PAIRS < ENOUGH or telling(samples).keys() == {"move beside a pawn"}
 
 
 values = st.lists(st.integers(0, 9), min_size=1, max_size=30)

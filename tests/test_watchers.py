@@ -10,7 +10,7 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.watchers import Subscription, Watchers
+from gmd.watchers import PORTION, Subscription, Watchers
 
 
 async def notified(subscription: Subscription) -> bool:
@@ -80,3 +80,31 @@ async def test_stopping_interrupts_present_and_later_subscribers(when: str) -> N
             watchers.stop()
         assert of_games.interrupted
         assert of_player.interrupted
+
+
+@pytest.mark.parametrize("waiters", [1, 16])
+async def test_changes_of_many_games_at_once_wake_few_subscribers_in_each_turn(waiters: int) -> None:
+    """The first two subscribers of every game, its players as a rule, are woken before the others of any."""
+    watchers, games, woken = Watchers(), range(200), list[int]()
+
+    async def wait(game_id: int) -> None:
+        with watchers.watching_games([game_id]) as subscription:
+            await subscription.wait()
+            woken.append(game_id)
+
+    async with trio.open_nursery() as running:
+        running.start_soon(watchers.run)
+        async with trio.open_nursery() as nursery:
+            for game_id in games:
+                for _ in range(waiters):
+                    nursery.start_soon(wait, game_id)
+            await trio.testing.wait_all_tasks_blocked()
+            for game_id in games:
+                watchers.notify(game_id, (1, 2))
+            while len(woken) < len(games) * waiters:
+                before = len(woken)
+                await trio.lowlevel.checkpoint()
+                assert len(woken) - before <= 2 * PORTION
+        running.cancel_scope.cancel()
+    first = woken[: PORTION + 2 * len(games)]
+    assert set(first) == set(games)

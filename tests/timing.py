@@ -45,7 +45,7 @@ async def probe(pairs: int, seed: int) -> Samples:
                 kept: Samples = samples if pair >= 0 else defaultdict(lambda: ([], []))
                 for probing in (_guess, _look_on):
                     for hidden in rng.sample([False, True], 2):
-                        with _without_garbage():
+                        with without_garbage():
                             await probing(_Probe(server, rng, kept, hidden), positions)
     return samples
 
@@ -202,7 +202,7 @@ def _quiet_moves(game: ReconGame) -> list[chess.Move]:
 
 
 @contextmanager
-def _without_garbage() -> Iterator[None]:
+def without_garbage() -> Iterator[None]:
     """Collect garbage in between: a collection comes at any time, and depends on no request."""
     gc.collect(0)
     gc.disable()

@@ -9,6 +9,7 @@ import os
 import random
 import select
 import socket
+import ssl
 import sys
 import time
 from base64 import b64encode
@@ -24,6 +25,7 @@ Attack = Callable[[Target], Iterator[None]]
 
 #: Knights that move out and back, without end.
 MOVES = ("g1f3", "g8f6", "f3g1", "f6g8")
+PING = frame({"kind": "ping"})
 #: The length in half-moves that an attacker tries to give a game.
 PLIES = 12_000
 MEBIBYTE = 1 << 20
@@ -236,6 +238,88 @@ def spectators(target: Target) -> Iterator[None]:
         talk.patiently(kind="move", player=1 + ply % 2, game_id=game_id, move=MOVES[ply % 4])
 
 
+def many_games(target: Target) -> Iterator[None]:
+    """Let sixteen sessions wait for each of 200 games, and move in all of them at once."""
+    talk = Talk(target)
+    game_ids = [talk.patiently(kind="new_game", player_white=1, player_black=2)["game_id"] for _ in range(200)]
+    waiters = list(zip(opened(16 * len(game_ids), target, HELLO), game_ids * 16, strict=False))
+    yield
+    for ply in count():
+        for connection, game_id in waiters:
+            _read_what_is_there(connection)
+            turn = {"player": 2 - ply % 2, "game_id": game_id}
+            _send(connection, frame({"kind": "wait", "timeout": 60, "brief": True, **turn}))
+        time.sleep(0.5)
+        moves = [
+            frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": MOVES[ply % 4], "brief": True})
+            for game_id in game_ids
+        ]
+        opened(1, target, HELLO + b"".join(moves))
+
+
+def flags(target: Target) -> Iterator[None]:
+    """Let the flags of thousands of games fall at the same moment, again and again."""
+    talk = Talk(target)
+    yield
+    while True:
+        falls, batch = time.monotonic() + 10.0, 100
+        while (left := falls - time.monotonic()) > 1.0:
+            clock = {"initial": round(left, 3)}
+            request = {"kind": "new_game", "player_white": 1, "player_black": 1, "brief": True, "clock": clock}
+            made = talk.ask_all([request] * batch)
+            talk.ask_all([{"kind": "state", "player": 1, "game_id": reply.get("game_id")} for reply in made])
+        time.sleep(2.0)
+
+
+def many_addresses(target: Target) -> Iterator[None]:
+    """Send a ping from each of 9,000 addresses at the same moment, again and again."""
+    connections = []
+    for number in range(9_000):
+        with suppress(OSError):
+            connections.append(target.connect_from(f"127.1.{number // 200}.{1 + number % 200}"))
+            _send(connections[-1], HELLO)
+    yield
+    while True:
+        for connection in connections:
+            _read_what_is_there(connection)
+            _send(connection, PING)
+        time.sleep(0.5)
+
+
+def tls_pipelines(target: Target) -> Iterator[None]:
+    """Send pipelined HTTP requests without pause on a hundred connections under TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    connections = [context.wrap_socket(target.connect(number, http=True)) for number in range(100)]
+    for connection in connections:
+        connection.setblocking(False)
+    yield
+    while True:
+        for connection in connections:
+            with suppress(OSError):
+                connection.recv(READ_SIZE)
+            _send(connection, b"GET /api/version HTTP/1.1\r\nHost: x\r\n\r\n" * 300)
+        time.sleep(0.001)
+
+
+def chunks(target: Target) -> Iterator[None]:
+    """Send HTTP bodies in chunks of one byte, on twenty connections."""
+    head = b"POST /api/users/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    yield
+    connections: list[socket.socket] = []
+    while True:
+        connections += opened(20 - len(connections), target, head, http=True)
+        for connection in list(connections):
+            try:
+                connection.send(b"1\r\nx\r\n" * 10_000)
+            except BlockingIOError:
+                pass
+            except OSError:
+                connection.close()
+                connections.remove(connection)
+        time.sleep(0.01)
+
+
 def passwords(target: Target) -> Iterator[None]:
     """Send wrong passwords from all addresses, over TCP and HTTP."""
     talks = [Talk(target, number) for number in range(20)]
@@ -294,8 +378,12 @@ ATTACKS: dict[str, Attack] = {
     for attack in (
         *(histories, pgns, invitations, games, unread, slow_readers, long_games, short_frames, small_frames),
         *(half_bodies, unread_responses, half_heads, idle_sessions, spectators, passwords, churn, junk),
+        *(many_games, flags, many_addresses, tls_pipelines, chunks),
     )
 }
+
+#: The attacks on a daemon whose HTTP port has TLS.
+UNDER_TLS = frozenset(["tls-pipelines"])
 
 
 def main() -> None:

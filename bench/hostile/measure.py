@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import select
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -12,13 +13,17 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+import trustme
+
 from bench import servers
+from bench.tls import certificate
 from gmd.lingering import LINGER_SECONDS
 
-from .attacks import ATTACKS
+from .attacks import ATTACKS, UNDER_TLS
 
 #: The aims during any attack: bytes in memory, and seconds to 99 of 100 replies.
 MOST_MEMORY = 1 << 30
@@ -80,12 +85,23 @@ def _print(name: str, met: Met) -> None:
 def _meet(name: str, seconds: float, checkout: str | None) -> Met:
     with (
         tempfile.TemporaryDirectory(prefix="gmd-bench-") as data,
-        servers.gmd(data, checkout=checkout) as daemon,
+        certificate(Path(data), trustme.KeyType.ECDSA) as (arguments, trust),
     ):
-        with _attack(name, daemon):
-            met = _look_at(daemon, seconds)
-        time.sleep(LINGER_SECONDS + 1)  # connections that were cut off linger
-        return met._replace(afterwards=daemon.resident_bytes())
+        is_tls = name in UNDER_TLS
+        options = [argument.replace("--tls", "--http-tls") for argument in arguments] if is_tls else []
+        with servers.gmd(f"{data}/games", *options, checkout=checkout, separate_loopback=True) as daemon:
+            return _meet_daemon(name, seconds, daemon, trust if is_tls else None)
+
+
+def _meet_daemon(name: str, seconds: float, daemon: servers.Daemon, trust: ssl.SSLContext | None) -> Met:
+    """Attack a daemon.
+
+    :param trust: trusts the certificate of its HTTP port; None if that has no TLS.
+    """
+    with _attack(name, daemon):
+        met = _look_at(daemon, seconds, trust)
+    time.sleep(LINGER_SECONDS + 1)  # connections that were cut off linger
+    return met._replace(afterwards=daemon.resident_bytes())
 
 
 @contextmanager
@@ -107,12 +123,12 @@ def _attack(name: str, daemon: servers.Daemon) -> Iterator[None]:
         attacker.wait()
 
 
-def _look_at(daemon: servers.Daemon, seconds: float) -> Met:
+def _look_at(daemon: servers.Daemon, seconds: float, trust: ssl.SSLContext | None) -> Met:
     """Run the bots, and measure memory and health meanwhile."""
     command = [sys.executable, "-m", "bench.hostile.honest", *map(str, daemon.address), str(seconds)]
     bots = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     memory, health = [daemon.resident_bytes()], list[float]()
-    asking = threading.Thread(target=_ask_for_health, args=(daemon, bots, health))
+    asking = threading.Thread(target=_ask_for_health, args=(daemon, bots, health, trust))
     asking.start()
     while not _has_output(bots):
         memory.append(daemon.resident_bytes())
@@ -128,14 +144,22 @@ def _has_output(process: subprocess.Popen[str]) -> bool:
     return bool(select.select([process.stdout], [], [], LOOK)[0])
 
 
-def _ask_for_health(daemon: servers.Daemon, bots: subprocess.Popen[str], found: list[float]) -> None:
+def _ask_for_health(
+    daemon: servers.Daemon, bots: subprocess.Popen[str], found: list[float], trust: ssl.SSLContext | None
+) -> None:
     while bots.poll() is None:
         begun = time.perf_counter()
         try:
-            with closing(http.client.HTTPConnection(*daemon.http, timeout=LOOK_PATIENCE)) as connection:
+            with closing(_health_connection(daemon, trust)) as connection:
                 connection.request("GET", "/healthz")
                 well = connection.getresponse().status == 200
         except OSError:
             well = False
         found.append(time.perf_counter() - begun if well else float("inf"))
         time.sleep(LOOK)
+
+
+def _health_connection(daemon: servers.Daemon, trust: ssl.SSLContext | None) -> http.client.HTTPConnection:
+    if trust is None:
+        return http.client.HTTPConnection(*daemon.http, timeout=LOOK_PATIENCE)
+    return http.client.HTTPSConnection(*daemon.http, timeout=LOOK_PATIENCE, context=trust)

@@ -7,6 +7,7 @@ import os
 import resource
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -30,13 +31,23 @@ class Target(NamedTuple):
         :param number: the index of its source address, modulo their number.
         :param small: whether its receive buffer is as small as possible, for replies that are not read.
         """
-        connection = socket.socket()
-        connection.settimeout(PATIENCE)
-        if small:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        connection.bind((SOURCES[number % len(SOURCES)], 0))
-        connection.connect(self.http if http else self.tcp)
+        return _connected(self.http if http else self.tcp, SOURCES[number % len(SOURCES)], 4_096 if small else None)
+
+    def connect_from(self, source: str) -> socket.socket:
+        """Open a new connection from an address of this machine, which does not block."""
+        connection = _connected(self.tcp, source, None)
+        connection.setblocking(False)
         return connection
+
+
+def _connected(address: Address, source: str, receive_buffer: int | None) -> socket.socket:
+    connection = socket.socket()
+    connection.settimeout(PATIENCE)
+    if receive_buffer is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    connection.bind((source, 0))
+    connection.connect(address)
+    return connection
 
 
 class Talk:
@@ -48,14 +59,18 @@ class Talk:
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Send a request and return its reply; an empty one if the connection was lost."""
+        return self.ask_all([request])[0]
+
+    def ask_all(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Send requests in one write and return their replies; empty ones if the connection was lost."""
         try:
             if self._socket is None:
                 self._socket = self._target.connect(self._number)
-                self._exchange(HELLO)
-            return self._exchange(frame(request))
+                self._exchange([HELLO])
+            return self._exchange([frame(request) for request in requests])
         except OSError:
             self.close()
-            return {}
+            return [{} for _ in requests]
 
     def patiently(self, **request: Any) -> dict[str, Any]:
         """Retry a request while the reply is ``too_many``, up to 20 times; return the last reply."""
@@ -71,12 +86,10 @@ class Talk:
             self._socket.close()
             self._socket = None
 
-    def _exchange(self, data: bytes) -> dict[str, Any]:
+    def _exchange(self, frames: Sequence[bytes]) -> list[dict[str, Any]]:
         assert self._socket is not None
-        self._socket.sendall(data)
-        (length,) = HEADER.unpack(self._read(HEADER.size))
-        reply: dict[str, Any] = json.loads(self._read(length))
-        return reply
+        self._socket.sendall(b"".join(frames))
+        return [json.loads(self._read(*HEADER.unpack(self._read(HEADER.size)))) for _ in frames]
 
     def _read(self, size: int) -> bytes:
         assert self._socket is not None

@@ -51,7 +51,7 @@ async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: R
         try:
             account, _ = await registry.register(kind.name, None, token)
             if account.max_games != MAX_GAMES:
-                account = await registry.set_max_games(account.player, MAX_GAMES)
+                account = await registry.set(account.player, max_games=MAX_GAMES)
         except GmError as error:
             logger.warning("a bot is left out", bot=kind.name, reason=str(error))
             continue

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
 from itertools import groupby
-from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -16,25 +11,32 @@ from gmd.version import VERSION
 
 from .garbage import no_garbage_collection
 from .groups import group_of, position
+from .own_commands import own_command
 from .standard_streams import open_standard_descriptors
+
+if TYPE_CHECKING:
+    import ast
+    from importlib.metadata import EntryPoint
 
 
 class Commands(click.Group):
-    """A group whose subcommands are entry points, of any installed distribution."""
+    """A group whose subcommands are entry points, of any installed distribution.
+
+    The modules that read entry points are imported where they are needed: ``gmd serve`` starts without them.
+    """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         open_standard_descriptors()
         return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        from importlib.metadata import entry_points
+
         return sorted(entry_points(group="gmd.commands").names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = entry_points(group="gmd.commands", name=cmd_name)
-        if not found:
-            return None
         with no_garbage_collection():
-            return cast(click.Command, next(iter(found)).load())
+            return own_command(cmd_name) or _installed_command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -46,11 +48,15 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
+            from difflib import get_close_matches
+
             meant = get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"Did you mean {meant[0]!r}?" if meant else "See `gmd --help` for the commands."
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from importlib.metadata import entry_points
+
         modules = {found.name: _module(found) for found in entry_points(group="gmd.commands")}
         groups = {name: group_of(name, module) for name, module in modules.items()}
         names = sorted(modules, key=lambda name: position(groups[name], name))
@@ -60,14 +66,28 @@ class Commands(click.Group):
                 formatter.write_dl([(name.ljust(widest), _summary(modules[name])) for name in those])
 
 
+def _installed_command(name: str) -> click.Command | None:
+    """Import the command of an entry point; return None if there is none of this name."""
+    from importlib.metadata import entry_points
+
+    found = entry_points(group="gmd.commands", name=name)
+    return cast(click.Command, next(iter(found)).load()) if found else None
+
+
 def _module(command: EntryPoint) -> ast.Module:
     """Return a command's module, parsed but not imported: an import takes half a second."""
+    import ast
+    from importlib.util import find_spec
+    from pathlib import Path
+
     spec = find_spec(command.module)
     return ast.parse(b"" if spec is None or spec.origin is None else Path(spec.origin).read_bytes())
 
 
 def _summary(module: ast.Module) -> str:
     """Return the summary of a command from the first line of its module's docstring."""
+    import ast
+
     first = (ast.get_docstring(module) or "").partition("\n")[0].rpartition("``: ")[2]
     return first[:1].upper() + first[1:]
 

@@ -9,8 +9,11 @@ It may be one of the headings below or a new one. Without the constant the comma
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
 
 #: The commands that come with gmd, in the order of the help text.
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -35,6 +38,8 @@ def group_of(name: str, module: ast.Module) -> str:
     for group, names in GROUPS.items():
         if name in names:
             return group
+    import ast
+
     for statement in module.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=target)], value=ast.Constant(value=str(group))) if target == CONSTANT:

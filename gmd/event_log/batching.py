@@ -17,6 +17,7 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
+from gmd.addresses import source_of
 from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
@@ -35,7 +36,7 @@ from .interface import (
     Unanswered,
 )
 from .outage import READ_ADVICE, Outage, reason_of
-from .pending import Pending
+from .pending import Pending, Settling, divided
 from .ranking import ranked
 from .store import Committer, Conflicts, GameAppend, ResultDelivered, Store
 from .turn_ends import calling_at_turn_ends
@@ -94,18 +95,16 @@ class BatchingLog:
         self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
+        self._settling = Settling()
         self._delivered: dict[ResultDelivered, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
-        self._thread = WriterThread()
-        self._committer = committer
+        self._thread, self._committer = WriterThread(), committer
         self._committing: tuple[_Batch, float] | None = None  # the committer's batch, and when it was handed over
         self._other_work = trio.Lock()
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
-        self._gathering_since = 0.0
-        self._gather_seconds = gather_seconds
-        self._stopping = False
-        self._closed = False
+        self._gathering_since, self._gather_seconds = 0.0, gather_seconds
+        self._stopping = self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
         self._readers = Workers(READERS, "gmd log reader")
@@ -210,6 +209,7 @@ class BatchingLog:
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
+            self._settling.finish()
         async with self._other_work:
             self._closed = True
         if self._delivered:
@@ -226,8 +226,9 @@ class BatchingLog:
     def _hand_over(self) -> None:
         """Have the gathered appends written, unless another batch is being written."""
         if self._gathering and not self._writing:
-            batch = _Batch([pending.as_append() for pending in self._gathering.values()], list(self._delivered))
-            self._writing, self._gathering, self._delivered = self._gathering, {}, {}
+            self._writing, self._gathering = divided(self._gathering)
+            batch = _Batch([pending.as_append() for pending in self._writing.values()], list(self._delivered))
+            self._delivered = {}
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
@@ -275,8 +276,7 @@ class BatchingLog:
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
-        for pending in settled.values():
-            pending.settle(None)
+        self._settling.settle(settled.values())
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
         """Count a batch, and log the start and the end of an outage."""
@@ -305,6 +305,7 @@ class BatchingLog:
 
     def _fail(self, pending: Pending, error: GmError) -> None:
         """Settle an append that failed, and later appends to the same game, which cannot become durable either."""
+        self._settling.finish()  # first what became durable before, of the same game, too
         later = self._gathering.pop(pending.game_id, None)
         for lost in filter(None, (pending, later)):
             if lost.token is not None:
@@ -342,14 +343,14 @@ class BatchingLog:
             await pending.settled()
         return await self._read(partial(self._store.load, game_id), game_id)
 
-    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
         if (recent := self._tokens.get((player, token))) is not None:
             return recent
-        found = await self._read(partial(self._store.made_under, player, token))
+        found = await self._read(partial(self._store.made_under, player, token), peer=peer)
         return self._tokens.get((player, token), found)
 
-    async def rows(self, query: GameQuery) -> list[GameRow]:
-        return await self._read_settled(partial(self._store.rows, query))
+    async def rows(self, query: GameQuery, peer: str = "") -> list[GameRow]:
+        return await self._read_settled(partial(self._store.rows, query), peer)
 
     async def deadlines(self) -> list[Deadline]:
         return await self._read_settled(self._store.deadlines)
@@ -366,12 +367,12 @@ class BatchingLog:
     async def live_games(self) -> int:
         return await self._read_settled(self._store.live_games)
 
-    async def due(self, player: int) -> list[int]:
-        return await self._read_settled(partial(self._store.due, player))
+    async def due(self, player: int, peer: str = "") -> list[int]:
+        return await self._read_settled(partial(self._store.due, player), peer)
 
-    async def _read_settled(self, read: Callable[[], _T]) -> _T:
+    async def _read_settled(self, read: Callable[[], _T], peer: str = "") -> _T:
         await self._all_settled()
-        return await self._read(read)
+        return await self._read(read, peer=peer)
 
     async def _all_settled(self) -> None:
         """Wait for all appends so far that change the public state of a game.
@@ -383,9 +384,9 @@ class BatchingLog:
             for pending in public[-1:]:  # the others are settled with it, or before
                 await pending.settled()
 
-    async def _read(self, read: Callable[[], _T], game_id: int | None = None) -> _T:
+    async def _read(self, read: Callable[[], _T], game_id: int | None = None, peer: str = "") -> _T:
         try:
-            return await self._readers.run(read)
+            return await self._readers.run_in_turn(source_of(peer) if peer else "", read)
         except GameDamaged as damaged:
             logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
             raise

@@ -187,14 +187,19 @@ class EventLog(Protocol):
         :raises GameDamaged: some of them are missing.
         """
 
-    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
         """Return the game created under a token, durable or not yet, and its :attr:`TokenUse.content`.
+
+        :param peer: the client, as host:port: its address has one read at a time; an empty one has no limit.
 
         No append can happen between the return and what the caller does next without waiting.
         """
 
-    async def rows(self, query: GameQuery) -> list[GameRow]:
-        """Return a page of games, newest first, that includes all appends before the call."""
+    async def rows(self, query: GameQuery, peer: str = "") -> list[GameRow]:
+        """Return a page of games, newest first, that includes all appends before the call.
+
+        :param peer: as for :meth:`made_under`.
+        """
 
     async def deadlines(self) -> list[Deadline]:
         """Return every live game with a clock; a game that has not begun is not live."""
@@ -224,9 +229,11 @@ class EventLog(Protocol):
         :raises LogFailed: the log could not be written. Nothing was removed.
         """
 
-    async def due(self, player: int) -> list[int]:
+    async def due(self, player: int, peer: str = "") -> list[int]:
         """Return the games that wait for a player: in its turn, as an invitation, or over and not yet shown to it.
 
         The one that has waited longest comes first. All appends before the call count. Ends are shown for
         :data:`RESULT_SECONDS`.
+
+        :param peer: as for :meth:`made_under`.
         """

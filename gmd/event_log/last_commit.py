@@ -11,7 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .store import GameAppend
+from gmd.logger import get_logger
+
+from .store import LAST_GAME_ID, GameAppend
+
+logger = get_logger(__name__)
 
 #: The file in the data directory.
 FILE_NAME = "last-commit"
@@ -46,12 +50,23 @@ class Committed:
 
 
 def read_last_commit(directory: Path) -> LastCommit | None:
-    """Return the last commit in a directory; None if there is no valid record."""
+    """Return the last commit in a directory; None if there is no valid record. Log one with impossible numbers."""
     try:
         numbers = [int(word) for word in (directory / FILE_NAME).read_text("ascii").split()]
     except (OSError, ValueError):
         return None
-    return LastCommit(*numbers) if len(numbers) == len(LastCommit._fields) else None
+    if len(numbers) != len(LastCommit._fields):
+        return None
+    last = LastCommit(*numbers)
+    if last.events > 0 and 0 < last.game_id <= last.newest < LAST_GAME_ID:
+        return last
+    logger.error(
+        "the record of the last commit is damaged and ignored",
+        file=str(directory / FILE_NAME),
+        reason=f"no log has game {last.game_id} with {last.events} events, and {last.newest} as its newest game",
+        advice="run gmd check: other files may be damaged, too",
+    )
+    return None
 
 
 def what_is_missing(last: LastCommit | None, events_of: Callable[[int], int | None]) -> str | None:

@@ -199,10 +199,10 @@ class MemoryLog:
         game = self._games.get(game_id)
         return [] if game is None else list(game.events)
 
-    async def made_under(self, player: int | None, token: bytes) -> tuple[int, bytes] | None:
+    async def made_under(self, player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
         return self._tokens.get((player, token))
 
-    async def rows(self, query: GameQuery) -> list[GameRow]:
+    async def rows(self, query: GameQuery, peer: str = "") -> list[GameRow]:
         found: list[GameRow] = []
         for looked_at, game_id in enumerate(self._newest_first(query), 1):
             game = self._games.get(game_id)
@@ -247,7 +247,7 @@ class MemoryLog:
     async def live_games(self) -> int:
         return sum(not game.summary().over for game in self._games.values())
 
-    async def due(self, player: int) -> list[int]:
+    async def due(self, player: int, peer: str = "") -> list[int]:
         game_ids = [game_id for game_id in self._of(player) if self._games[game_id].waits_for(player)]
         return sorted(game_ids, key=lambda game_id: self._games[game_id].changed)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import islice
 
 import trio
 from msgspec import Struct
@@ -16,6 +18,12 @@ from .interface import TokenUse
 from .store import GameAppend
 
 logger = get_logger(__name__)
+
+#: Appends that are settled in one turn of the event loop: the reply and the notifications that follow one take some
+#: hundredths of a millisecond.
+PORTION = 32
+#: The most games in a batch: it takes the event loop some milliseconds to describe them.
+MOST_GAMES = 256
 
 
 class Pending(Struct, eq=False):
@@ -70,3 +78,35 @@ class Pending(Struct, eq=False):
                 logger.exception("what follows a commit failed", game_id=self.game_id)  # the other callbacks still run
         if self._settled is not None:
             self._settled.set()
+
+
+def divided(gathered: dict[int, Pending]) -> tuple[dict[int, Pending], dict[int, Pending]]:
+    """Return the appends of the next batch, and those that come after it."""
+    if len(gathered) <= MOST_GAMES:
+        return gathered, {}
+    return dict(islice(gathered.items(), MOST_GAMES)), dict(islice(gathered.items(), MOST_GAMES, None))
+
+
+class Settling:
+    """Settles appends that have become durable, in their order, a portion in each turn of the event loop."""
+
+    def __init__(self) -> None:
+        self._durable: deque[Pending] = deque()
+
+    def settle(self, durable: Iterable[Pending]) -> None:
+        """Settle the first portion now, unless others come first, and the others in later turns."""
+        is_called = bool(self._durable)
+        self._durable.extend(durable)
+        if not is_called:
+            self._settle_portion()
+
+    def finish(self) -> None:
+        """Settle all that are left now."""
+        while self._durable:
+            self._durable.popleft().settle(None)
+
+    def _settle_portion(self) -> None:
+        for _ in range(min(PORTION, len(self._durable))):
+            self._durable.popleft().settle(None)
+        if self._durable:
+            trio.lowlevel.current_trio_token().run_sync_soon(self._settle_portion)

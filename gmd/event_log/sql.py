@@ -24,7 +24,7 @@ from .interface import RESULT_SECONDS, Deadline, GameQuery, Pruned
 from .listing import rows_query, whole_rows
 from .ranking import result_of
 from .rows import Missed, new_row, token_key, token_row
-from .store import Conflicts, GameAppend, Restored, ResultDelivered, check_complete
+from .store import LAST_GAME_ID, Conflicts, GameAppend, Restored, ResultDelivered, check_complete
 from .tables import events, games, retired, tokens
 
 #: Most finished games that wait to be shown to a player in one answer.
@@ -34,8 +34,6 @@ PRUNED_GAMES = 100
 PRUNED_EVENTS = 1_000
 
 _RETIRED = retired.c.game_id
-#: The highest id that a game may have, because some clients read numbers as doubles. A higher id is damage.
-LAST_GAME_ID = (1 << 53) - 1
 
 #: A key that no token has: theirs are digests of 32 bytes.
 _PROBE = b"probe"

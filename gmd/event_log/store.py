@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+#: The highest id that a game may have, because some clients read numbers as doubles. A higher id is damage.
+LAST_GAME_ID = (1 << 53) - 1
+
 
 class Conflicts(Exception):
     """A batch with games that have another number of events in the log than expected. Nothing of it was written.

@@ -13,6 +13,8 @@ from typing import TypeVar
 
 import trio
 
+from gmd.keyed_locks import KeyedLocks
+
 _T = TypeVar("_T")
 
 
@@ -21,6 +23,17 @@ class Workers:
 
     def __init__(self, count: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._turns = KeyedLocks()
+
+    async def run_in_turn(self, source: str, function: Callable[..., _T], *args: object) -> _T:
+        """Call a function as :meth:`run` does: one call of each source at a time, so that sources take turns.
+
+        :param source: stands for the client's address; an empty one has no limit.
+        """
+        if not source:
+            return await self.run(function, *args)
+        async with self._turns.hold(source):
+            return await self.run(function, *args)
 
     async def run(self, function: Callable[..., _T], *args: object) -> _T:
         """Call a function in a thread, and return its result.

@@ -3,7 +3,8 @@
 The rules, and what a player sees, are those of OpenSpiel's ``dark_chess``, which ``PROTOCOL`` sums up: there is no
 check, the capture of a king wins, and a third repetition or fifty moves draw automatically.
 
-Everything that a seat is shown is computed from :func:`seen_part`, a position that holds nothing else.
+Everything that a seat is shown is computed from :func:`~gmd.games.dark_board.seen_part`, a position that holds nothing
+else, and its moves are read on such a position.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from collections.abc import Generator, Mapping
 from typing import cast
 
 import chess
-from chess import BB_SQUARES, BLACK, WHITE, Bitboard, Board, Color, Move
+from chess import BLACK, WHITE, Bitboard, Board, Color, Move
 from msgspec import UNSET, Raw, structs
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import AmbiguousMove, BadPosition, BadRequest, GmError, IllegalMove, NotAvailable, quote
 from gm_protocol.messages import ClockOption, GameOptions, NewGame
 from gm_protocol.state import AccessMap, BoardRows
-from gm_recon.pgn import ReconRules
 
 from .clock import check_clock
 from .commands import End, Play
+from .dark_board import DarkBoard, TrueBoard, can_move, pack_passing, seen_board, seen_part, sources_of, unseen
 from .events import Created, Ended, Moved
 from .facts import Facts, Resolved, hidden_facts
 from .fragments import PAIRS, access_json_of, castling, fen_of, placement
@@ -30,7 +31,7 @@ from .game import GAME_BYTES, Decision, Snapshot
 from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions
 from .notation import run_through
-from .position import Position, contents, pack, pack_unchecked, unpack
+from .position import TURN_OFFSET, Position, contents, pack, pack_unchecked, unpack
 from .retries import Accepted, move_shown_again, shown_again
 from .variant import Variant, check_status
 
@@ -38,72 +39,13 @@ from .variant import Variant, check_status
 POSITION_BYTES, MOVE_BYTES = 180, 60
 #: A game is drawn at this many occurrences of a position, or half-moves without a capture or pawn move.
 REPETITIONS, REVERSIBLE_MOVES = 3, 100
+#: Positions are remembered for this many plies at least: more than a game can go on without an irreversible move.
+REMEMBERED_PLIES = 128
 #: Moves written as SAN between two yields.
 MOVES_A_STEP = 32
 
 #: Fields of ``new_game`` that do not apply to dark chess.
 _NOT_FOR_DARK = ("position", "seed", "illegal_move", "reversible_moves", "max_turns")
-
-
-class DarkBoard(ReconRules):
-    """A board without check: every pseudo-legal move may be made, and so may castling out of or through an attack."""
-
-    def has_insufficient_material(self, color: Color) -> bool:
-        return False  # a king alone may capture a king
-
-
-def targets_of(board: Board, color: Color, pieces: Bitboard) -> Bitboard:
-    """Return the squares that some of a side's pieces could move to in its turn, without castling and en passant.
-
-    They include the squares of the side's own pieces that these guard.
-    """
-    occupied, pawns = board.occupied, board.pawns & pieces
-    targets = 0
-    for square in chess.scan_forward(pieces ^ pawns):
-        targets |= board.attacks_mask(square)
-    for square in chess.scan_forward(pawns):
-        targets |= board.attacks_mask(square) & board.occupied_co[not color]
-    forward = chess.shift_up if color else chess.shift_down
-    steps = forward(pawns) & ~occupied
-    crossed = chess.BB_RANK_3 if color else chess.BB_RANK_6
-    return targets | steps | forward(steps & crossed) & ~occupied
-
-
-def _passers(board: Board, color: Color) -> Bitboard:
-    """Return the pawns of a side that may capture en passant."""
-    if board.ep_square is None or board.turn != color:
-        return chess.BB_EMPTY
-    return board.pawns & board.occupied_co[color] & chess.BB_PAWN_ATTACKS[not color][board.ep_square]
-
-
-def visible_squares(board: Board, color: Color) -> Bitboard:
-    """Return the squares that a side sees: its own pieces, their targets, and a pawn it may capture en passant.
-
-    The side need not be the side to move.
-    """
-    own = board.occupied_co[color]
-    visible = own | targets_of(board, color, own)
-    if board.ep_square is not None and _passers(board, color):
-        visible |= BB_SQUARES[board.ep_square] | BB_SQUARES[board.ep_square + (-8 if color else 8)]
-    return visible
-
-
-def seen_part(position: Position, seat: Color) -> Position:
-    """Return what a seat sees of a true position: a position that holds only that, followed by the visible squares."""
-    board = unpack(position)
-    visible, white = visible_squares(board, seat), board.occupied_co[WHITE]
-    board.pawns &= visible
-    board.knights &= visible
-    board.bishops &= visible
-    board.rooks &= visible
-    board.queens &= visible
-    board.kings &= visible
-    board.occupied_co[WHITE] = white & visible
-    board.castling_rights &= chess.BB_RANK_1 if seat else chess.BB_RANK_8
-    if not _passers(board, seat):
-        board.ep_square = None
-    board.turn = seat
-    return pack_unchecked(board) + visible.to_bytes(8, "little")
 
 
 class DarkView(Seen, frozen=True, gc=False):
@@ -118,14 +60,14 @@ def show_part(part: Position) -> DarkView:
     placed = placement(contents(board, board.occupied))
     kings, white = board.kings, board.occupied_co[WHITE]
     rights, castles = castling(board.castling_rights, kings & white, kings & ~white, False)
-    board.occupied |= chess.BB_ALL ^ visible  # a pawn does not see the square before it only if that is occupied
+    board.occupied |= unseen(visible)
     return DarkView(
         placement=fen_of(placed),
         castling=rights,
         passant="-" if board.ep_square is None else chess.SQUARE_NAMES[board.ep_square],
         castles=castles,
         board=cast(BoardRows, Raw(placed.json)),
-        access_map=_access_map(_sources(board, board.turn)),
+        access_map=_access_map(sources_of(board, board.turn)),
         visible=[chess.SQUARE_NAMES[square] for square in chess.scan_forward(visible)],
     )
 
@@ -133,18 +75,6 @@ def show_part(part: Position) -> DarkView:
 def _access_map(sources: list[Bitboard]) -> AccessMap:
     lists = (",".join(PAIRS[source] for source in chess.scan_forward(squares)) for squares in sources)
     return cast(AccessMap, Raw(access_json_of(lists)))
-
-
-def _sources(board: Board, color: Color) -> list[Bitboard]:
-    """Return, for each square, the pieces of a side that can move there; en passant counts for the side to move."""
-    own, sources = board.occupied_co[color], [chess.BB_EMPTY] * 64
-    for source in chess.scan_forward(own):
-        bit = BB_SQUARES[source]
-        for target in chess.scan_forward(targets_of(board, color, bit) & ~own):
-            sources[target] |= bit
-    if color == board.turn and board.ep_square is not None:
-        sources[board.ep_square] |= _passers(board, color)
-    return sources
 
 
 #: The view of a viewer without a seat.
@@ -157,7 +87,7 @@ class DarkGame(HiddenGame):
     def __init__(self, created: Created) -> None:
         super().__init__(created)
         options = self.options
-        self._board = DarkBoard(options.fen)
+        self._board = TrueBoard(options.fen)
         self.turn = self.start_turn = self._board.turn
         self.start_fullmove = self._board.fullmove_number
         self._moves: list[str] = []
@@ -169,8 +99,10 @@ class DarkGame(HiddenGame):
         self.seat_views = SeatViews(seen_part, show_part)
         self._facts: tuple[Position, Facts] | None = None
         self._latest: list[Accepted | None] = [None, None]
-        #: How often each position has occurred since the last irreversible move.
+        #: How often each position has occurred lately, and in the plies before. They are forgotten by the ply, not
+        #: after an irreversible move: how many there are to forget would depend on the opponent's hidden moves.
         self._occurred: dict[Position, int] = {}
+        self._occurred_before: dict[Position, int] = {}
         self._stand(None)
 
     # --- Showing ------------------------------------------------------------------------------------------------------
@@ -196,7 +128,7 @@ class DarkGame(HiddenGame):
         return " ".join(words)
 
     def actions(self) -> Actions:
-        return Actions(move=[move.uci() for move in self._board.legal_moves])
+        return Actions(move=[move.uci() for move in seen_board(self.now.position, self.turn).legal_moves])
 
     def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
         return NOTHING if seat is None else self.seat_views.of(shown.position, seat)
@@ -211,7 +143,11 @@ class DarkGame(HiddenGame):
 
     @property
     def estimated_bytes(self) -> int:
-        return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self._moves)
+        return (
+            GAME_BYTES
+            + POSITION_BYTES * min(len(self._moves) + 1, 2 * REMEMBERED_PLIES)
+            + MOVE_BYTES * len(self._moves)
+        )
 
     # --- Deciding -----------------------------------------------------------------------------------------------------
 
@@ -225,7 +161,7 @@ class DarkGame(HiddenGame):
         if command.offer_draw:
             return Decision(refusal=NotAvailable(f"offer_draw: {self.options.variant} has no draw offers"))
         try:
-            move = read_move(self._board, command.text)
+            move = read_move(seen_board(self.now.position, self.turn), command.text)
         except GmError as refusal:
             return Decision(refusal=refusal)
         return Decision([Moved(move.uci(), elapsed)], move=move)
@@ -243,8 +179,6 @@ class DarkGame(HiddenGame):
         board.push(move if isinstance(move, Move) else Move.from_uci(event.move))
         board.clear_stack()
         board.promoted = chess.BB_EMPTY  # or python-chess would not count a king on a promoted piece's square
-        if not board.halfmove_clock:
-            self._occurred.clear()
         self._moves.append(event.move)
         self.turn = board.turn
         self._stand(event.move)
@@ -261,8 +195,11 @@ class DarkGame(HiddenGame):
 
     def _stand(self, last_move: str | None) -> None:
         """Set the present to the position on the board, which may end the game."""
-        board, position = self._board, pack(self._board)
-        occurrences = self._occurred[position] = self._occurred.get(position, 0) + 1
+        board, position = self._board, pack_passing(self._board)
+        if not len(self._moves) % REMEMBERED_PLIES:
+            self._occurred_before, self._occurred = self._occurred, {}
+        now = self._occurred[position] = self._occurred.get(position, 0) + 1
+        occurrences = now + self._occurred_before.get(position, 0)
         shown = Snapshot(
             position=position,
             ply=len(self._moves),
@@ -288,7 +225,7 @@ class DarkGame(HiddenGame):
             return Ending(Cause.KING_CAPTURE, winner=board.king(WHITE) is not None)
         if shown.occurrences >= REPETITIONS:
             return Ending(Cause.THREEFOLD_REPETITION)
-        if not any(board.legal_moves):
+        if not can_move(board):
             return Ending(Cause.STALEMATE)
         if shown.halfmoves >= REVERSIBLE_MOVES:
             return Ending(Cause.FIFTY_MOVES)
@@ -303,7 +240,7 @@ def _facts_of(position: Position) -> Facts:
     """Return the facts of a true position, with the access map of dark chess."""
     board = _board_of(position)
     facts = hidden_facts(pack(board))
-    white, black = _sources(board, WHITE), _sources(board, BLACK)
+    white, black = sources_of(board, WHITE), sources_of(board, BLACK)
     facts.access_map = _access_map([one | other for one, other in zip(white, black, strict=True)])
     return facts
 
@@ -311,6 +248,7 @@ def _facts_of(position: Position) -> Facts:
 def read_move(board: DarkBoard, text: str) -> Move:
     """Return the move given in UCI or SAN. The move and the refusals depend only on what its player sees.
 
+    :param board: what the player sees (:func:`seen_board`).
     :raises IllegalMove: the text is not a move that may be made.
     :raises AmbiguousMove: the text fits several moves.
     """
@@ -330,7 +268,7 @@ def read_move(board: DarkBoard, text: str) -> Move:
 
 
 def _read_uci(position: Position, text: str) -> str:
-    return read_move(_board_of(position), text).uci()
+    return read_move(seen_board(position, bool(position[TURN_OFFSET])), text).uci()
 
 
 class DarkVariant(Variant):

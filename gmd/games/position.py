@@ -61,6 +61,7 @@ _POCKETS = struct.Struct("<10B")
 _IN_HAND = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
 _FAMILY_OFFSET = 8 * 9
+TURN_OFFSET = _FAMILY_OFFSET + 1
 _EP_SQUARE_OFFSET = _FAMILY_OFFSET + 2
 
 

@@ -11,7 +11,7 @@ from gmd.requests.context import PendingReply, RequestContext
 async def games(request: ListGames, context: RequestContext) -> PendingReply:
     """List all games, or those of a player, a status or a variant."""
     query = GameQuery(context.player, request.status, request.variant, request.before, request.limit + 1)
-    rows = await context.services.arbiter.log.rows(query)
+    rows = await context.services.arbiter.log.rows(query, context.session.peer)
     more = len(rows) > request.limit
     rows = rows[: request.limit]
     return context.reply(GamesReply(id=echo_id(request), games=rows, before=rows[-1].game_id if more else None))

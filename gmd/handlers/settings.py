@@ -19,15 +19,18 @@ async def settings(request: Settings, context: RequestContext) -> PendingReply:
     if not is_registered(player):
         raise BadRequest(f"player: {player} is an open id, which has no settings")
     authorise(context)
-    registry, permit = context.services.authenticator.registry, partial(authorise, context)
     account = find_account(player, None, context)
-    if request.version is not None:
-        account = await registry.set_version(player, request.version, permit)
+    if (request.version, request.max_games, request.ranked) != (None, None, None):
+        context.services.lobby.quotas.take_settings(context.session.peer, player)
+        account = await context.services.authenticator.registry.set(
+            player,
+            partial(authorise, context),
+            max_games=request.max_games,
+            ranked=request.ranked,
+            version=request.version,
+        )
     if request.max_games is not None:
-        account = await registry.set_max_games(player, request.max_games, permit)
         context.services.lobby.seeking.look_again(player)
-    if request.ranked is not None:  # last, because games may follow
-        account = await registry.set_ranked(player, ranked=request.ranked, permit=permit)
     reply = SettingsReply(
         id=echo_id(request),
         player=player,

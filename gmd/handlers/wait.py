@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import chess
 import trio
@@ -16,11 +16,15 @@ from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import NOBODY
 from gmd.live_games import LiveGame
+from gmd.memory_ledger import UNCOUNTED
 from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.games import find, viewer_of
 from gmd.requests.permission import authorise
 from gmd.requests.show import state_answer
 from gmd.watchers import Subscription
+
+#: Estimated bytes of memory that a wait holds for each game that it names.
+GAME_BYTES = 300
 
 #: Returns the answer, as of its context's time of arrival; None while there is nothing to show.
 Look = Callable[[RequestContext], Awaitable[PendingReply | None]]
@@ -68,7 +72,7 @@ async def _patiently(
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
-        with watching as subscription:
+        with _holding(request, context), watching as subscription:
             with trio.move_on_after(seconds):
                 answer = await look(context)  # again: a game may have changed before the subscription
                 async with context.session.attending(subscription):
@@ -80,6 +84,18 @@ async def _patiently(
                 await loop_time.caught_up()
                 answer = await look(context.at(loop_time.now()))
     return answer, context.at(loop_time.now())
+
+
+@contextmanager
+def _holding(request: Wait, context: RequestContext) -> Iterator[None]:
+    """Count the memory of a request that waits for many games."""
+    size = GAME_BYTES * (len(request.game_ids or ()) + len(request.except_))
+    size = 0 if size < UNCOUNTED else size
+    context.session.hold(size)
+    try:
+        yield
+    finally:
+        context.session.hold(-size)
 
 
 def _check(request: Wait, context: RequestContext) -> None:
@@ -168,13 +184,13 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
     """
     authorise(context)
     player, excepted, services = context.actor, frozenset(request.except_), context.services
-    turns, unacknowledged = services.arbiter.turns, context.session.unacknowledged
+    turns, unacknowledged, peer = services.arbiter.turns, context.session.unacknowledged, context.session.peer
 
     async def look(now: RequestContext) -> PendingReply | None:
         while True:
             invitations = services.lobby.book.waiting(player)
             without, first = excepted | unacknowledged.to(player), unacknowledged.last_was_game
-            game_id = await turns.next_due(player, without, invitations, invitation_first=first)
+            game_id = await turns.next_due(player, without, invitations, invitation_first=first, peer=peer)
             if game_id is None:
                 return None
             try:

@@ -23,6 +23,7 @@ from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
+from gmd.tls import CONNECTION_BYTES
 
 from .errors import encoded, refusal, whole_response
 from .intake import Intake
@@ -124,7 +125,9 @@ class Connection:
         #: Bytes read but not processed yet.
         self._ahead = b""
         self._reading = PatientScope(loop_time.now() + self._seconds)
-        self._intake = Intake(app, limits.max_message, self._seconds, self._reading, self._gone, self._begin)
+        self._intake = Intake(
+            app, limits.max_message, self._seconds, self._reading, self._gone, self._begin, reader.give_way
+        )
         self._memory = memory
         self._proxies = proxies
         self._reader = reader
@@ -164,6 +167,8 @@ class Connection:
         self._http = _Http1(app, self._config, self._context, self._intake, state, tls, peers, ours, self._take)
         try:
             with trio.CancelScope() as self._whole:
+                if tls:
+                    self._account.hold_others(CONNECTION_BYTES)
                 await self._converse()
         finally:
             self._account.close()

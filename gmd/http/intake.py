@@ -21,17 +21,34 @@ logger = get_logger(__name__)
 #: The ASGI extension with the time, on the loop's clock, when a request's last byte was read: game clocks use it.
 ARRIVED = "gmd.arrived"
 
+#: Parts of a body after which other connections get their turns: a part takes some tens of microseconds.
+PARTS = 32
+#: Parts of a chunked body from which its chunks must hold so many bytes on average: one-byte chunks would cost the
+#: server a thousand times what they cost the client.
+MANY_CHUNKS, LEAST_CHUNK = 64, 64
+
 #: Takes an application's events; None says that it has ended.
 Send = Callable[[ASGISendEvent | None], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Arriving:
-    """A request whose head has been read, and the part of its body that has arrived."""
+    """A request whose head has been read, and the part of its body that has arrived.
+
+    :ivar parts: how many parts its body came in: chunks, or pieces of them.
+    """
 
     scope: HTTPScope | WebsocketScope
     send: Send
     body: bytearray = field(default_factory=bytearray)
+    parts: int = 0
+
+    @property
+    def is_crumbled(self) -> bool:
+        """Whether its body comes in very many, very small chunks."""
+        if self.parts < MANY_CHUNKS or len(self.body) >= LEAST_CHUNK * self.parts:
+            return False
+        return any(name == b"transfer-encoding" for name, _ in self.scope["headers"])
 
 
 class Intake:
@@ -49,12 +66,14 @@ class Intake:
         reading: PatientScope,
         gone: Callable[[], Awaitable[None]],
         begin: Callable[[], None],
+        give_way: Callable[[], Awaitable[None]],
     ) -> None:
         """:param max_body: the size of the largest body, in bytes.
         :param seconds: how long a body may take to arrive.
         :param reading: the scope cancelled when it has not; the reader then calls :meth:`give_up`.
         :param gone: returns when the client has closed the connection.
         :param begin: called when a request is whole, before it is answered.
+        :param give_way: gives other connections their turns; called between the parts of a body.
         """
         self._app = app
         self._max_body = max_body
@@ -62,6 +81,7 @@ class Intake:
         self._reading = reading
         self._gone = gone
         self._begin = begin
+        self._give_way = give_way
         self._arriving: _Arriving | None = None
 
     async def spawn_app(
@@ -97,10 +117,19 @@ class Intake:
             self._arriving = None  # the client has closed
         elif len(request.body) + len(event["body"]) > self._max_body:
             await self._refuse(request, 413, f"the body is larger than {self._max_body} bytes")
-        else:
+        elif not event["more_body"]:
             request.body += event["body"]
-            if not event["more_body"]:
-                await self._answer(request)
+            await self._answer(request)
+        else:
+            await self._take_part(request, event["body"])
+
+    async def _take_part(self, request: _Arriving, part: bytes) -> None:
+        request.body += part
+        request.parts += 1
+        if request.is_crumbled:
+            await self._refuse(request, 400, f"send the body in chunks of at least {LEAST_CHUNK} bytes, or in one")
+        elif request.parts % PARTS == 0:
+            await self._give_way()
 
     async def _answer(self, request: _Arriving) -> None:
         self._end_arrival()

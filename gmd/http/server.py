@@ -210,7 +210,7 @@ class HttpServer:
             self._memory,
             self._patience,
             self._proxies,
-            FairReader(stream, self._scheduler, place if stream is transport else None),
+            FairReader(stream, self._scheduler, place),
         )
         incoming.served = connection
         self._connections.add(connection)

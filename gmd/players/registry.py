@@ -13,6 +13,7 @@ from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
+from gmd.keyed_locks import KeyedLocks
 from gmd.utc import write_now
 
 from . import keys
@@ -47,6 +48,8 @@ class Registry:
         #: The highest id of any stored row, even a damaged one: it is not assigned again.
         self._newest_stored = 0
         self._writing = trio.Lock()
+        self._setting = KeyedLocks()
+        self._settings = trio.Lock()
         self._used: list[int] = []
         self._some_used = trio.Event()
         self._on_revoked: list[Callable[[int], None]] = []
@@ -180,56 +183,56 @@ class Registry:
             callback(player)
         return account
 
-    async def set_max_games(self, player: int, max_games: int, permit: Permit = anybody) -> Account:
-        """Set the most games that a player takes at a time.
+    async def set(
+        self,
+        player: int,
+        permit: Permit = anybody,
+        *,
+        max_games: int | None = None,
+        ranked: bool | None = None,
+        version: int | None = None,
+    ) -> Account:
+        """Change the given settings of a player, all or none.
 
         :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
+        :param max_games: the most games that it takes at a time.
+        :param ranked: whether it wants ranked games.
+        :param version: the version of its bot: the present one, or the next.
+        :raises BadRequest: it is another version.
         :raises PlayersNotWritten: storing it failed; nothing has changed.
         """
-        return await self._set(player, permit, max_games=max_games)
-
-    async def set_ranked(self, player: int, *, ranked: bool, permit: Permit = anybody) -> Account:
-        """Set whether a player wants ranked games.
-
-        :param permit: as for :meth:`set_max_games`.
-        :raises PlayersNotWritten: storing it failed; nothing has changed.
-        """
-        return await self._set(player, permit, ranked=ranked)
-
-    async def next_version(self, player: int, permit: Permit = anybody) -> Account:
-        """Begin a new version of a player's bot: version 1, or the one after the last.
-
-        :param permit: as for :meth:`set_max_games`.
-        :raises PlayersNotWritten: storing it failed; nothing has changed.
-        """
-        async with self._alone():
+        given = {"max_games": max_games, "ranked": ranked, "version": version}
+        settings = {name: value for name, value in given.items() if value is not None}
+        _check_version(self._by_id[player], version)
+        async with self._settings_turn(player):
             permit()
             account = self._by_id[player]
-            return await self._change(structs.replace(account, version=account.version + 1))
-
-    async def set_version(self, player: int, version: int, permit: Permit = anybody) -> Account:
-        """Set the version of a player's bot to its present version, or to the next.
-
-        :param permit: as for :meth:`set_max_games`.
-        :raises BadRequest: it is neither.
-        :raises PlayersNotWritten: storing it failed; nothing has changed.
-        """
-        now = self._by_id[player].version
-        if version not in (now, now + 1):
-            raise BadRequest(
-                f"version: {version} is neither the version of the bot, {now}, nor the next one, {now + 1}"
-            )
-        return await self._set(player, permit, version=version)
-
-    async def _set(self, player: int, permit: Permit, **settings: int) -> Account:
-        async with self._alone():
-            permit()
-            account = self._by_id[player]
+            _check_version(account, version)
             changed = structs.replace(account, **settings)
             account = account if changed == account else await self._change(changed)
         for callback in self._on_set:
             callback(account)
         return account
+
+    async def next_version(self, player: int, permit: Permit = anybody) -> Account:
+        """Begin a new version of a player's bot: version 1, or the one after the last.
+
+        :param permit: as for :meth:`set`.
+        :raises PlayersNotWritten: storing it failed; nothing has changed.
+        """
+        async with self._settings_turn(player):
+            permit()
+            account = self._by_id[player]
+            return await self._change(structs.replace(account, version=account.version + 1))
+
+    @asynccontextmanager
+    async def _settings_turn(self, player: int) -> AsyncIterator[None]:
+        """Change settings alone and to the end.
+
+        They wait among themselves: one of each player with those of others, and one of all with registrations and keys.
+        """
+        async with self._setting.hold(player), self._settings, self._alone():
+            yield
 
     def note_use(self, account: Account) -> None:
         """Record that a key was used: its owner has it, so it is not shown again."""
@@ -275,6 +278,12 @@ class Registry:
     @property
     def _newest(self) -> int:
         return next(reversed(self._by_id), 0)  # ids only grow, and a changed account keeps its place
+
+
+def _check_version(account: Account, version: int | None) -> None:
+    now = account.version
+    if version not in (None, now, now + 1):
+        raise BadRequest(f"version: {version} is neither the version of the bot, {now}, nor the next one, {now + 1}")
 
 
 def _make_key(token: str | None) -> tuple[bytes | None, str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
-from gmd.event_log.sql import LAST_GAME_ID
+from gmd.event_log.store import LAST_GAME_ID
 from gmd.players.account import Account, folded, is_registered
 from gmd.players.stored import DamagedPlayer, account_of, without_damage
 

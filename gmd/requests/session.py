@@ -33,6 +33,10 @@ async def sends_nothing_more(subscription: Subscription) -> AsyncIterator[None]:
     yield
 
 
+def holds_nothing(change: int) -> None:
+    """Count no memory, for a session of one request."""
+
+
 class ClientSession:
     """A client's session: its player, its rights, and the state that it keeps between requests.
 
@@ -46,12 +50,14 @@ class ClientSession:
     :ivar oversees: whether requests without a player see everything; ``hello`` sets it.
     :ivar unacknowledged: the results that it has sent and that are not acknowledged.
     :ivar attending: entered while a request waits.
+    :ivar hold: called with the bytes of memory that the session holds in addition, or no longer; it may be cut off.
     :ivar refusals: how many requests were refused so far.
     """
 
     __slots__ = (
         "attending",
         "authenticated",
+        "hold",
         "is_operator",
         "oversees",
         "peer",
@@ -74,6 +80,7 @@ class ClientSession:
         visit: Visit | None = None,
         replies_sent: Callable[[], int] = lambda: 0,
         attending: Attending = sends_nothing_more,
+        hold: Callable[[int], None] = holds_nothing,
     ) -> None:
         """:param authenticated: the proof of its player, where HTTP has authenticated it.
         :param replies_sent: returns the number of the batch of replies that the next reply goes with.
@@ -86,8 +93,9 @@ class ClientSession:
         self.player = None if authenticated is None else authenticated.player
         self.visit = visit
         self.oversees = self.is_operator or services.spectators.unasked
-        self.unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent)
+        self.unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold)
         self.attending = attending
+        self.hold = hold
         self.refusals = 0
 
     def forget(self) -> None:

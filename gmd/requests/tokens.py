@@ -51,7 +51,7 @@ async def made_before(token: TokenUse, name: str | None, context: RequestContext
 
 async def _made_before(token: TokenUse, name: str | None, context: RequestContext) -> LiveGame | None:
     arbiter = context.services.arbiter
-    made = await arbiter.log.made_under(token.player, token.token)
+    made = await arbiter.log.made_under(token.player, token.token, context.session.peer)
     if made is None:
         return None
     game_id, content = made

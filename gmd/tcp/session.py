@@ -21,7 +21,7 @@ from gmd.places import Place
 from gmd.players.presence import Visit
 from gmd.requests.session import Authority, ClientSession
 from gmd.services import Services
-from gmd.tls import TlsStream
+from gmd.tls import CONNECTION_BYTES, TlsStream
 from gmd.watchers import Subscription
 
 from .conversation import Conversation, Pause, State
@@ -55,12 +55,13 @@ class Session:
         place: Place | None = None,
     ) -> None:
         """:param place: the connection's, which the session informs of what it does."""
-        takes_no_turns = isinstance(stream, TlsStream) or authority is Authority.OPERATOR
-        self._reader = FairReader(stream, services.scheduler, None if takes_no_turns else place)
+        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else place)
         self._sending = Sending(stream, services.patience)
         self._seat = Seat(place)
+        self._is_tls = isinstance(stream, TlsStream)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._metrics = services.metrics
+        self._account = services.memory.open(peer, self._cut_off)
         self.client = ClientSession(
             services,
             authority,
@@ -69,12 +70,12 @@ class Session:
             visit=None if authority is Authority.OPERATOR else Visit(services.authenticator.presence),
             replies_sent=lambda: self._outbox.batches,
             attending=self._attending,
+            hold=self._account.hold_others,
         )
         self.bytes_in = 0
         self.bytes_out = 0
         self.ended_by = CUT_OFF
         self.opened = loop_time.now()
-        self._account = services.memory.open(peer, self._cut_off)
         self._outbox = Outbox(services.metrics, self.opened, self._note_settled)
         self._conversation = Conversation(services.limits, self._outbox, self.opened)
         self._receiving: PatientScope | None = None  # the waiting for bytes between two batches
@@ -143,6 +144,8 @@ class Session:
         """
         conversation = self._conversation
         try:
+            if self._is_tls:
+                self._account.hold_others(CONNECTION_BYTES)
             await self._converse()
             await self._drain()
         except trio.Cancelled:

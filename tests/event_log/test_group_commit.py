@@ -15,9 +15,10 @@ from trio.testing import wait_all_tasks_blocked
 from gm_protocol.errors import GmError
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
+from gmd.event_log.pending import MOST_GAMES, PORTION
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
-from tests.helpers import Client, FaultyStore, Json, durable_daemon, store_in, troubles
+from tests.helpers import Client, FaultyStore, Json, durable_daemon, running_log, store_in, troubles
 
 
 @pytest.fixture
@@ -245,3 +246,50 @@ async def test_appends_are_batched_for_one_turn_or_while_the_loop_is_busy(
             await commit.wait()
         log.stop()
     assert store.batches == batches
+
+
+async def test_batches_have_a_limited_number_of_games(store: FaultyStore) -> None:
+    number = 2 * MOST_GAMES + 5
+    async with running_log(store) as log:
+        commits = [log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY) for _ in range(number)]
+        for commit in commits:
+            await commit.wait()
+    assert [len(batch) for batch in store.batches] == [MOST_GAMES, MOST_GAMES, 5]
+    assert [game_id for batch in store.batches for game_id in batch] == list(range(1, number + 1))
+
+
+async def test_appends_of_a_large_batch_are_settled_over_several_turns_in_order(store: FaultyStore) -> None:
+    settled: list[int] = []
+    number = MOST_GAMES
+
+    async with running_log(store) as log:
+        for game_id in range(1, number + 1):
+            commit = log.append(game_id, 0, [CREATED], lambda: SUMMARY)
+            commit.then(lambda error, game_id=game_id: settled.append(game_id))  # type: ignore[misc]
+        while len(settled) < number:
+            before = len(settled)
+            await trio.lowlevel.checkpoint()
+            assert len(settled) - before <= 2 * PORTION
+    assert settled == list(range(1, number + 1))
+
+
+async def test_log_that_stops_settles_every_append_of_a_large_batch(store: FaultyStore) -> None:
+    async with running_log(store) as log:
+        commits = [log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY) for _ in range(3 * MOST_GAMES)]
+    assert all(commit.done for commit in commits)
+
+
+async def test_later_append_that_fails_is_settled_after_the_earlier_one_of_its_game(store: FaultyStore) -> None:
+    """The earlier one is the last of a large batch, which is settled over several turns."""
+    settled: list[GmError | None] = []
+    async with running_log(store) as log:
+        others = [log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY) for _ in range(MOST_GAMES - 1)]
+        game_id = log.next_game_id()
+        log.append(game_id, 0, [CREATED], lambda: SUMMARY).then(settled.append)
+        await others[0].settled()
+        store.fault = RuntimeError("broken")
+        later = log.append(game_id, 1, [Moved(move="e2e4")], lambda: SUMMARY)
+        later.then(settled.append)
+        await later.settled()
+    assert settled[0] is None
+    assert isinstance(settled[1], LogFailed)

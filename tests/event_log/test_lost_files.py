@@ -10,9 +10,11 @@ from pathlib import Path
 from signal import SIGKILL
 
 import pytest
+import structlog
 import trio
 
 from gmd.event_log.last_commit import FILE_NAME, LastCommit, read_last_commit, what_is_missing
+from gmd.event_log.store import LAST_GAME_ID
 from tests.helpers import Client
 from tests.serving import STOP_SECONDS, Served, children_of, served
 
@@ -158,3 +160,28 @@ def test_pruned_game_is_not_reported_as_missing() -> None:
     assert what_is_missing(last, {7: None}.__getitem__) is None
     assert what_is_missing(last, {7: 30}.__getitem__) is None
     assert what_is_missing(last, {7: 29}.__getitem__) == "game 7 had 30 events on disk, and the log has 29"
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(1, 1, LAST_GAME_ID + 1), (1, 1, 2**63 - 1), (2**64, 1, 1), (1, -1, 1), (-1, 1, 5), (1, 1, LAST_GAME_ID)],
+)
+def test_impossible_numbers_of_a_last_commit_are_ignored_and_reported(
+    numbers: tuple[int, int, int], tmp_path: Path
+) -> None:
+    (tmp_path / FILE_NAME).write_text(" ".join(map(str, numbers)) + "\n")
+    with structlog.testing.capture_logs() as logged:
+        assert read_last_commit(tmp_path) is None
+    assert [(line["event"], line["log_level"], line["file"]) for line in logged] == [
+        ("the record of the last commit is damaged and ignored", "error", str(tmp_path / FILE_NAME))
+    ]
+
+
+async def test_new_games_can_be_made_beside_a_damaged_last_commit(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        await (await play_moves(daemon, "e4")).aclose()
+    (tmp_path / FILE_NAME).write_text(f"{1:20} {1:20} {2**63 - 1:20}\n")
+    with served("--data", str(tmp_path)) as daemon:
+        client = await client_of(daemon)
+        assert (await client.new_game())["game_id"] == 2
+        await client.aclose()

@@ -327,6 +327,7 @@ async def connect(port: int, source: str) -> Client:
     return client
 
 
+@pytest.mark.usefixtures("separate_loopback")
 async def test_failed_attempts_are_limited_by_address_but_a_right_key_is_accepted() -> None:
     async with running_daemon(max_failures_per_minute=3) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
@@ -371,6 +372,7 @@ async def test_passwords_are_not_compared_after_too_many_failures() -> None:
         await client.aclose()
 
 
+@pytest.mark.usefixtures("separate_loopback")
 async def test_wrong_tokens_count_as_failed_attempts() -> None:
     """Until its key is used, the token of a registration is as valuable as the key."""
     async with running_daemon(max_failures_per_minute=3) as daemon:
@@ -388,6 +390,7 @@ async def test_wrong_tokens_count_as_failed_attempts() -> None:
             await client.aclose()
 
 
+@pytest.mark.usefixtures("separate_loopback")
 async def test_registrations_are_limited_by_address() -> None:
     async with running_daemon(max_registrations_per_hour=2) as daemon:
         one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")

@@ -28,6 +28,7 @@ CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r
 #: Size of the largest body, and the refusal of a larger one.
 LIMIT = 4096
 TOO_LARGE = b'{"error":"the body is larger than 4096 bytes","code":"bad_request"}'
+TOO_TINY = b'{"error":"send the body in chunks of at least 64 bytes, or in one","code":"bad_request"}'
 
 
 def daemon(**others: Any) -> AbstractAsyncContextManager[Daemon]:
@@ -103,19 +104,20 @@ async def test_incomplete_body_is_refused_after_the_timeout(autojump_clock: Mock
 
 
 @pytest.mark.parametrize(
-    "request_",
+    ("request_", "refused", "reason"),
     [
-        pytest.param(POST % (LIMIT + 1) + b"x" * (LIMIT + 1), id="a byte too long"),
-        pytest.param(POST % 10**9 + b"x" * 10**6, id="and more to come"),
-        pytest.param(CHUNKED + b"1000\r\n" + b"x" * LIMIT + b"\r\n1\r\nx\r\n", id="in chunks"),
-        pytest.param(CHUNKED + b"1\r\nx\r\n" * 10**5, id="in little chunks"),
+        pytest.param(POST % (LIMIT + 1) + b"x" * (LIMIT + 1), 413, TOO_LARGE, id="a byte too long"),
+        pytest.param(POST % 10**9 + b"x" * 10**6, 413, TOO_LARGE, id="and more to come"),
+        pytest.param(CHUNKED + b"1000\r\n" + b"x" * LIMIT + b"\r\n1\r\nx\r\n", 413, TOO_LARGE, id="in chunks"),
+        pytest.param(CHUNKED + (b"40\r\n" + b"x" * 64 + b"\r\n") * 10**4, 413, TOO_LARGE, id="in little chunks"),
+        pytest.param(CHUNKED + b"1\r\nx\r\n" * 10**5, 400, TOO_TINY, id="in tiny chunks"),
     ],
 )
-async def test_sender_of_a_too_large_body_can_read_its_refusal(request_: bytes) -> None:
+async def test_sender_of_a_too_large_body_can_read_its_refusal(request_: bytes, refused: int, reason: bytes) -> None:
     async with daemon() as running:
         response = await exchange(running, request_)
-        assert status(response) == 413
-        assert response.endswith(TOO_LARGE)
+        assert status(response) == refused
+        assert response.endswith(reason)
         assert await is_well(running)
 
 

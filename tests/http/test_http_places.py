@@ -19,6 +19,8 @@ from gmd.patience import Patience
 from tests.helpers import running_daemon
 from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
 
+pytestmark = pytest.mark.usefixtures("separate_loopback")
+
 #: Addresses of this machine, each for a different client.
 HOG, HONEST, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 LIMIT = 3

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from itertools import count
 from typing import Any
 
+import pytest
 import trio
 
 from gmd.fair_scheduler import FairScheduler
@@ -13,7 +14,11 @@ from gmd.http.peers import Proxies
 from gmd.http.server import HttpServer
 from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
+from gmd.tls import certificate_of
 from tests.http.helpers import PORT_LIMITS
+from tests.tls import Certificates
+
+pytestmark = pytest.mark.usefixtures("separate_loopback")
 
 #: Addresses of this machine, each a client's of its own.
 HOG, HONEST = "127.0.0.2", "127.0.0.3"
@@ -21,7 +26,10 @@ CONNECTIONS, REQUESTS = 100, 300
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few() -> None:
+@pytest.mark.parametrize("wire", ["plain", "TLS"])
+async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
+    wire: str, certificates: Certificates
+) -> None:
     answered = dict.fromkeys((HOG, HONEST), 0)
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -29,14 +37,20 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
         await send({"type": "http.response.body", "body": b"well", "more_body": False})
 
-    async def read_for_ever(stream: trio.SocketStream) -> None:
+    async def connect(local_address: str) -> trio.abc.Stream:
+        stream = await trio.open_tcp_stream("127.0.0.1", port, local_address=local_address)
+        await stack.enter_async_context(stream)
+        return trio.SSLStream(stream, certificates.trust(), server_hostname="localhost") if certificate else stream
+
+    async def read_for_ever(stream: trio.abc.Stream) -> None:
         while await stream.receive_some():
             pass
 
     ticks = count()
     scheduler = FairScheduler(0.0, lambda: next(ticks) * 1e-3)  # every step takes a millisecond
     memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
-    server = HttpServer(PORT_LIMITS, 200, memory, Patience(30.0, 1.0), Proxies(), scheduler=scheduler)
+    certificate = certificate_of(str(certificates.cert), str(certificates.key)) if wire == "TLS" else None
+    server = HttpServer(PORT_LIMITS, 200, memory, Patience(30.0, 1.0), Proxies(), certificate, scheduler=scheduler)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     found = []
@@ -48,10 +62,10 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
     ):
         nursery.start_soon(server.run, application, listeners, connections)
         for _ in range(CONNECTIONS):
-            stream = await stack.enter_async_context(await trio.open_tcp_stream("127.0.0.1", port, local_address=HOG))
+            stream = await connect(HOG)
             await stream.send_all(GET * REQUESTS)
             nursery.start_soon(read_for_ever, stream)
-        lone = await stack.enter_async_context(await trio.open_tcp_stream("127.0.0.1", port, local_address=HONEST))
+        lone = await connect(HONEST)
         while answered[HOG] < 1_000:
             await trio.lowlevel.checkpoint()
         for _ in range(10):

@@ -98,7 +98,7 @@ class Both:
                 for each in self.modelled.values():
                     each.born = trio.current_time()
                 for player in PLAYERS:
-                    await there.daemon.authenticator.registry.set_max_games(player, 100)
+                    await there.daemon.authenticator.registry.set(player, max_games=100)
                 await self.compare(there)
                 while left and (action := left.pop(0)) != ("restart",):
                     await self.act(there, *action)

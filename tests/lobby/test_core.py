@@ -75,7 +75,7 @@ async def test_offer_of_the_matchmaker_invites_both_players() -> None:
 async def test_player_is_not_invited_beyond_its_limit_of_games() -> None:
     async with house() as (daemon, *_):
         lobby, now = daemon.lobby, trio.current_time()
-        await daemon.authenticator.registry.set_max_games(BOB, 2)
+        await daemon.authenticator.registry.set(BOB, max_games=2)
         first = await lobby.invite(ALICE, BOB)
         await lobby.invite(CAROL, BOB)
         with pytest.raises(NotAvailable, match="'bob' has as many games as its max_games allows; try again later"):
@@ -83,7 +83,7 @@ async def test_player_is_not_invited_beyond_its_limit_of_games() -> None:
         assert lobby.room(BOB) == 0
         await lobby.accept(first.game.id, BOB, now)
         assert lobby.room(BOB) == 0
-        await daemon.authenticator.registry.set_max_games(BOB, 3)
+        await daemon.authenticator.registry.set(BOB, max_games=3)
         assert lobby.room(BOB) == 1
         await lobby.decline(lobby.book.received(BOB)[0].game_id, BOB, now)
         assert lobby.room(BOB) == 2

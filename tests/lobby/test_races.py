@@ -77,7 +77,7 @@ async def test_limits_count_pending_invitations_that_lists_do_not_show_yet(store
     async with durable_daemon(store, max_invitations=1) as daemon:
         await housed(daemon)
         lobby, refused = daemon.lobby, []
-        await daemon.authenticator.registry.set_max_games(CAROL, 1)
+        await daemon.authenticator.registry.set(CAROL, max_games=1)
 
         async def invite(inviter: int) -> None:
             try:

@@ -42,8 +42,8 @@ async def test_invitations_games_and_settings_survive_a_restart(tmp_path: Path) 
         lobby, registry = daemon.lobby, daemon.authenticator.registry
         for _ in range(2):
             await registry.next_version(ALICE)
-        await registry.set_ranked(ALICE, ranked=True)
-        await registry.set_max_games(BOB, 7)
+        await registry.set(ALICE, ranked=True)
+        await registry.set(BOB, max_games=7)
         pending = (await lobby.invite(ALICE, BOB, chess.WHITE)).game.id
         accepted = (await lobby.invite(CAROL, BOB, chess.BLACK)).game.id
         await lobby.accept(accepted, BOB, trio.current_time())

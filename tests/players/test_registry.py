@@ -252,8 +252,8 @@ async def test_settings_of_a_player_are_kept_and_its_versions_counted() -> None:
     house = House()
     authenticator = await house.open()
     player, _ = await registered(authenticator)
-    assert await authenticator.registry.set_max_games(player, 0) == authenticator.registry.get(player)
-    await authenticator.registry.set_ranked(player, ranked=True)
+    assert await authenticator.registry.set(player, max_games=0) == authenticator.registry.get(player)
+    await authenticator.registry.set(player, ranked=True)
     async with trio.open_nursery() as nursery:
         for _ in range(3):
             nursery.start_soon(authenticator.registry.next_version, player)

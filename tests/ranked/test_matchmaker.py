@@ -139,7 +139,7 @@ async def test_absent_player_is_not_invited_until_it_comes(autojump_clock: MockC
         await want_ranked(alice)
         await want_ranked(bob, 0)
         await bob.aclose()
-        await daemon.authenticator.registry.set_max_games(BOB, 1)
+        await daemon.authenticator.registry.set(BOB, max_games=1)
         assert await received(alice) == []
         daemon.lobby.presence.seen(BOB)
         assert len(await received(alice)) == 1

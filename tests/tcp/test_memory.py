@@ -13,7 +13,9 @@ import trio.testing
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.framing import encode_frame
+from gmd import turns
 from gmd.daemon import Daemon
+from gmd.handlers.wait import GAME_BYTES
 from gmd.tcp.conversation import MAX_REPLY_BYTES
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.slow_log import SlowLog
@@ -325,3 +327,46 @@ async def test_cancelled_session_releases_all_its_memory() -> None:
         await until_held(daemon, FRAME - 10)
         memory = daemon.memory
     assert memory.held == 0
+
+
+async def test_wait_for_many_games_is_counted_until_it_ends() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        ids = [(await client.new_game())["game_id"] for _ in range(100)]
+        await client.send({"kind": "wait", "player": None, "game_ids": ids})
+        await wait_all_tasks_blocked()
+        assert daemon.services.memory.held == 100 * GAME_BYTES
+        await client.send({"kind": "ping"})
+        assert [(await client.receive())["error"] for _ in range(2)] == [None, None]
+        await nothing_held(daemon)
+
+
+async def test_results_that_a_client_never_acknowledges_are_counted_and_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "MAX_RESULTS", 32)
+    ping = encode_frame(b'{"kind":"ping"}')
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await client.send_bytes(ping[:3])
+        for number in range(1, 41):
+            await end_a_game(daemon, number)
+            asked = encode_frame(b'{"kind":"state","player":2,"game_id":%d,"brief":true}' % number)
+            await client.send_bytes(ping[3:] + asked + ping[:3])  # so that part of a request is always on the way
+            assert [(await client.receive())["error"] for _ in range(2)] == [None, None]
+        assert daemon.services.memory.held == 32 * turns.RESULT_BYTES
+        await client.send_bytes(ping[3:])
+        assert await client.receive() == {"error": None}
+        assert (await client.ask("ping"))["error"] is None  # it begins behind the replies, and acknowledges all
+        await nothing_held(daemon)
+        again = {"kind": "wait", "player": 2, "any": True, "timeout": 0, "brief": True}
+        assert [(await client.ask(**again)).get("game_id") for _ in range(9)] == [*range(1, 9), None]
+
+
+async def end_a_game(daemon: MemoryDaemon, number: int) -> None:
+    """Make a game with this number and let player 1 resign it."""
+    other = await daemon.connect()
+    assert (await other.new_game(1, 2))["game_id"] == number
+    ended = await other.ask("end_game", player=1, game_id=number, termination="resignation_white")
+    assert ended["error"] is None
+    await other.aclose()

@@ -16,6 +16,8 @@ from gmd.daemon import Daemon
 from tests.helpers import Client, Json, running_daemon
 from tests.tls import Certificates
 
+pytestmark = pytest.mark.usefixtures("separate_loopback")
+
 #: Addresses of this machine, each of one client; and the address of all other clients.
 HOG, HONEST, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 

@@ -15,7 +15,7 @@ import trio.testing
 
 from gm_protocol.framing import DEFAULT_MAX_MESSAGE, encode_frame
 from gmd.daemon import Daemon
-from gmd.tls import HANDSHAKE_RECORD
+from gmd.tls import CONNECTION_BYTES, HANDSHAKE_RECORD, MAX_RECORD, Certificate, TlsStream
 from tests.helpers import Client, Json, connected, running_daemon, troubles
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon
 
@@ -260,3 +260,51 @@ async def test_plaintext_client_gets_the_tls_refusal_also_when_the_server_is_ful
     ):
         await outside.send_bytes(PING)
         assert await outside.receive() == NOT_TLS
+
+
+async def test_tls_holds_memory_for_as_long_as_the_connection_is_open(certificates: Certificates) -> None:
+    async with tls_daemon(certificates) as daemon:
+        async with tls_connected(daemon, certificates) as client:
+            assert (await client.ask("ping"))["error"] is None
+            assert daemon.memory.held == CONNECTION_BYTES
+        while daemon.memory.held:
+            await trio.testing.wait_all_tasks_blocked()
+
+
+class Recorded(trio.abc.Stream):
+    """A stream that keeps the sizes of what is sent and asked for."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self.sent, self.asked = list[int](), list[int]()
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        self.sent.append(len(data))
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        self.asked.append(max_bytes or 0)
+        return await self._stream.receive_some(max_bytes)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def test_openssl_gets_one_record_at_a_time(certificates: Certificates) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    stream, cert = Recorded(theirs), Certificate(str(certificates.cert), str(certificates.key))
+    server = TlsStream(stream, cert.context)
+    client = trio.SSLStream(ours, certificates.trust(), server_hostname="localhost")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.do_handshake)
+        await client.do_handshake()
+    stream.sent.clear()
+    data, received = bytes(100_000), bytearray()
+    await server.send_all(data)
+    while len(received) < len(data):
+        received += await client.receive_some()
+    assert received == data
+    assert (len(stream.sent), max(stream.sent) <= MAX_RECORD, max(stream.asked)) == (7, True, MAX_RECORD)

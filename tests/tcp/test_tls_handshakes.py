@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import socket
 import ssl
@@ -16,6 +17,9 @@ from trio.testing import MockClock
 
 from gm_protocol.framing import encode_frame
 from gmd.admission import MAX_TLS_REFUSALS
+from gmd.fair_scheduler import FairScheduler
+from gmd.tcp.listener import SessionServer
+from gmd.tls import certificate_of
 from tests.helpers import Client, MemoryDaemon, memory_daemon, troubles
 from tests.helpers_proof import proof_size
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon
@@ -135,6 +139,37 @@ async def test_refused_client_has_a_second_to_receive_the_refusal_and_many_of_th
         outside = TlsClient(raw_client(daemon).stream, certificates)
         assert (await outside.receive())["code"] == "too_many"
         assert await inside.ask("ping") == {"error": None}
+
+
+async def test_handshakes_of_refused_clients_wait_for_their_turns(certificates: Certificates) -> None:
+    """Otherwise they would be free: nobody is charged for a task that has waited for no turn."""
+    waits = list[str]()
+
+    class Recording(FairScheduler):
+        async def wait_turn(self, source: str) -> None:
+            waits.append(source)
+            await super().wait_turn(source)
+
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    async with (
+        listener,
+        memory_daemon(**certificates.settings, max_connections=1) as daemon,
+        trio.open_nursery() as nursery,
+    ):
+        scheduler = Recording(0.0)
+        services = dataclasses.replace(daemon.services, scheduler=scheduler)
+        certificate = certificate_of(str(certificates.cert), str(certificates.key))
+        server = SessionServer(services, certificate)
+        async with scheduler.running():
+            nursery.start_soon(server.run, [listener], nursery)
+            async with await trio.open_tcp_stream(*listener.socket.getsockname()) as first:
+                admitted = TlsClient(first, certificates)
+                assert (await admitted.ask("hello", protocol=2))["error"] is None
+                waits.clear()
+                async with await trio.open_tcp_stream(*listener.socket.getsockname()) as second:
+                    assert (await TlsClient(second, certificates).receive())["code"] == "too_many"
+                assert "127.0.0.1" in waits
+        nursery.cancel_scope.cancel()
 
 
 async def test_stopping_server_waits_for_no_handshake(certificates: Certificates, autojump_clock: MockClock) -> None:

@@ -142,5 +142,7 @@ async def bot_version(guest: FromGuest) -> UserVersion:
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
 async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
     """Begin the version after the last one. It has no rating yet."""
-    account = await backend.services.authenticator.registry.next_version(guest.player.player, guest.check)
+    player, services = guest.player.player, backend.services
+    services.lobby.quotas.take_settings(guest.peer, player)
+    account = await services.authenticator.registry.next_version(player, guest.check)
     return UserVersion(account.player, account.name, account.version)

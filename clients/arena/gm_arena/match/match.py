@@ -172,13 +172,16 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
     if given["server"] is not None:
         yield given["server"]
         return
+    from gmd.plain_structlog import import_structlog
+
+    import_structlog()
     from gmd import Config, DataError, open_daemon
     from gmd.process import prepare_process
 
-    prepare_process()  # the whole process belongs to the match
     try:
         config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
         async with open_daemon(config) as daemon:
+            prepare_process()  # the whole process belongs to the match
             if given["port"]:
                 click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
             yield daemon.addresses[0]
