@@ -17,6 +17,8 @@ from gm_protocol.state import Color
 from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.games.rbc import RbcGame
+from gmd.games.views import Viewer
+from gmd.handlers import state
 from gmd.http import service
 from gmd.http.app import make_app
 from gmd.http.backend import Backend
@@ -28,6 +30,7 @@ from gmd.live_games import LiveGame
 from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
+from gmd.requests.games import viewer_of
 from tests.helpers_proof import proof_size
 from tests.http.rbc import Table
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
@@ -103,6 +106,12 @@ async def look_at_the_truth(visit: Visit, game_id: int, seat: Color | None = Non
     return Look(msgspec.structs.replace(look.state, fen=game.recon.board.fen()), look.seat)
 
 
+def everything_to_spectators(*arguments: Any) -> Viewer:
+    """Show live games in full to whoever has no seat."""
+    viewer = viewer_of(*arguments)
+    return Viewer.OVERSEER if viewer is Viewer.NOBODY else viewer
+
+
 #: Those of the daemon's possible leaks that a route would pass on.
 OF_ROUTES: dict[str, Patch] = {
     **{
@@ -115,9 +124,9 @@ OF_ROUTES: dict[str, Patch] = {
             "the half-move clock",
             "the size of a reply",
             "the last move",
-            "everything, to nobody",
         )
     },
+    "everything, to spectators": (state, "viewer_of", everything_to_spectators),
     "the position on pages and pictures": (game_page, "look_at", look_at_the_truth),
     "the list of invitations": (Lobby, "listed", listed_by_position),
     "accepting": (Lobby, "accept", refused_by_position),
