@@ -19,10 +19,15 @@ UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-cl
 BOARD = test -e gmd/http/pages/static/cm-chessboard/LICENSE || \
   echo 'The moving board of the pages could not be downloaded: they show still ones. To try again: make board'
 
+# The types of the pages' scripts, by TypeScript's compiler, which is no package of Python's.
+SCRIPTS = if command -v tsc >/dev/null; then tsc --project gmd/http/pages; \
+  elif [ "$$GMD_REQUIRE_ALL" = 1 ]; then echo 'tsc is not installed, and GMD_REQUIRE_ALL=1 lets nothing be left out' >&2; exit 1; \
+  else echo "tsc is not installed, so the pages' scripts are not checked. On Debian and Ubuntu: sudo apt install node-typescript"; fi
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test lint docs dist proof proof-share bench board clean
+.PHONY: help serve test lint docs dist proof proof-share bench board screenshots clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
@@ -34,6 +39,7 @@ help:
 	@echo 'make proof-share  run the proofs at about a tenth of it, as the continuous integration does'
 	@echo 'make bench        run the benchmarks'
 	@echo 'make board        download the moving board of the pages, if the installation could not'
+	@echo 'make screenshots  take pictures of the pages, in build/screenshots, with the Chromium of this machine'
 	@echo 'make clean        remove what these make'
 	@echo
 	@echo 'ARGS adds arguments, as in: make serve ARGS="--port 7200", make test ARGS="-k clock"'
@@ -51,6 +57,7 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(SCRIPTS)
 
 docs: $(VENV)/.installed-docs
 	@$(BIN)/sphinx-build -W --keep-going -q docs build/docs
@@ -76,6 +83,9 @@ bench: $(VENV)/.installed-bench
 board: $(VENV)/.made
 	@$(PIP) install --quiet hatchling
 	@$(BIN)/python deploy/packaging/board.py
+
+screenshots: $(VENV)/.installed-browser
+	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 clean:
 	rm -rf gmd/http/pages/static/cm-chessboard $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

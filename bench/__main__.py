@@ -6,14 +6,19 @@ import argparse
 from collections.abc import Callable
 
 from . import (
+    costs,
     durable,
     embedding,
     few,
+    forwarding,
     histories,
+    home,
     keys,
     latency,
     many,
+    many_daemons,
     minimax,
+    postgres,
     ratings,
     recon,
     self_play,
@@ -25,6 +30,7 @@ from . import (
     tls,
     tracker,
     turns,
+    watching,
 )
 from .hostile import measure as hostile
 
@@ -34,6 +40,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "few": lambda options: few.measure(options.moves, options.rounds),
     "many": lambda options: many.measure(options.rounds),
     "spectators": lambda options: spectators.measure(),
+    "watching": lambda options: watching.measure(options.rounds),
     "start": lambda options: start.measure(options.rounds),
     "late": lambda options: latency.late_against_early(games=20),
     "neighbours": lambda options: latency.beside_neighbours(games=20),
@@ -48,7 +55,12 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
     "histories": lambda options: histories.measure(options.against),
+    "forwarding": lambda options: forwarding.measure(options.moves, options.rounds),
+    "postgres": lambda options: postgres.measure(options.moves, options.rounds),
+    "home": lambda options: home.measure(options.moves, options.rounds),
     "stretches": lambda options: stretches.measure(),
+    "costs": lambda options: costs.measure(options.moves, options.rounds),
+    "daemons": lambda options: many_daemons.measure(),
 }
 
 #: Long benchmarks, which run only if they are named.

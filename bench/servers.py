@@ -34,6 +34,11 @@ class Server:
         self._process = process
         self.address = self._address_in_line(" listening on ")
 
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid
+
     def cpu_seconds(self) -> float | None:
         """Return the processor time used so far, in seconds; None if the system does not say (Linux does)."""
         try:

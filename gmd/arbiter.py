@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from math import inf
 
@@ -11,22 +12,23 @@ import trio
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd import loop_time
 from gmd.budget import Workbench
+from gmd.cluster.shards import of_shards, shard_of
+from gmd.cluster.tenure import NotMine, Tenure, epoch_of, is_held
 from gmd.deadlines import Deadlines
 from gmd.event_log.interface import Commit, EventLog, Pruned, TokenUse
-from gmd.games.commands import Absent, CallOff, Command, FirstContact, Flag, Join
+from gmd.game_feed import GameFeed
+from gmd.games.commands import Command, FirstContact, Flag, Join
 from gmd.games.events import AnyEvent, Sensed
 from gmd.games.game import Decision, Game
-from gmd.live_games import DEFAULT_BYTES, GameCache, LiveGame, Turned
+from gmd.games.game_note import note_of
+from gmd.games.when_due import when_due
+from gmd.live_games import DEFAULT_BYTES, GameCache, LiveGame
 from gmd.logger import get_logger
+from gmd.reloads import Reloads
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
 logger = get_logger(__name__)
-
-#: Seconds of backoff for a game whose deadline has come but that cannot be loaded or written: FIRST_RETRY at first,
-#: then twice as long each time, up to LAST_RETRY.
-FIRST_RETRY = 1.0
-LAST_RETRY = 60.0
 
 
 class Arbiter:
@@ -39,35 +41,36 @@ class Arbiter:
         idle_seconds: float,
         games_bytes: int = DEFAULT_BYTES,
         bench: Workbench | None = None,
+        tenure: Tenure | None = None,
+        new_id: Callable[[], int] | None = None,
     ) -> None:
         """:param start_seconds: how long the players of a game with a clock have for their first contact.
         :param idle_seconds: how long an unused game stays in memory, or up to twice that.
         :param games_bytes: how much memory games may take; beyond that idle ones are evicted earlier.
         :param bench: loads games and does other long work.
+        :param tenure: the games that this daemon owns; without it, all.
+        :param new_id: returns the ids of new games; without it, the log does.
         """
         self.bench = bench or Workbench()
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.deadlines = Deadlines(self._on_deadline)
-        #: When to retry loading a game that could not be loaded; and the backoff of each, in seconds.
-        self._retries = Deadlines(self._retry)
-        self._delays: dict[int, float] = {}
-        #: Games whose last write failed, with the backoff in seconds before each is loaded again; 0 for none.
-        self._lost: dict[int, float] = {}
-        self._cache = GameCache(log, self.bench, self._resume, games_bytes)
+        #: Games to be loaded because their clocks run.
+        self._reloads = Reloads()
+        self._tenure = tenure
+        self.new_id = new_id or log.next_game_id
+        self._cache = GameCache(log, self.bench, self._resume, games_bytes, tenure)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
-        #: Games to be loaded because their clocks run.
-        self._wanted, self._to_load = trio.open_memory_channel[int](inf)
         #: Return a recently used game by its id, else None.
         self.at_hand = self._cache.at_hand
-        #: The number of live games, as far as durable.
-        self.live_games = 0
-        self._on_seats: list[Callable[[Game], None]] = []
-        self._on_begun: list[Callable[[Game], None]] = []
-        self._on_over: list[Callable[[Game], None]] = []
-        self._on_pruned: list[Callable[[Pruned], None]] = []
+        self.live_games = 0  # as far as durable
+        self._live = Counter[int]()  # those of each shard, where there are several daemons
+        #: The news of its games.
+        self.feed = GameFeed()
+        #: Called with a game whose turn or result has changed, once that is durable, and the number of its events.
+        self.on_turned: Callable[[Game, int], None] | None = None
 
     @property
     def games_in_memory(self) -> int:
@@ -89,22 +92,6 @@ class Arbiter:
             self.deadlines.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
         self.live_games = await self.log.live_games()
 
-    def when_seats_change(self, callback: Callable[[Game], None]) -> None:
-        """Call back with every game that is created, joined or ended, once that is durable."""
-        self._on_seats.append(callback)
-
-    def when_begun(self, callback: Callable[[Game], None]) -> None:
-        """Call back once for each game whose seats are both taken, once that is durable."""
-        self._on_begun.append(callback)
-
-    def when_over(self, callback: Callable[[Game], None]) -> None:
-        """Call back once for each game that ends, or is called off before it begins, once that is durable."""
-        self._on_over.append(callback)
-
-    def when_pruned(self, callback: Callable[[Pruned], None]) -> None:
-        """Call back for each game that is removed from the log."""
-        self._on_pruned.append(callback)
-
     def lapse(self, game_id: int, seconds: float) -> None:
         """Call a game off after some seconds if it has not begun."""
         self.deadlines.set(game_id, loop_time.now() + seconds)
@@ -114,7 +101,7 @@ class Arbiter:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.watchers.run)
             nursery.start_soon(self.deadlines.run)
-            nursery.start_soon(self._retries.run)
+            nursery.start_soon(self._reloads.run)
             nursery.start_soon(self._load_wanted)
             nursery.start_soon(self._cache.age, self._idle_seconds, self._is_needed)
 
@@ -123,13 +110,21 @@ class Arbiter:
 
         :param peer: the client, as host:port: loading is charged to its address and queues behind its other work.
         :raises NoSuchGame: no game has this id.
+        :raises NotMine: another daemon owns the game.
         :raises LogFailed: the log cannot be read.
         """
+        if self._tenure is not None:
+            epoch_of(self._tenure, game_id)
         return self._cache.find(game_id) or await self._cache.load(game_id, peer)
 
-    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> LiveGame:
-        """Append a new game to the log; its first events have been applied already."""
-        game.id = self.log.next_game_id()
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, game_id: int = 0) -> LiveGame:
+        """Append a new game to the log, whose first events have been applied; 0: under a new id.
+
+        :raises Moved: this daemon owns no games at the moment, or not this one.
+        """
+        game.id = game_id or self.new_id()
+        if self._tenure is not None:
+            epoch_of(self._tenure, game.id)
         live = LiveGame(game, 0, loop_time.now())
         self._cache.put(live)
         self._append(live, events, token)
@@ -139,9 +134,12 @@ class Arbiter:
         """Apply a command to a game and append its events to the log.
 
         :param at: when the command arrived: the player's clock is charged up to then.
+        :raises NotMine: another daemon owns the game, or this one's lease has run out; nothing was done.
         :raises Internal: the log failed; nothing was done.
         """
         game = live.game
+        if self._tenure is not None:
+            self._cache.check_own(live)
         elapsed = 0.0 if game.clock is None else game.elapsed(command, self.elapsed(live, at))
         decision = game.decide(command, elapsed)
         if decision.events:
@@ -155,10 +153,11 @@ class Arbiter:
         opened = live.opened
         if live.game.players.count(None) == 1:
             live.opened = at
-        decision = self.act(live, command, at)
-        if not live.game.begun:  # it was refused
-            live.opened = opened
-        return decision
+        try:
+            return self.act(live, command, at)
+        finally:
+            if not live.game.begun:  # it was refused, or could not be carried out
+                live.opened = opened
 
     def note_contact(self, live: LiveGame, player: int, at: float) -> None:
         """Note a player's first request that names the game, for each of its seats."""
@@ -180,8 +179,47 @@ class Arbiter:
         """Forget a finished game that was pruned from the log."""
         self._cache.drop(pruned.game_id)
         self.turns.forget(pruned.game_id, pruned.players)
-        for callback in self._on_pruned:
-            callback(pruned)
+        self.feed.pruned(pruned)
+
+    # --- Several daemons ----------------------------------------------------------------------------------------
+
+    def gain(self, deadlines: Iterable[tuple[int, float | None]], live_games: Counter[int]) -> None:
+        """Take games over from another daemon. Their clocks go on from now.
+
+        :param deadlines: games with a deadline, and the seconds left until then; None before both first contacts.
+        :param live_games: the number of live games in each of the shards that are this daemon's from now on.
+        """
+        now = loop_time.now()
+        for game_id, seconds_left in deadlines:
+            self.deadlines.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
+        self._live |= live_games
+        self.live_games = self._live.total()
+
+    def give_back(self, seconds: float) -> None:
+        """Charge no game for the last seconds, in which this daemon could not serve."""
+        self.deadlines.postpone(seconds)
+        for live in self._cache.of(lambda game_id: True):
+            live.since += seconds
+            live.opened += seconds
+
+    async def lose(self, shards: Container[int]) -> dict[int, float]:
+        """Let another daemon have games: finish what is under way, and forget them; their waits end with NotMine.
+
+        The tenure no longer has the shards, so nothing new begins.
+
+        :returns: the seconds left until the deadline of each game that has one.
+        """
+        goes = of_shards(shards)
+        self.watchers.notify_all(goes)
+        for live in self._cache.of(goes):
+            await live.settled()
+        left = self.deadlines.left(goes)
+        self._cache.forget(goes)
+        self.deadlines.forget(goes)
+        self._reloads.forget(goes)
+        self._live = Counter({shard: games for shard, games in self._live.items() if shard not in shards})
+        self.live_games = self._live.total()
+        return left
 
     # --- The log ------------------------------------------------------------------------------------------------
 
@@ -201,8 +239,7 @@ class Arbiter:
         if live.seq >= live.look_at:
             self._cache.weigh(live)
         if commit.done:
-            if self._lost:
-                self._lost.pop(game.id, None)
+            self._reloads.written(game.id)
             if live.counted is game.over:  # it is new and live, or it was live and has ended
                 self._count(live, over=game.over)
             self._sense_durable(live) if secret else self._durable(live)
@@ -220,7 +257,7 @@ class Arbiter:
         if error is not None:
             self._lose(live)
             return
-        self._lost.pop(live.game.id, None)
+        self._reloads.written(live.game.id)
         latest = live.commit is commit
         self._count(live, over=latest and live.game.over)
         if self._cache.find(live.game.id) is live:
@@ -237,33 +274,30 @@ class Arbiter:
         if before != (turned := (game.now.ply, game.over, game.players)):
             live.turned = turned
             self.turns.update(game)
+            if self.on_turned is not None:
+                self.on_turned(game, live.version)
             if before is None or before[1] != game.over or before[2] != game.players:
-                for callback in self._on_seats:
-                    callback(game)
-                self._announce(game, before)
+                began = game.begun and (before is None or None in before[2])
+                ended = game.over and (before is None or not before[1])
+                self.feed.seats_changed(note_of(game, live.version), began=began, ended=ended)
         if game.timed:
             self._start_clock(live)
         self.watchers.notify(game.id, game.named)
 
-    def _announce(self, game: Game, before: Turned | None) -> None:
-        """Call back for a game that has begun or ended since it was last durable."""
-        if game.begun and (before is None or None in before[2]):
-            for callback in self._on_begun:
-                callback(game)
-        if game.over and (before is None or not before[1]):
-            for callback in self._on_over:
-                callback(game)
-
     def _sense_durable(self, live: LiveGame) -> None:
-        """Restart the clock: a sense is durable. Nobody is notified, and the side to move is the same."""
+        """Restart the clock: a sense is durable. Only those who may know of it are notified; the turn is the same."""
         live.sensed = None
         if live.game.clock is not None:
             self._start_clock(live)
+        self.watchers.notify_sense(live.game.id, live.game.turn)
 
     def _count(self, live: LiveGame, *, over: bool) -> None:
         """Update the number of live games: this game's state, over or live, has become durable."""
-        self.live_games += (not over) - live.counted
-        live.counted = not over
+        if change := (not over) - live.counted:
+            self.live_games += change
+            live.counted = not over
+            if self._tenure is not None:
+                self._live[shard_of(live.game.id)] += change
 
     def _lose(self, live: LiveGame) -> None:
         """Drop a game from memory after a failed write: it has events that the log does not have.
@@ -275,20 +309,7 @@ class Arbiter:
             self._cache.drop(game.id)
             self.deadlines.clear(game.id)
             if game.timed:
-                self._reload(game.id)
-
-    def _reload(self, game_id: int) -> None:
-        """Load a game again because its clock runs: at once, then with backoff until a write succeeds.
-
-        The flag of a game with no time left falls as soon as it is loaded; while writing fails, it is dropped again.
-        """
-        put_off = self._lost.get(game_id)
-        if put_off is None:
-            self._lost[game_id] = 0.0
-            self._wanted.send_nowait(game_id)
-        else:
-            delay = self._lost[game_id] = _longer(put_off)
-            self._retries.set(game_id, loop_time.now() + delay)
+                self._reloads.lose(game.id)
 
     # --- Clocks -------------------------------------------------------------------------------------------------
 
@@ -330,7 +351,7 @@ class Arbiter:
     def _on_deadline(self, game_id: int) -> None:
         live = self._cache.find(game_id)
         if live is None:
-            self._wanted.send_nowait(game_id)
+            self._reloads.want(game_id)
         else:
             self._judge(live)
 
@@ -340,7 +361,10 @@ class Arbiter:
         deadline = self._deadline(live)
         try:
             if deadline is not None and deadline <= now:
-                self.act(live, _when_due(live.game), now)
+                self.act(live, when_due(live.game), now)
+        except NotMine:
+            self._reloads.soon(live.game.id)  # the lease is to be renewed; if it is not, this daemon starts again
+            return
         except Internal:
             return  # _append has logged it, and the game will be loaded again
         except Exception:
@@ -351,21 +375,20 @@ class Arbiter:
 
     async def _load_wanted(self) -> None:
         """Load games that are not in memory and have a deadline to keep, one after the other."""
-        async for game_id in self._to_load:
+        while True:
+            game_id = await self._reloads.next()
             try:
                 self._judge(await self.live_game(game_id))
             except NoSuchGame:
                 self.deadlines.clear(game_id)
-                self._lost.pop(game_id, None)
+                self._reloads.written(game_id)
+            except NotMine:
+                if self._tenure is not None and is_held(self._tenure, game_id):
+                    self._reloads.soon(game_id)
             except GmError:
-                delay = self._delays[game_id] = _longer(self._delays.get(game_id, 0.0))
-                self._retries.set(game_id, loop_time.now() + delay)
+                self._reloads.failed(game_id)
                 continue
-            self._delays.pop(game_id, None)
-
-    def _retry(self, game_id: int) -> None:
-        self._retries.clear(game_id)
-        self._wanted.send_nowait(game_id)
+            self._reloads.loaded(game_id)
 
     def _is_needed(self, live: LiveGame, is_crowded: bool) -> bool:
         """Return whether an idle game stays in memory.
@@ -375,15 +398,3 @@ class Arbiter:
         if live.commit is not None or live.sensed is not None:
             return True
         return not is_crowded and self.watchers.watched(live.game.id)
-
-
-def _when_due(game: Game) -> Command:
-    """Return the command for a game whose deadline has come."""
-    if game.lapsing:
-        return CallOff(None)
-    return Absent() if game.awaited else Flag()
-
-
-def _longer(delay: float) -> float:
-    """Return the backoff that follows a backoff, in seconds."""
-    return min(2 * delay, LAST_RETRY) if delay else FIRST_RETRY

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
-from platformdirs import user_data_dir
+from msgspec import Meta
 
-from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
+from gm_protocol.framing import DEFAULT_MAX_MESSAGE
+
+from .config_place import Place, TrustClock
 
 #: Longest time that may be set: almost four months, so that every time is a finite number that fits the protocol.
 MAX_SECONDS = 10_000_000
@@ -20,27 +21,9 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the message names the setting, its value and where it came from."""
 
 
-class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Config(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of ``gmd serve`` and of an embedded daemon; :data:`SERVED` has the one default that differs."""
 
-    host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
-    tls_cert: (
-        Annotated[
-            str,
-            Meta(description="PEM file of the server's certificate and its chain; needs tls_key, too."),
-        ]
-        | None
-    ) = None
-    tls_key: (
-        Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] | None
-    ) = None
-    data: Annotated[
-        str,
-        Meta(min_length=1, description="Directory that games are kept in; with :memory: they are lost at exit."),
-    ] = user_data_dir("gmd", appauthor=False)
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; an operator should choose more deliberately.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
@@ -255,14 +238,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[float, Meta(ge=1, le=100_000, description="Days a finished game is kept; by default for ever.")]
         | None
     ) = None
-    # With a wrong clock, pruning would at once remove games that were to be kept for years, and nothing restores them.
-    trust_clock: Annotated[
-        bool,
-        Meta(
-            description="Prune by this machine's clock even if it is more than a day ahead of the log; set it for one "
-            "start, after a long stop."
-        ),
-    ] = False
+    trust_clock: TrustClock = False
     http: Annotated[bool, Meta(description="Serve HTTP, too: reconchess's API, metrics, health.")] = False
     http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
@@ -311,12 +287,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             str,
             Meta(
-                description="Addresses and networks of HTTP proxies, separated by commas, whose X-Forwarded-For gives "
-                "the client's address; the header is ignored from others."
+                description="Addresses and networks of proxies, separated by commas, that are believed when they say "
+                "for whom they connect: on HTTP by X-Forwarded-For, on the game port as proxy_protocol says."
             ),
         ]
         | None
     ) = None
+    proxy_protocol: Annotated[
+        bool,
+        Meta(
+            description="Have every connection from trusted_proxies to the game port begin with a header of the PROXY "
+            "protocol, version 1 or 2, which gives the client's address."
+        ),
+    ] = False
     metrics_token: (
         Annotated[
             str,
@@ -396,4 +379,4 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 #: asks for that. These bots need no extra.
 SERVED = Config(http=True, bots="minimax,random")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
-EMBEDDED = Config(port=0, http_port=0, data=":memory:")
+EMBEDDED = Config(port=0, http_port=0, link_port=0, data=":memory:")

@@ -23,7 +23,7 @@ ENVIRONMENT_PREFIX = "GMD_"
 OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_PROOF", "GMD_REQUIRE_ALL"})
 
 #: Settings whose values must never be printed.
-SECRETS = frozenset({"metrics_token", "spectator_key"})
+SECRETS = frozenset({"database", "metrics_token", "spectator_key"})
 
 #: What msgspec says of a text that is not of a setting's type; and plain names of these types.
 _NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")

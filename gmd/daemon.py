@@ -5,26 +5,30 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
 from gmd import loop_time
+from gmd.all_games import AllGames, OwnGames
 from gmd.arbiter import Arbiter
 from gmd.bots.opening import bot_door, bots_of, running_bots
 from gmd.budget import Budget
 from gmd.carried_error import CarriedError
 from gmd.config import EMBEDDED, Config, ConfigError
-from gmd.event_log.directory import DataError
-from gmd.event_log.interface import EventLog, LogFailed
+from gmd.contests.book import Contests
+from gmd.contests.opening import MemoryContests, contests_beside
+from gmd.event_log.interface import EventLog
 from gmd.event_log.opening import data_directory, open_log
 from gmd.game_lines import GameLines
 from gmd.in_process import InProcessClient
+from gmd.joining import belonging, joined, member_of, membership_of
 from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
 from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.lobby import Lobby
-from gmd.logger import get_logger
+from gmd.matches.book import Matches
+from gmd.matches.opening import matches_beside
 from gmd.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.metrics import Metrics
 from gmd.patience import Patience
@@ -33,27 +37,29 @@ from gmd.players.authenticator import Authenticator
 from gmd.players.opening import players_beside
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
+from gmd.proxies import Proxies
 from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
 from gmd.requests.session import Authority
-from gmd.retention import prune_finished
-from gmd.services import Services
+from gmd.roster import Roster
+from gmd.services import Cluster, Services
+from gmd.serving import Door, serving, writing
+from gmd.sockets import Sockets
 from gmd.spectators import Spectators
+from gmd.starting import explained, start_services
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
-from gmd.tls import Certificate, certificate_of
+from gmd.tls import Certificate, Renewable, certificate_of
 from gmd.web import HttpAddressError as HttpAddressError
-from gmd.web import Web, opened_web
+from gmd.web import Web, http_certificate_of, opened_web
 
-logger = get_logger(__name__)
+if TYPE_CHECKING:
+    from gmd.cluster.member import Member
+    from gmd.cluster.membership import Membership
 
-#: Seconds for pending HTTP requests once the sessions have ended: each is short, and the daemon is to exit within five.
-HTTP_STOP_SECONDS = 0.25
-
-
-#: A session server and the listeners it accepts sessions from.
-Door = tuple[SessionServer, Sequence[trio.SocketListener]]
+#: What plays games.
+Played = tuple[Arbiter, Authenticator, Lobby, RankedPlay]
 
 
 class Daemon:
@@ -63,7 +69,7 @@ class Daemon:
     :ivar authenticator: checks keys and passwords; has the registered players.
     :ivar lobby: invitations between registered players.
     :ivar certificate: the game port's TLS certificate; None for plaintext.
-    :ivar certificates: all certificates in use, HTTP's own included, each once.
+    :ivar certificates: all certificates in use, those of HTTP and of links included, each once.
     :ivar metrics: its counters.
     :ivar memory: the ledger of the memory that its connections hold.
     :ivar addresses: the (host, port) pairs it listens on.
@@ -72,7 +78,9 @@ class Daemon:
     :ivar http_addresses: the (host, port) pairs of HTTP; empty where HTTP is off.
     :ivar health_addresses: the (host, port) pairs of the health port; empty where there is none.
     :ivar spectators: decides who may watch live games in full.
-    :ivar roster: the bots that it runs.
+    :ivar roster: the bots that it runs; of several daemons, the bots of all.
+    :ivar contests: the matches and tournaments that were reported to it.
+    :ivar member: this daemon among those that share its database; None for a daemon that is alone.
     """
 
     def __init__(
@@ -83,8 +91,10 @@ class Daemon:
         listeners: Sequence[trio.SocketListener],
         web: Web,
         local: InProcessClient,
+        member: Member | None = None,
     ) -> None:
         http = web.http
+        self.member = member
         self.arbiter = services.arbiter
         self.authenticator = services.authenticator
         self.lobby = services.lobby
@@ -92,9 +102,12 @@ class Daemon:
         self.memory = services.memory
         self.spectators = services.spectators
         self.roster = services.roster
+        self.contests = services.contests
         self.session_server = session_server
         self.certificate = certificate
-        self.certificates = _different(certificate, None if http is None else http.certificate)
+        self.certificates = _different(
+            certificate, None if http is None else http.certificate, None if member is None else member.certificate
+        )
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
         self.health_addresses = [] if web.health is None else web.health.addresses
@@ -116,6 +129,16 @@ class Daemon:
         """The TCP port of the health port, which has only health and metrics; None where there is none."""
         return self.health_addresses[0][1] if self.health_addresses else None
 
+    async def fenced(self) -> None:
+        """Return once this daemon has lost its lease, so that others may have its games: it serves nothing any more.
+
+        Close it then, and open a new one. A daemon without others is never fenced.
+        """
+        if self.member is None:
+            await trio.sleep_forever()
+        else:
+            await self.member.membership.fenced.wait()
+
     async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
         """Send one request without a socket, from a task of the same trio program; return its reply (``PROTOCOL``).
 
@@ -133,7 +156,11 @@ class Daemon:
 
 @asynccontextmanager
 async def open_daemon(
-    config: Config = EMBEDDED, sockets: Sequence[socket.socket] = (), http_sockets: Sequence[socket.socket] = ()
+    config: Config = EMBEDDED,
+    sockets: Sequence[socket.socket] = (),
+    http_sockets: Sequence[socket.socket] = (),
+    health_sockets: Sequence[socket.socket] = (),
+    link_sockets: Sequence[socket.socket] = (),
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
@@ -144,7 +171,8 @@ async def open_daemon(
 
     :param config: by default games are kept in memory, and the port is any free one.
     :param sockets: listening sockets of the game port, in place of the configuration's host and port.
-    :param http_sockets: the same for HTTP; ignored where HTTP is off.
+    :param http_sockets: the same for HTTP; ignored where HTTP is off. ``health_sockets`` and ``link_sockets`` are those
+        of the health port and of links.
     :raises ConfigError: the certificate or its key, a trusted proxy, an anchor, or a bot, cannot be used.
     :raises gmd.event_log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: the daemon cannot listen on the address of HTTP or of the health port.
@@ -154,32 +182,51 @@ async def open_daemon(
     http_certificate = http_certificate_of(config, certificate)
     private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
     metrics, carried = Metrics(), CarriedError()
-    with _stored(config, metrics) as (log, operator, authenticator):
-        arbiter, lobby, ranked = await _started(config, log, authenticator, local=private)
+    given = Sockets(sockets, http_sockets, health_sockets)
+    membership = membership_of(config)
+    with _stored(config, metrics, membership) as (log, operator, authenticator):
+        played, contests, member = await _started(config, log, authenticator, membership, local=private)
         async with listening(config.host, config.port, sockets) as listeners:
-            services = services_of(config, arbiter, authenticator, lobby, ranked, metrics, listeners, local=private)
+            cluster = None if member is None else member.router
+            roster = None if member is None else member.lobby.bots.roster
+            services = services_of(
+                config, *played, metrics, listeners, contests, local=private, cluster=cluster, roster=roster
+            )
+            if member is not None:
+                member.router.attach(services)
             session_server, operators, doors = _doors_of(config, services, certificate, listeners, operator)
             local = InProcessClient(services)
             async with (
-                opened_web(config, http_certificate, http_sockets, services, session_server, operators, local) as web,
-                _writing(log),
-                bot_door(kinds, config, services) as bots,
+                opened_web(config, http_certificate, given, services, session_server, operators, local) as web,
+                joined(member, config, listeners, web, link_sockets) as links,
+                writing(log),
+                belonging(member, links),
+                bot_door(kinds, config, services, member) as bots,
                 services.scheduler.running(),
-                _serving(services, [*doors, *([] if bots is None else [bots.door])], local, web, config),
-                running_bots(bots, config, services, local),
+                serving(services, [*doors, *([] if bots is None else [bots.door])], local, web, config, member),
+                running_bots(bots, kinds, config, services, local, member),
             ):
                 with carried:
-                    yield Daemon(services, session_server, certificate, listeners, web, local)
+                    yield Daemon(services, session_server, certificate, listeners, web, local, member)
     if carried.error is not None:
         raise carried.error
 
 
 @contextmanager
-def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
+def _stored(
+    config: Config, metrics: Metrics, membership: Membership | None
+) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
     """Open what the data directory holds: the log, the operator's socket, and the players stored with the log."""
     with (
         loop_time.watched(),
-        open_log(config.data, metrics, trust_clock=config.trust_clock) as log,
+        open_log(
+            config.data,
+            metrics,
+            trust_clock=config.trust_clock,
+            database=config.database,
+            allow_unsafe=config.allow_unsafe_database,
+            fence=membership,
+        ) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(authenticator_of(config, log)) as authenticator,
     ):
@@ -187,18 +234,38 @@ def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.S
 
 
 async def _started(
-    config: Config, log: EventLog, authenticator: Authenticator, *, local: bool
-) -> tuple[Arbiter, Lobby, RankedPlay]:
+    config: Config,
+    log: EventLog,
+    authenticator: Authenticator,
+    membership: Membership | None,
+    *,
+    local: bool,
+) -> tuple[Played, Contests, Member | None]:
     """Return the services that play games, with their state loaded from the log.
 
     :param local: whether only this machine's users can reach the daemon.
     """
-    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
-    lobby = lobby_of(config, arbiter, authenticator, local=local)
-    ranked = ranked_of(config, arbiter, authenticator, lobby)
+    member = None if membership is None else member_of(config, membership)
+    new_id = None if member is None else member.new_id
+    arbiter = Arbiter(
+        log, config.start_timeout, config.idle_games, config.max_memory // 2, tenure=membership, new_id=new_id
+    )
+    if member is not None:
+        assert log.database is not None
+        member.attach(arbiter, authenticator, log.database)
+    games = None if member is None else member.lobby.games
+    lobby = lobby_of(config, arbiter, authenticator, local=local, games=games)
+    ranked = ranked_of(config, authenticator, lobby)
+    contests = Contests(contests_beside(log))
     GameLines(arbiter, authenticator.registry)
-    await _start(arbiter, authenticator.registry, lobby, ranked, config.data)
-    return arbiter, lobby, ranked
+    if member is None:
+        await start_services(arbiter, authenticator.registry, lobby, ranked, contests, config)
+    else:
+        member.lobby.connect(lobby, ranked, contests, config.keep_finished)
+        member.router.seeks = member.lobby.seeks
+        with explained("registered players", config):
+            await authenticator.registry.start()
+    return (arbiter, authenticator, lobby, ranked), contests, member
 
 
 def _doors_of(
@@ -211,100 +278,15 @@ def _doors_of(
     """Return the session servers of the game port and of the operator's socket, and both with their listeners."""
     local = all(map(is_local, listeners))
     share = share_of(config.max_connections_per_address, config.max_connections, local=local)
-    session_server = SessionServer(services, certificate, share=share)
+    proxies = Proxies.parse(config.trusted_proxies) if config.proxy_protocol else None
+    session_server = SessionServer(services, certificate, share=share, proxies=proxies)
     if operator is None:
         return session_server, None, [(session_server, listeners)]
     operators = SessionServer(services, authority=Authority.OPERATOR)
     return session_server, operators, [(session_server, listeners), (operators, [operator])]
 
 
-async def _start(arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: RankedPlay, data: str) -> None:
-    what = "live games"
-    try:
-        await arbiter.start()
-        what = "registered players"
-        await registry.start()
-        what = "invitations"
-        await lobby.start()
-        what = "ranked games"
-        await ranked.start()
-    except LogFailed as error:
-        from gmd.event_log.damage import unreadable  # imports SQLAlchemy, as the log that failed has done
-
-        raise DataError(unreadable(f"the {what} in {data}", data, error)) from error
-
-
-@asynccontextmanager
-async def _writing(log: EventLog) -> AsyncIterator[None]:
-    """Run the log; at the end, have it write what is pending."""
-    async with trio.open_nursery() as writing:
-        writing.start_soon(_write, log)
-        try:
-            yield
-        finally:
-            log.stop()
-
-
-async def _write(log: EventLog) -> None:
-    """Run the log until it is stopped; cancelling the daemon does not cancel pending writes."""
-    with trio.CancelScope(shield=True):
-        await log.run()
-
-
-@asynccontextmanager
-async def _serving(
-    services: Services,
-    doors: Sequence[Door],
-    local: InProcessClient,
-    web: Web,
-    config: Config,
-) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds."""
-    async with trio.open_nursery() as sessions:
-        web.start(sessions)  # it still reports the daemon's health while the daemon stops
-        async with trio.open_nursery() as tasks:
-            tasks.start_soon(services.arbiter.run)
-            tasks.start_soon(services.authenticator.registry.run)
-            tasks.start_soon(services.lobby.run)
-            tasks.start_soon(services.ranked.run)
-            for session_server, listeners in doors:
-                tasks.start_soon(session_server.run, listeners, sessions)
-            if config.keep_finished is not None:
-                tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
-            try:
-                yield
-            finally:
-                tasks.cancel_scope.cancel()
-                with trio.CancelScope(shield=True):
-                    await _close(doors, local, config.stop_timeout)
-                    await web.stop(HTTP_STOP_SECONDS)
-        sessions.cancel_scope.cancel()
-
-
-async def _close(doors: Sequence[Door], local: InProcessClient, patience: float) -> None:
-    for _, listeners in doors:
-        for listener in listeners:
-            await listener.aclose()
-    async with trio.open_nursery() as stopping:
-        stopping.start_soon(local.stop, patience)
-        for session_server, _ in doors:
-            stopping.start_soon(session_server.stop, patience)
-
-
-def http_certificate_of(config: Config, certificate: Certificate | None) -> Certificate | None:
-    """Return the certificate for HTTP: its own, or else the game port's; None for plaintext.
-
-    :raises ConfigError: HTTP's own certificate cannot be used, or is given while ``http_tls`` is off.
-    """
-    if config.http_tls:
-        return certificate_of(config.http_tls_cert, config.http_tls_key, "http_tls") or certificate
-    if given := config.http_tls_cert or config.http_tls_key:
-        name = "http_tls_cert" if config.http_tls_cert else "http_tls_key"
-        raise ConfigError(f"{name}: {given!r} is given, and http_tls is off: leave one of them out")
-    return None
-
-
-def _different(*certificates: Certificate | None) -> list[Certificate]:
+def _different(*certificates: Renewable | None) -> list[Renewable]:
     return list(dict.fromkeys(certificate for certificate in certificates if certificate is not None))
 
 
@@ -322,10 +304,13 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     )
 
 
-def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool) -> Lobby:
+def lobby_of(
+    config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool, games: AllGames | None = None
+) -> Lobby:
     """Return the lobby of registered players. Start it after its arbiter and its registry.
 
     :param local: whether only this machine's users can reach the daemon.
+    :param games: the server's games; None where all are the arbiter's.
     """
     limits = LobbyLimits(
         seconds=config.invitation_timeout,
@@ -334,17 +319,18 @@ def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, 
         received=config.max_invitations_received,
         max_plies=config.max_plies,
     )
-    quotas = Quotas(arbiter, quota_limits(config, local=local))
-    return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits)
+    games = games or OwnGames(arbiter)
+    quotas = Quotas(games, quota_limits(config, local=local))
+    return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits, games=games)
 
 
-def ranked_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
+def ranked_of(config: Config, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
     """Return ranked play. Start it after the other services.
 
     :raises ConfigError: the anchors cannot be read.
     """
     try:
-        return RankedPlay(arbiter, authenticator.registry, lobby, read_anchors(config.anchors))
+        return RankedPlay(lobby.games, authenticator.registry, lobby, read_anchors(config.anchors))
     except BadAnchors as error:
         raise ConfigError(str(error)) from None
 
@@ -357,13 +343,19 @@ def services_of(
     ranked: RankedPlay,
     metrics: Metrics,
     listeners: Sequence[trio.SocketListener] = (),
+    contests: Contests | None = None,
     *,
     local: bool,
+    cluster: Cluster | None = None,
+    roster: Roster | None = None,
 ) -> Services:
     """Return the services that all ports and in-process requests share.
 
     :param listeners: the game port's.
+    :param contests: started; None for new ones in memory.
     :param local: whether only this machine's users can reach the daemon, on any port.
+    :param cluster: the other daemons; None for a daemon that is alone.
+    :param roster: the bots of all daemons; None for a daemon that is alone.
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
@@ -378,6 +370,10 @@ def services_of(
         MemoryLedger(memory_limits_of(config, local=local)),
         Patience(config.frame_timeout, config.min_read_rate),
         config.require_registration,
+        Contests(MemoryContests()) if contests is None else contests,
+        matches=Matches(matches_beside(arbiter.log)),
+        roster=Roster() if roster is None else roster,
+        cluster=cluster,
     )
 
 

@@ -11,10 +11,11 @@ from functools import partial
 from msgspec import UNSET
 
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
-from gm_protocol.errors import GmError, Internal
+from gm_protocol.errors import GmError, Internal, Moved
 from gm_protocol.messages import Request, Wait
 from gmd import loop_time
-from gmd.event_log.interface import Commit
+from gmd.cluster.routing import is_repeatable
+from gmd.event_log.interface import Commit, OutcomeInDoubt
 from gmd.handlers.table import HANDLERS
 from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
@@ -26,24 +27,33 @@ logger = get_logger(__name__)
 
 
 async def answer(
-    request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True
+    request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True, here: bool = False
 ) -> PendingReply:
     """Return the reply to a request; the caller must pass it to :func:`finish`.
 
     :param arrived: when the request's last byte was read, in the loop's time.
     :param shows_presence: whether the request marks its player as present.
+    :param here: whether this daemon answers it, although it is one of several.
+    :raises Moved: it must be answered elsewhere, or later; nothing was done. Only with ``here``.
     """
+    if session.services.cluster is not None and not here:
+        reply: PendingReply = await session.services.cluster.answer(request, session, arrived, shows_presence)
+        return reply
     player = session.player if request.player is UNSET else request.player
     context = RequestContext(session.services, session, request, player, arrived, shows_presence)
     try:
         return await HANDLERS[type(request)](request, context)
-    except RefusedInGame as refused:
-        return _refused(refused.error, request, arrived, refused.commit)
+    except RefusedInGame as in_game:
+        if here and isinstance(in_game.error, Moved):
+            raise in_game.error from None
+        return refused(in_game.error, request, arrived, in_game.commit)
     except GmError as error:
-        return _refused(error, request, arrived)
+        if here and isinstance(error, Moved):
+            raise
+        return refused(error, request, arrived)
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=session.player)
-        return _refused(Internal("the server failed on this request; its log says why"), request, arrived)
+        return refused(Internal("the server failed on this request; its log says why"), request, arrived)
 
 
 def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingReply:
@@ -75,11 +85,21 @@ def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None
 
 def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], None], error: GmError | None) -> None:
     """Finish a reply whose commit is durable, or has failed."""
-    reply.commit = None
-    if error is not None:
-        reply.body, reply.code = _refusal(error, reply.request), error.code
+    settle(reply, error)
     finish(reply, session, leave)
     leave()
+
+
+def settle(reply: PendingReply, error: GmError | None) -> None:
+    """Note that a reply's commit is durable, or has failed: then the reply becomes a refusal.
+
+    A request that may be sent again is to be sent again where nobody knows whether it was carried out.
+    """
+    reply.commit = None
+    if isinstance(error, OutcomeInDoubt) and isinstance(reply.request, Request) and is_repeatable(reply.request):
+        error = Moved(str(error))
+    if error is not None:
+        reply.body, reply.code = _refusal(error, reply.request), error.code
 
 
 def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:
@@ -90,7 +110,8 @@ def _note_refusal(request: Request | Unreadable, code: str, session: ClientSessi
     logger.debug("request refused", kind=kind, code=code, game_id=game_id, player=session.player)
 
 
-def _refused(error: GmError, request: Request, arrived: float, commit: Commit | None = None) -> PendingReply:
+def refused(error: GmError, request: Request, arrived: float, commit: Commit | None = None) -> PendingReply:
+    """Return the refusal of a request."""
     since = loop_time.now() if isinstance(request, Wait) else arrived
     return PendingReply(_refusal(error, request), request, since, commit, error.code)
 

@@ -8,7 +8,7 @@ import chess
 
 from gm_protocol.endings import result_of, termination_of
 from gmd.arbiter import Arbiter
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 from gmd.logger import get_logger
 from gmd.players.registry import Registry
 
@@ -20,18 +20,18 @@ class GameLines:
 
     def __init__(self, arbiter: Arbiter, registry: Registry) -> None:
         self._registry = registry
-        arbiter.when_begun(self._begun)
-        arbiter.when_over(self._over)
+        arbiter.feed.when_begun(self._begun)
+        arbiter.feed.when_over(self._over)
 
-    def _begun(self, game: Game) -> None:
+    def _begun(self, game: GameNote) -> None:
         logger.info("game began", **self._fields(game))
 
-    def _over(self, game: Game) -> None:
-        ending = game.now.ending
-        ended = {"termination": termination_of(ending), "result": result_of(ending), "plies": game.now.ply}
+    def _over(self, game: GameNote) -> None:
+        ending = game.ending
+        ended = {"termination": termination_of(ending), "result": result_of(ending), "plies": game.ply}
         logger.info("game ended", **self._fields(game), **ended)
 
-    def _fields(self, game: Game) -> dict[str, Any]:
+    def _fields(self, game: GameNote) -> dict[str, Any]:
         """Return the fields of both lines. A player is its name, or its id if it has none; None for an empty seat."""
         white, black = (self._called(game.named[color]) for color in (chess.WHITE, chess.BLACK))
         return {"game_id": game.id, "variant": game.options.variant, "white": white, "black": black}

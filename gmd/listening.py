@@ -24,6 +24,14 @@ class CannotListen(OSError):
     """An error: the daemon cannot listen on an address. ``strerror`` says why, for an unusable host name, too."""
 
 
+async def bound(host: str, port: int) -> list[socket.socket]:
+    """Return new listening sockets on an address, which outlive the daemons that are given duplicates of them.
+
+    :raises CannotListen: listening on the address has failed.
+    """
+    return [socket.socket(fileno=listener.socket.detach()) for listener in await _listeners(host, port)]
+
+
 @asynccontextmanager
 async def listening(
     host: str, port: int, sockets: Sequence[socket.socket]

@@ -44,6 +44,9 @@ class RateLimiter:
         self._key = key
         #: For each address: the amount used, and the time of that value. The amount falls as time passes.
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        #: Called with a key and the amount that was used under it, which is negative for what was given back. None
+        #: where no other daemon counts it.
+        self.on_use: Callable[[str, float], None] | None = None
 
     def __len__(self) -> int:
         return len(self._used)
@@ -66,8 +69,16 @@ class RateLimiter:
         if not peer:
             return
         source = self._key(peer)
-        self._used[source] = (self._now(source) + amount, trio.current_time())
-        self._used.move_to_end(source)
+        self.count(source, amount)
+        if self.on_use is not None:
+            self.on_use(source, amount)
+
+    def count(self, key: str, amount: float) -> None:
+        """Count an amount that was used under a key; a negative one was given back."""
+        if amount < 0 and key not in self._used:
+            return
+        self._used[key] = (max(0.0, self._now(key) + amount), trio.current_time())
+        self._used.move_to_end(key)
         if len(self._used) > MAX_ADDRESSES:
             self._used.popitem(last=False)
 
@@ -81,8 +92,8 @@ class RateLimiter:
 
     def give_back(self, peer: str) -> None:
         """Return an attempt that should not count after all."""
-        if peer and (source := self._key(peer)) in self._used:
-            self._used[source] = (max(0.0, self._now(source) - 1), trio.current_time())
+        if peer:
+            self.charge(peer, -1)
 
     def _now(self, source: str) -> float:
         used, at = self._used.get(source, (0.0, 0.0))

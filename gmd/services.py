@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from gm_protocol.messages import Limits
+import chess
+
+from gm_protocol.messages import Limits, Request
 from gmd.arbiter import Arbiter
+from gmd.cluster.directory import Directory
+from gmd.cluster.links import Links
+from gmd.cluster.vitals import ClusterVitals
+from gmd.contests.book import Contests
+from gmd.contests.opening import MemoryContests
 from gmd.fair_scheduler import FairScheduler
 from gmd.histories import Histories
 from gmd.lobby.lobby import Lobby
+from gmd.matches.book import Matches
+from gmd.matches.memory import MemoryMatches
 from gmd.memory_ledger import MemoryLedger
 from gmd.metrics import Metrics
 from gmd.patience import Patience
@@ -16,6 +27,33 @@ from gmd.players.authenticator import Authenticator
 from gmd.ranked.play import RankedPlay
 from gmd.roster import Roster
 from gmd.spectators import Spectators
+
+
+class Cluster(Protocol):
+    """What a daemon that is one of several does with requests: :class:`gmd.cluster.router.Router`.
+
+    :ivar directory: who owns what.
+    :ivar links: the connections to other daemons.
+    :ivar pages_key: signs the cookies of visitors, at all daemons.
+    :ivar presence_known: returns when the lobby's owner knows who has sessions here; None where nobody needs to know.
+    """
+
+    directory: Directory
+    links: Links
+    pages_key: bytes
+    presence_known: Callable[[], Awaitable[None]] | None
+
+    async def answer(self, request: Request, session: Any, arrived: float, shows_presence: bool) -> Any:
+        """Return the reply to a request, from here or from another daemon, as :func:`gmd.dispatch.answer` does."""
+
+    def delivered(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
+        """Note that a client has acknowledged the result of a game, for these of its player's seats."""
+
+    def interrupt(self) -> None:
+        """Have all waits at other daemons end now."""
+
+    def vitals(self) -> ClusterVitals:
+        """Return what this daemon shows of itself among the others, for metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +78,18 @@ class Services:
     patience: Patience
     #: Whether open ids are refused.
     registered_only: bool = False
+    #: Matches and tournaments, as their runners report them.
+    contests: Contests = field(default_factory=lambda: Contests(MemoryContests()))
+    #: Matches that several machines play together.
+    matches: Matches = field(default_factory=lambda: Matches(MemoryMatches()))
     #: Decides whose connections are read next while the event loop is loaded.
     scheduler: FairScheduler = field(default_factory=FairScheduler)
     #: Caches the histories of finished games.
     histories: Histories = field(default_factory=Histories)
     #: The bots that the daemon runs.
     roster: Roster = field(default_factory=Roster)
+    #: The other daemons; None for a daemon that is alone.
+    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
-        self.arbiter.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))
+        self.arbiter.feed.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Protocol
 
 import trio
 
@@ -47,6 +48,16 @@ class _TransportEnded(Exception):
     """An error: the transport has ended, with TLS's close_notify or without."""
 
 
+class Renewable(Protocol):
+    """Certificates in files that may be replaced by newer ones."""
+
+    def reload(self) -> None:
+        """Read the files again, for new connections.
+
+        :raises ConfigError: they cannot be used; the previous ones stay in use.
+        """
+
+
 class Certificate:
     """The server's certificate with its private key, in two PEM files that may be replaced by newer ones.
 
@@ -58,14 +69,14 @@ class Certificate:
         :raises ConfigError: the files cannot be used; the message names the setting and the file.
         """
         self._cert, self._key, self._setting = cert, key, setting
-        self.context = _context(cert, key, setting)
+        self.context = server_context(cert, key, setting)
 
     def reload(self) -> None:
         """Read both files again, for new connections.
 
         :raises ConfigError: they cannot be used; the previous certificate stays in use.
         """
-        self.context = _context(self._cert, self._key, self._setting)
+        self.context = server_context(self._cert, self._key, self._setting)
 
 
 def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> Certificate | None:
@@ -82,8 +93,12 @@ def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> C
     return Certificate(cert, key, setting)
 
 
-def _context(cert: str, key: str, setting: str) -> ssl.SSLContext:
-    """Return a server's context with the library's defaults: TLS 1.2 or newer, and no weak ciphers."""
+def server_context(cert: str, key: str, setting: str) -> ssl.SSLContext:
+    """Return a server's context with the library's defaults: TLS 1.2 or newer, and no weak ciphers.
+
+    :param setting: the prefix of the settings' names.
+    :raises ConfigError: the files cannot be used; the message names the setting and the file.
+    """
     for suffix, file in (("cert", cert), ("key", key)):
         _check_readable(f"{setting}_{suffix}", file)
     _check_certificate(cert, setting)

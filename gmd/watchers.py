@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
+import chess
 import trio
 
 #: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
@@ -34,8 +35,13 @@ class Subscription:
         self.interrupted = True
         self._event.set()
 
+    def forget(self) -> None:
+        """Forget the notifications so far: the subscriber is about to look."""
+        if not self.interrupted and self._event.is_set():
+            self._event = trio.Event()
+
     async def wait(self) -> None:
-        """Return at the first notification since the last return."""
+        """Return at the first notification since the last return, or since :meth:`forget`."""
         await self._event.wait()
         if not self.interrupted:
             self._event = trio.Event()
@@ -74,8 +80,8 @@ class _Crowd:
         return count
 
 
-#: Crowds by the id of a game or of a player.
-_Crowds = dict[int, _Crowd]
+#: Crowds by the id of a game or of a player; those who may know of senses by a game's id and the side that senses.
+_Crowds = dict[Hashable, _Crowd]
 
 
 class Watchers:
@@ -91,6 +97,7 @@ class Watchers:
         self._by_game: _Crowds = {}
         self._by_player: _Crowds = {}
         self._spectators: _Crowds = {}
+        self._senses: _Crowds = {}
         self._called: deque[_Crowd] = deque()
         self._call = trio.Event()
         self._left = PORTION  # how many may be notified at once until run() has had its next turn
@@ -99,24 +106,41 @@ class Watchers:
     @contextmanager
     def watching_games(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
         """Subscribe a player to every durable change of these games."""
-        with self._subscribed(self._by_game, game_ids) as subscription:
+        with self._subscribed((self._by_game, game_ids)) as subscription:
+            yield subscription
+
+    @contextmanager
+    def watching_seat(self, game_id: int, color: chess.Color) -> Iterator[Subscription]:
+        """Subscribe the player of a seat to every durable change of a game, and to its own senses."""
+        with self._subscribed((self._by_game, [game_id]), (self._senses, [(game_id, color)])) as subscription:
             yield subscription
 
     @contextmanager
     def watching_player(self, player: int) -> Iterator[Subscription]:
         """Subscribe to every durable change of any game of a player."""
-        with self._subscribed(self._by_player, [player]) as subscription:
+        with self._subscribed((self._by_player, [player])) as subscription:
             yield subscription
 
     @contextmanager
     def spectating(self, game_ids: Iterable[int]) -> Iterator[Subscription]:
         """Subscribe a spectator to every durable change of these games; players are notified first."""
-        with self._subscribed(self._spectators, game_ids) as subscription:
+        with self._subscribed((self._spectators, game_ids)) as subscription:
+            yield subscription
+
+    @contextmanager
+    def overseeing(self, game_id: int) -> Iterator[Subscription]:
+        """Subscribe a spectator who sees everything: as :meth:`spectating`, and to the senses of both sides."""
+        senses = [(game_id, color) for color in chess.COLORS]
+        with self._subscribed((self._spectators, [game_id]), (self._senses, senses)) as subscription:
             yield subscription
 
     def watched(self, game_id: int) -> bool:
         """Return whether a game has subscribers of its own."""
         return game_id in self._by_game or game_id in self._spectators
+
+    def waits(self, player: int) -> bool:
+        """Return whether somebody waits for any game of a player."""
+        return player in self._by_player
 
     def has_crowd(self, game_id: int) -> bool:
         """Return whether more than one spectator waits for a game."""
@@ -135,6 +159,26 @@ class Watchers:
             crowd.call()
             self._queue(crowd)
 
+    def notify_all_players(self) -> None:
+        """Notify all subscribers of players, a portion in each turn of the event loop."""
+        for crowd in self._by_player.values():
+            crowd.call()
+            self._queue(crowd)
+
+    def notify_sense(self, game_id: int, color: chess.Color) -> None:
+        """Notify those who may know of it once a side's sense is durable; nobody else."""
+        if self._senses and (crowd := self._senses.get((game_id, color))) is not None:
+            crowd.call()
+            self._queue(crowd)
+
+    def notify_all(self, is_concerned: Callable[[int], bool]) -> None:
+        """Notify all subscribers of games, those of senses too: they look, and learn that the games have moved."""
+        for crowds in (self._by_game, self._spectators):  # those of senses are among them
+            for game_id, crowd in crowds.items():
+                if isinstance(game_id, int) and is_concerned(game_id):
+                    crowd.call()
+                    self._queue(crowd)
+
     async def run(self) -> None:
         """Notify the queued crowds, a portion in each turn of the event loop, until cancelled."""
         while True:
@@ -149,7 +193,7 @@ class Watchers:
     def stop(self) -> None:
         """Interrupt every subscriber, present and future."""
         self._stopped = True
-        for crowds in (self._by_game, self._by_player, self._spectators):
+        for crowds in (self._by_game, self._by_player, self._spectators):  # those of senses are among them
             for crowd in crowds.values():
                 for subscription in crowd.subscriptions:
                     subscription.interrupt()
@@ -179,19 +223,19 @@ class Watchers:
                 self._queue(crowd)
 
     @contextmanager
-    def _subscribed(self, crowds: _Crowds, keys: Iterable[int]) -> Iterator[Subscription]:
+    def _subscribed(self, *wanted: tuple[_Crowds, Iterable[Hashable]]) -> Iterator[Subscription]:
         subscription = Subscription()
         if self._stopped:
             subscription.interrupt()
-        keys = set(keys)
-        for key in keys:
+        places = [(crowds, key) for crowds, keys in wanted for key in set(keys)]
+        for crowds, key in places:
             if (crowd := crowds.get(key)) is None:
                 crowd = crowds[key] = _Crowd()
             crowd.subscriptions[subscription] = None
         try:
             yield subscription
         finally:
-            for key in keys:
+            for crowds, key in places:
                 crowd = crowds[key]
                 del crowd.subscriptions[subscription]
                 if not crowd.subscriptions:

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from gmd.config import Config
+from gmd.config import Config, ConfigError
 from gmd.in_process import InProcessClient
-from gmd.listening import CannotListen, listening
+from gmd.listening import CannotListen, bound, listening
 from gmd.services import Services
+from gmd.sockets import Sockets
 from gmd.tcp.listener import SessionServer
-from gmd.tls import Certificate
+from gmd.tls import Certificate, certificate_of
 
 if TYPE_CHECKING:
     from gmd.http.probes import HealthService
     from gmd.http.service import HttpService
+
+HTTP_WAY_OUT = "Name another port with --http-port (0 takes a free one), or do without: --no-http"
+HEALTH_WAY_OUT = "Name another port with --health-port (0 takes a free one), or do without it"
 
 
 class HttpAddressError(Exception):
@@ -57,7 +61,7 @@ class Web:
 async def opened_web(
     config: Config,
     certificate: Certificate | None,
-    sockets: Sequence[socket.socket],
+    sockets: Sockets,
     services: Services,
     session_server: SessionServer,
     operators: SessionServer | None,
@@ -65,7 +69,7 @@ async def opened_web(
 ) -> AsyncIterator[Web]:
     """Open the HTTP ports of the configuration; they are closed at the end.
 
-    :param sockets: listening sockets, in place of HTTP's host and port.
+    :param sockets: listening sockets, in place of the configuration's addresses.
     :raises ConfigError: ``trusted_proxies`` cannot be read.
     :raises HttpAddressError: the daemon cannot listen on an address.
     """
@@ -86,14 +90,39 @@ async def opened_web(
     http = health = None
     async with AsyncExitStack() as stack:
         if config.http:
-            way_out = "Name another port with --http-port (0 takes a free one), or do without: --no-http"
-            listeners = await _listening(stack, config.http_host, config.http_port, sockets, "HTTP", way_out)
+            address = config.http_host, config.http_port
+            listeners = await _listening(stack, *address, sockets.http, "HTTP", HTTP_WAY_OUT)
             http = HttpService(config, listeners, vitals, local, certificate)
         if config.health_port is not None:
-            way_out = "Name another port with --health-port (0 takes a free one), or do without it"
-            listeners = await _listening(stack, config.health_host, config.health_port, (), "health", way_out)
+            address = config.health_host, config.health_port
+            listeners = await _listening(stack, *address, sockets.health, "health", HEALTH_WAY_OUT)
             health = HealthService(config, listeners, vitals)
         yield Web(http, health)
+
+
+async def bound_http(config: Config) -> list[socket.socket]:
+    """Return new listening sockets on HTTP's address, none where it is off; see :func:`gmd.listening.bound`.
+
+    :raises HttpAddressError: listening on the address has failed.
+    """
+    return await _bound(config.http_host, config.http_port, "HTTP", HTTP_WAY_OUT) if config.http else []
+
+
+async def bound_health(config: Config) -> list[socket.socket]:
+    """Return new listening sockets on the address of the health port, none where there is no such port.
+
+    :raises HttpAddressError: listening on the address has failed.
+    """
+    if config.health_port is None:
+        return []
+    return await _bound(config.health_host, config.health_port, "health", HEALTH_WAY_OUT)
+
+
+async def _bound(host: str, port: int, what: str, way_out: str) -> list[socket.socket]:
+    try:
+        return await bound(host, port)
+    except CannotListen as error:
+        raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {error.strerror}. {way_out}") from error
 
 
 async def _listening(
@@ -103,3 +132,16 @@ async def _listening(
         return await stack.enter_async_context(listening(host, port, sockets))
     except CannotListen as error:
         raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {error.strerror}. {way_out}") from error
+
+
+def http_certificate_of(config: Config, certificate: Certificate | None) -> Certificate | None:
+    """Return the certificate for HTTP: its own, or else the game port's; None for plaintext.
+
+    :raises ConfigError: HTTP's own certificate cannot be used, or is given while ``http_tls`` is off.
+    """
+    if config.http_tls:
+        return certificate_of(config.http_tls_cert, config.http_tls_key, "http_tls") or certificate
+    if given := config.http_tls_cert or config.http_tls_key:
+        name = "http_tls_cert" if config.http_tls_cert else "http_tls_key"
+        raise ConfigError(f"{name}: {given!r} is given, and http_tls is off: leave one of them out")
+    return None

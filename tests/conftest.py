@@ -13,7 +13,9 @@ import pytest
 from hypothesis import settings
 
 from gmd import addresses
+from tests import forked
 from tests.order import pytest_collection_modifyitems  # noqa: F401 (pytest finds it here)
+from tests.postgres import database_url  # noqa: F401 (pytest finds it here)
 from tests.serving import Served, served
 from tests.skips import pytest_addoption, pytest_configure  # noqa: F401 (pytest finds them here)
 from tests.tls import Certificates, make_certificates
@@ -32,6 +34,10 @@ settings.load_profile("full" if os.environ.get("GMD_PROOF") == "full" else "ordi
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+forked.install()
+
+# The threads by which pytest-xdist's processes send each other results wait five milliseconds for each other otherwise.
+sys.setswitchinterval(0.0005)
 
 #: New containers between two garbage collections. The modules and tests of a whole run are a million objects, and each
 #: process would scan them again and again.
@@ -44,6 +50,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Start real programs in tests that are marked so."""
+    if item.get_closest_marker("real_start") is None:
+        return (yield)
+    with forked.real_starts():
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -159,12 +159,18 @@ class MemoryDaemon:
 
 
 @asynccontextmanager
-async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIterator[MemoryDaemon]:
-    """Run a :class:`MemoryDaemon`, on a new log unless one is given."""
+async def memory_daemon(
+    log: EventLog | None = None, arbiter: Arbiter | None = None, **settings: Any
+) -> AsyncIterator[MemoryDaemon]:
+    """Run a :class:`MemoryDaemon`, on a new log unless one is given.
+
+    :param arbiter: on this log, and started.
+    """
     config = Config(data=":memory:", **settings)
     log = log or MemoryLog()
-    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
-    await arbiter.start()
+    if arbiter is None:
+        arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
+        await arbiter.start()
     with closing(authenticator_of(config, log)) as authenticator:
         authenticator.passwords = cheap_passwords()
         async with trio.open_nursery() as nursery:
@@ -175,7 +181,7 @@ async def memory_daemon(log: EventLog | None = None, **settings: Any) -> AsyncIt
             lobby = lobby_of(config, arbiter, authenticator, local=True)
             await lobby.start()
             nursery.start_soon(lobby.run)
-            ranked = ranked_of(config, arbiter, authenticator, lobby)
+            ranked = ranked_of(config, authenticator, lobby)
             await ranked.start()
             nursery.start_soon(ranked.run)
             services = services_of(config, arbiter, authenticator, lobby, ranked, Metrics(), local=True)
@@ -253,11 +259,19 @@ def store_in(directory: Path, patience: float = BUSY_SECONDS, **pragmas: int) ->
 
 
 @asynccontextmanager
-async def running_log(store: Store) -> AsyncIterator[BatchingLog]:
-    """Run a log on a store."""
-    log = BatchingLog(store)
+async def running_log(store: Store, *, by_thread: bool = False) -> AsyncIterator[BatchingLog]:
+    """Run a log on a store; in PostgreSQL with a committer, as a daemon has it, unless the thread is to write."""
+    committer = None
+    if hasattr(store, "commit_connection") and not by_thread:
+        from gmd.event_log.postgres_committer import PostgresCommitter
+
+        committer = PostgresCommitter(store)  # type: ignore[arg-type]
+    log = BatchingLog(store, committer=committer)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.run)
+        if committer is not None:
+            with trio.move_on_after(5):  # without a server the thread commits
+                await committer.ready.wait()
         try:
             yield log
         finally:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
@@ -25,9 +26,12 @@ OBSERVERS, OPPONENTS = (OBSERVER, REGISTERED_OBSERVER), (OPPONENT, REGISTERED_OP
 NAMES = {REGISTERED_OBSERVER: "observer", REGISTERED_OPPONENT: "opponent", REGISTERED_STRANGER: "stranger"}
 
 #: The parts of a reply that no game decides: the wall clock (trio's own clock stands still between the steps of a
-#: game), and a new key, which is random.
-_NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"')
+#: game), a new key, which is random, and the hint of a daemon that is one of several.
+_NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"|,"home":"[^"]*"')
 _KEY = "<the key of"
+
+#: Settings without limits on failed attempts and registrations.
+UNLIMITED: dict[str, Any] = {"max_failures_per_minute": 10**9, "max_registrations_per_hour": 10**9}
 
 
 def key_of(player: int) -> str:
@@ -51,8 +55,10 @@ class Daemon:
     :ivar waiting: another session, for requests that are answered later; the replies come to ``replies``.
     """
 
-    def __init__(self, daemon: MemoryDaemon) -> None:
+    def __init__(self, daemon: MemoryDaemon, others: MemoryDaemon | None = None) -> None:
+        """:param others: where the observer's opponents are connected, if not to the same daemon."""
         self.daemon = daemon
+        self._others_daemon = others or daemon
         self.keys: dict[int, str] = {}
         self.asking: dict[int, Client] = {}
         self.waiting: dict[int, Client] = {}
@@ -60,7 +66,7 @@ class Daemon:
 
     async def open(self, nursery: trio.Nursery) -> None:
         """Register the players, and begin the sessions."""
-        self._others = await self.daemon.connect()
+        self._others = await self._others_daemon.connect()
         for player, name in NAMES.items():
             registered = await self._others.ask("register", name=name)
             assert registered["player"] == player
@@ -178,9 +184,18 @@ class PairedDaemons:
 @asynccontextmanager
 async def paired_daemons(clock: MockClock) -> AsyncIterator[PairedDaemons]:
     """Run two new daemons without limits on failed attempts and registrations."""
-    patient = {"max_failures_per_minute": 10**9, "max_registrations_per_hour": 10**9}
-    async with memory_daemon(**patient) as one, memory_daemon(**patient) as other, trio.open_nursery() as nursery:
-        daemons = [Daemon(one), Daemon(other)]
+    async with (
+        memory_daemon(**UNLIMITED) as one,
+        memory_daemon(**UNLIMITED) as other,
+        paired(clock, Daemon(one), Daemon(other)) as daemons,
+    ):
+        yield daemons
+
+
+@asynccontextmanager
+async def paired(clock: MockClock, *daemons: Daemon) -> AsyncIterator[PairedDaemons]:
+    """Register the players at both daemons, and begin the sessions."""
+    async with trio.open_nursery() as nursery:
         for daemon in daemons:
             await daemon.open(nursery)
         yield PairedDaemons(daemons, clock)

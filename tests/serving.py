@@ -1,4 +1,4 @@
-"""``gmd serve`` in its own process, as an operator starts it."""
+"""``gmd serve`` in its own process: a fork (:mod:`tests.forked`), or in tests marked ``real_start`` a new program."""
 
 from __future__ import annotations
 
@@ -79,19 +79,21 @@ def served(
     limit: str = "",
     prefix: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
+    cwd: Path | None = None,
 ) -> Iterator[Served]:
     """Run a daemon on a free port, unless the arguments name one.
 
     :param limit: arguments of the shell's ``ulimit``, set before it starts.
     :param prefix: a program, with its arguments, that runs the daemon's command.
     :param pass_fds: descriptors of this process that the daemon inherits, by their numbers.
+    :param cwd: its working directory, if it is not this process's.
     """
     command = [*prefix, *SERVE, "--port", "0", *arguments]
     if limit:
         command = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, env=environment(env), stdout=pipe, stderr=pipe, text=True, pass_fds=pass_fds
+        command, env=environment(env), stdout=pipe, stderr=pipe, text=True, pass_fds=pass_fds, cwd=cwd
     ) as process:
         try:
             yield Served(process, first_lines(process))

@@ -12,10 +12,10 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from gmd.arbiter import LAST_RETRY
 from gmd.event_log.interface import LogFailed
 from gmd.event_log.memory import MemoryLog
 from gmd.games.events import AnyEvent
+from gmd.reloads import LAST_RETRY
 from tests.helpers import FaultyStore, Json, durable_daemon, memory_daemon, store_in, troubles
 
 

@@ -189,6 +189,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     assert sorted(rows) == [
         ["check", "Check the event log by replaying every game."],
         ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
+        ["copy", "Copy a log between SQLite and PostgreSQL, and compare both."],
         ["evaluate", "Play a trained bot against others, and say how strong it is."],
         ["export", "Write games as PGN or JSON lines."],
         ["import", "Import games from PGN files or JSON lines."],
@@ -203,6 +204,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["replay", "Step through a recorded game in a terminal."],
         ["revoke", "Revoke a player's key and password, and end its sessions."],
         ["serve", "Run the daemon."],
+        ["status", "Show the daemons that serve games, and what each owns."],
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],
         ["uci", "Run gmd's engine for any program that speaks UCI."],

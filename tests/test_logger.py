@@ -14,7 +14,7 @@ with gmd.background_daemon() as daemon:
     except gmd.Refused:
         pass
     async def trouble(daemon):
-        from gmd.daemon import logger
+        from gmd.arbiter import logger
         logger.warning("trouble", number=7)
         try:
             raise ValueError("%s")
@@ -43,8 +43,8 @@ def test_host_with_logging_receives_the_log_there() -> None:
     out, err = run('import logging; logging.basicConfig(level="DEBUG", format="%(levelname)s %(name)s: %(message)s")')
     assert out == []
     assert f"DEBUG gmd.dispatch: {REFUSED}" in err
-    assert "WARNING gmd.daemon: trouble number=7" in err
-    assert "ERROR gmd.daemon: a fault of 100%" in err
+    assert "WARNING gmd.arbiter: trouble number=7" in err
+    assert "ERROR gmd.arbiter: a fault of 100%" in err
 
 
 def test_host_with_structlog_receives_the_log_there() -> None:

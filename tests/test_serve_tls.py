@@ -15,6 +15,7 @@ from typing import IO
 import pytest
 import trio
 
+from tests.ended import ended
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, first_lines, served
 from tests.tls import Certificates, TlsClient, make_certificates
 
@@ -96,7 +97,8 @@ def test_sighup_from_its_own_terminal_stops_the_daemon() -> None:
     ours, theirs = pty.openpty()
     pipe = subprocess.PIPE
     command = [*SERVE, "--port", "0"]
-    with subprocess.Popen(command, env=environment(), stdin=theirs, stdout=pipe, stderr=theirs, text=True) as process:
+    started = subprocess.Popen(command, env=environment(), stdin=theirs, stdout=pipe, stderr=theirs, text=True)
+    with ended(started) as process:
         first_lines(process)
         os.close(theirs)
         os.close(ours)  # its output has nowhere to go

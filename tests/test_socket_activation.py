@@ -18,6 +18,7 @@ import pytest
 from gm_protocol.framing import encode_frame
 from gmd import Config
 from gmd.cli.systemd import inherited_sockets
+from gmd.sockets import Sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, reserved_port, served
@@ -174,7 +175,7 @@ def test_sockets_for_another_process_are_left_alone() -> None:
 
 def test_variables_of_handed_sockets_are_removed_from_the_environment() -> None:
     variables = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "0", "LISTEN_FDNAMES": "", "HOME": "/"}
-    assert inherited_sockets(variables) == ([], [])
+    assert inherited_sockets(variables) == Sockets([], [])
     assert variables == {"HOME": "/"}
 
 

@@ -11,6 +11,7 @@ import random
 from functools import lru_cache
 
 import pytest
+from chess import Board
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +26,8 @@ BOUND = 0.03
 PAIRS = proof_size(small=4, full=4_000)
 #: The number of pairs from which an area is significant.
 ENOUGH = 400
-#: The number of pairs in which the search for en passant is found: it moves the area to 0.6, within the bound of fewer.
-SEARCH_PAIRS = 2_000
+#: How often the planted server searches for en passant: once moves the area to 0.58, within the bound of fewer pairs.
+SEARCHES = 1 if PAIRS >= 4_000 else 8
 
 REQUESTS = {
     "new_game from a guess",
@@ -75,8 +76,13 @@ async def test_nothing_hidden_in_dark_chess_changes_the_time_of_a_request() -> N
 
 @pytest.mark.proof
 async def test_search_for_en_passant_in_dark_chess_is_found_by_timing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dark, "pack_passing", position.pack)
-    samples = await probe_dark(PAIRS if PAIRS < ENOUGH else SEARCH_PAIRS, seed=4)
+    def pack_searching(board: Board) -> position.Position:
+        for _ in range(SEARCHES - 1):
+            position.pack(board)
+        return position.pack(board)
+
+    monkeypatch.setattr(dark, "pack_passing", pack_searching)
+    samples = await probe_dark(PAIRS, seed=4)
     assert PAIRS < ENOUGH or telling(samples).keys() == {"move beside a pawn"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import NoReturn
 
 import pytest
 
+import gmd.http.pages
+
+#: Where the build brings the moving board of the pages.
+BOARD = Path(gmd.http.pages.__file__).parent / "static/cm-chessboard"
 #: The directory of games on Debian, stockfish among them; not every user has it on the PATH.
 GAMES = "/usr/games"
 
@@ -31,11 +36,39 @@ def require_tool(name: str, *trial: str) -> Path:
     return Path(found)
 
 
+def require_any_tool(*names: str) -> Path:
+    """Return the path of the first of these programs that is there, as :func:`require_tool`."""
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        _do_without(f"none of {', '.join(names)} is installed")
+    return Path(found)
+
+
+def require_program_of(name: str, folders: Sequence[Path]) -> Path:
+    """Return the path of the program ``name`` in the first of the folders that has it, or else on the PATH.
+
+    Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1.
+    """
+    places = [str(folder) for folder in folders] + os.environ.get("PATH", os.defpath).split(os.pathsep)
+    found = shutil.which(name, path=os.pathsep.join(places))
+    if found is None:
+        _do_without(f"{name} is not installed")
+    return Path(found)
+
+
 def require_module(name: str) -> ModuleType:
     """Import a module. Without it the test, or its module, is skipped, or fails where GMD_REQUIRE_ALL=1."""
-    if find_spec(name) is None:
-        _do_without(f"the module {name} is not installed")
+    package = name.partition(".")[0]
+    if find_spec(package) is None:
+        _do_without(f"the module {package} is not installed")
     return import_module(name)
+
+
+def require_board() -> Path:
+    """Return the folder of the moving board. Without it the test is skipped, or fails where GMD_REQUIRE_ALL=1."""
+    if not (BOARD / "LICENSE").exists():
+        _do_without("the moving board of the pages was not downloaded (make board)")
+    return BOARD
 
 
 def _do_without(reason: str) -> NoReturn:

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from bench.load import HEADER, HELLO, Address, frame
+from bench.load import HEADER, HELLO, READ_SIZE, Address, frame
 
 #: The source addresses of attacks: the few addresses of one attacker, none of which is an honest bot's.
 SOURCES = ("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5")
+#: Knights that move out and back, without end.
+MOVES = ("g1f3", "g8f6", "f3g1", "f6g8")
 #: Seconds that an attacker waits for a reply that it wants.
 PATIENCE = 30.0
 
@@ -110,6 +112,34 @@ def opened(count: int, target: Target, first: bytes, *, http: bool = False, smal
             connections[-1].setblocking(False)
             connections[-1].send(first)
     return connections
+
+
+def send(connection: socket.socket, data: bytes) -> int:
+    """Send as much as possible without blocking; return the number of bytes."""
+    with suppress(OSError):
+        return connection.send(data)
+    return 0
+
+
+def read_what_is_there(connection: socket.socket) -> bool:
+    """Read all that has arrived; return False if the connection has ended."""
+    try:
+        while connection.recv(READ_SIZE):
+            pass
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    connection.close()
+    return False
+
+
+def loaded_game(talk: Talk, plies: int) -> int:
+    """Create a game with so many plies, and return its id."""
+    pgn = "Nf3 Nf6 Ng1 Ng8 " * (plies // 4)
+    made = talk.patiently(kind="game_from_pgn", player_white=1, player_black=2, pgn=pgn, brief=True)
+    game_id: int = made["game_id"]
+    return game_id
 
 
 def raise_limits() -> None:

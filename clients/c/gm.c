@@ -362,7 +362,8 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
             return status;
     }
     int status = gm_ask(connection, request, reply, size, length, session->timeout_ms);
-    if (status == GM_OK && *length <= LONGEST_STOPPING && has_code(reply, *length, "shutting_down"))
+    if (status == GM_OK && *length <= LONGEST_STOPPING &&
+        (has_code(reply, *length, "shutting_down") || has_code(reply, *length, "moved")))
         status = GM_CLOSED;
     if (status == GM_TIMEOUT || status == GM_CLOSED)
         gm_close(connection); /* otherwise a late reply could be taken for another request's */
@@ -373,7 +374,8 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
 static int is_passing(int status, const char *reply, size_t length)
 {
     if (status == GM_REFUSED)
-        return has_code(reply, length, "too_many") || has_code(reply, length, "shutting_down");
+        return has_code(reply, length, "too_many") || has_code(reply, length, "shutting_down") ||
+               has_code(reply, length, "moved");
     return status == GM_SYSTEM || status == GM_NO_HOST || status == GM_TIMEOUT || status == GM_CLOSED;
 }
 

@@ -7,6 +7,8 @@ import type {
   ChallengeFields,
   ChallengeReply,
   Color,
+  ContestFields,
+  ContestReply,
   DeclineFields,
   DeclineReply,
   EndGameFields,
@@ -53,6 +55,8 @@ import type {
   VoluntaryTermination,
   WaitFields,
   WaitReply,
+  WorkFields,
+  WorkReply,
 } from "./protocol.js";
 
 export * from "./protocol.js";
@@ -199,6 +203,9 @@ export class Client {
   settings(fields?: SettingsFields): Promise<SettingsReply>;
   /** A page of the ratings from ranked games, the strongest first. */
   leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
+  /** Reports how a match or a tournament stands, under a token of its own; it begins with the first report. */
+  contest(fields: ContestFields): Promise<ContestReply>;
+  work(fields: WorkFields): Promise<WorkReply>;
   /** For the operator: revokes a player's key and password, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
   /** For the operator: invites two registered players who are present to a game. */

@@ -69,6 +69,158 @@ export interface Clock {
   lag?: number;
 }
 
+/** How a contest stands. It says nothing of games that are not over but that they are played. */
+export interface ContestReport {
+  /** The contest's name. */
+  title: string;
+  /** What it is. */
+  form: "match" | "tournament";
+  /** Of its games. */
+  variant: Variant;
+  /** stopped: to be resumed, perhaps. */
+  status?: "over" | "running" | "stopped";
+  /** A sentence: what is played, or the verdict. */
+  note?: string;
+  /** Games planned, if known. */
+  planned?: number | null;
+  /** Games that are over. */
+  games?: number;
+  /** The table, best first. */
+  players: ContestPlayer[];
+  /** The heads of the cells. */
+  columns?: string[];
+  /** The first player's, from 0 to 1. */
+  score?: ContestInterval | null;
+  /** The first player's, over the second. */
+  elo?: ContestInterval | null;
+  /** The test that ends the match. */
+  sprt?: ContestSprt | null;
+  /** The past, oldest first. */
+  curve?: ContestPoint[];
+  /** Games, newest first. */
+  latest?: ContestGame[];
+  [field: string]: unknown;
+}
+
+/** A row of the table. Its cells are its results against each player, or in each round. */
+export interface ContestPlayer {
+  /** As in the table. */
+  name: string;
+  /** On this server, if known. */
+  player?: Id | null;
+  /** Of all games. */
+  points?: number;
+  /** Played and over. */
+  games?: number;
+  /** Of these. */
+  wins?: number;
+  /** Of these. */
+  draws?: number;
+  /** Of these. */
+  losses?: number;
+  /** One for each column. */
+  cells?: string[];
+  [field: string]: unknown;
+}
+
+/** An estimate, and the interval in which the true value is in 19 of 20 cases. */
+export interface ContestInterval {
+  /** The estimate. */
+  value: number;
+  /** The interval's lower end. */
+  low: number;
+  /** Its upper end. */
+  high: number;
+  [field: string]: unknown;
+}
+
+/** A sequential probability ratio test of elo0 (H0) against elo1 (H1). */
+export interface ContestSprt {
+  /** The Elo of H0. */
+  elo0: number;
+  /** The Elo of H1. */
+  elo1: number;
+  /** The chance to accept H1 where H0 holds. */
+  alpha: number;
+  /** The chance to accept H0 where H1 holds. */
+  beta: number;
+  /** The kind of Elo. */
+  model: "logistic" | "normalized";
+  /** At or below this ratio H0 is accepted. */
+  lower: number;
+  /** At or above this ratio H1 is accepted. */
+  upper: number;
+  /** The log-likelihood ratio now. */
+  llr: number;
+  /** The hypothesis accepted. */
+  accepted?: "H0" | "H1" | null;
+  [field: string]: unknown;
+}
+
+/** How a match of two stood after some games. */
+export interface ContestPoint {
+  /** After so many games. */
+  games: number;
+  /** The estimate of the first player's Elo. */
+  elo?: number | null;
+  /** Its interval's lower end. */
+  low?: number | null;
+  /** Its upper end. */
+  high?: number | null;
+  /** The test's log-likelihood ratio. */
+  llr?: number | null;
+  [field: string]: unknown;
+}
+
+/** A game of a contest. white and black are numbers of players, from 0. */
+export interface ContestGame {
+  /** The game. */
+  game_id: number;
+  /** The place in players. */
+  white: number;
+  /** The place in players. */
+  black: number;
+  /** Left out: it is played. */
+  result?: "+/-" | "-/+" | "-/-" | "0-1" | "1-0" | "1/2-1/2" | null;
+  [field: string]: unknown;
+}
+
+/** A worker's part of a shared match: what it has played, knows and wants. */
+export interface WorkClaim {
+  /** 16 to 64 characters, random. */
+  worker: string;
+  /** NAME=VALUE, the same for all. */
+  arguments: string[];
+  /** Planned, the same for all. */
+  games: number;
+  /** How many games to hold. */
+  want?: number;
+  /** It knows the results up to this game. */
+  after?: number;
+  /** By this worker. */
+  played?: PlayedGame[];
+  /** The last game that counts. */
+  decided?: number | null;
+  /** Seconds until others get its games. */
+  lease?: number;
+  /** Give all games back. */
+  leave?: boolean;
+  [field: string]: unknown;
+}
+
+/** A game of a shared match that is over. */
+export interface PlayedGame {
+  /** In the match's plan, from 1. */
+  number: number;
+  /** How it ended. */
+  result: "+/-" | "-/+" | "-/-" | "0-1" | "1-0" | "1/2-1/2";
+  /** The game on this server. */
+  game_id?: number | null;
+  /** For the other workers. */
+  detail?: string;
+  [field: string]: unknown;
+}
+
 /** All limits of the server that can refuse a request or end a session. */
 export interface Limits {
   /** Longest request, in bytes. */
@@ -376,6 +528,23 @@ export interface LeaderboardRow {
   [field: string]: unknown;
 }
 
+/** What a worker gets of a shared match: its games, and what became of all others. */
+export interface WorkShare {
+  /** The games that it is to play. */
+  hold: number[];
+  /** Those of played that count as its own. */
+  counted: number[];
+  /** Of all workers, after the game after, without a gap. */
+  results: PlayedGame[];
+  /** Games that are over. */
+  over: number;
+  /** Workers that hold games. */
+  workers: number;
+  /** The last game that counts. */
+  decided?: number | null;
+  [field: string]: unknown;
+}
+
 // Requests.
 
 /** Fields that a request of any kind may have. A player of null is nobody. */
@@ -666,12 +835,29 @@ export interface LeaderboardFields extends Fields {
   after?: Id;
 }
 
+/** A report of a contest, in place of the one before with the same player and token; the first one begins it. */
+export interface ContestFields extends Fields {
+  /** 16 to 256 characters: names it. */
+  token: string;
+  /** How it stands. */
+  report: ContestReport;
+}
+
+/** A worker's games of a match that several machines play: it reports those it has played, and takes others. */
+export interface WorkFields extends Fields {
+  /** 16 to 256 characters: names it. */
+  token: string;
+  /** What a worker has and wants. */
+  claim: WorkClaim;
+}
+
 // Replies.
 
 /** Fields that every reply has. */
 export interface Reply {
   error: null;
   id?: number | string;
+  home?: string;
   [field: string]: unknown;
 }
 
@@ -836,6 +1022,18 @@ export interface LeaderboardReply extends Reply {
   after: number | null;
   /** Games the ratings are computed from. */
   games: number;
+}
+
+/** The number of the contest, whose page is /contests/NUMBER. */
+export interface ContestReply extends Reply {
+  /** Its page: /contests/ID. */
+  contest_id: number;
+}
+
+/** The worker's share. */
+export interface WorkReply extends Reply {
+  /** What it gets. */
+  share: WorkShare;
 }
 
 /** The result of a sense; empty if nothing was sensed. */

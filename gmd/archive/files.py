@@ -16,10 +16,11 @@ from gmd.games.pgn_file import split_pgn
 from .games import BadGame, Taken
 from .lines import read_line
 from .pgn import Seats, read_pgn_game
+from .recon import read_recon_game
 
 _P = ParamSpec("_P")
 
-Format = Literal["pgn", "jsonl"]
+Format = Literal["pgn", "jsonl", "reconchess"]
 
 #: Longest line, in bytes: many times that of the longest game.
 MAX_LINE = 16 * 2**20
@@ -34,7 +35,7 @@ class Found(NamedTuple):
 
 def format_of(file: Path) -> Format | None:
     """Return the format of a file by its name's ending; None if it is unknown."""
-    return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(file.suffix.lower())  # type: ignore[return-value]
+    return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "reconchess"}.get(file.suffix.lower())  # type: ignore[return-value]
 
 
 def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[Found]:
@@ -48,6 +49,10 @@ def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int
             for number, line in enumerate(_lines(opened, advance), 1):
                 if line is None or line.strip():
                     yield Found(f"{file}, line {number}", _tried(_read_line, line))
+        elif written == "reconchess":
+            content = opened.read(MAX_LINE + 1)
+            advance(len(content))
+            yield Found(str(file), _tried(_read_record, content, seats))
         else:
             for number, text in enumerate(split_pgn(_decoded(opened, advance)), 1):
                 yield Found(f"{file}, game {number}", _tried(read_pgn_game, text, seats))
@@ -79,6 +84,12 @@ def _read_line(line: bytes | None) -> Taken:
     if line is None:
         raise BadGame(f"this is not a game: the line is longer than {MAX_LINE} bytes")
     return Taken(read_line(line))
+
+
+def _read_record(content: bytes, seats: Seats) -> Taken:
+    if len(content) > MAX_LINE:
+        raise BadGame(f"it is longer than {MAX_LINE} bytes")
+    return read_recon_game(content.decode("utf-8", "replace"), seats)
 
 
 def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | None]:

@@ -6,7 +6,10 @@ import os
 import secrets
 from pathlib import Path
 
-from gm_protocol.errors import GmError
+import trio
+
+from gm_protocol.errors import GmError, Moved
+from gmd.event_log.interface import LogFailed
 from gmd.logger import get_logger
 from gmd.players.account import Account
 from gmd.players.registry import Registry
@@ -18,6 +21,21 @@ logger = get_logger(__name__)
 TOKEN_NAME = "bots.token"
 #: Games that a bot takes at a time: those without a place wait.
 MAX_GAMES = 10_000
+#: Seconds between two attempts to register a bot.
+AGAIN_SECONDS = 1.0
+
+
+def stored_token(directory: Path | None) -> str | None:
+    """Return the token of a data directory's bots; None if it has none.
+
+    :raises OSError: the file cannot be read.
+    """
+    if directory is None:
+        return None
+    try:
+        return (directory / TOKEN_NAME).read_text("utf-8").strip() or None
+    except FileNotFoundError:
+        return None
 
 
 def read_token(directory: Path | None) -> str:
@@ -28,13 +46,9 @@ def read_token(directory: Path | None) -> str:
     """
     if directory is None:
         return secrets.token_urlsafe()
-    path = directory / TOKEN_NAME
-    try:
-        if text := path.read_text("utf-8").strip():
-            return text
-    except FileNotFoundError:
-        pass
-    token = secrets.token_urlsafe()
+    if (stored := stored_token(directory)) is not None:
+        return stored
+    path, token = directory / TOKEN_NAME, secrets.token_urlsafe()
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(token + "\n")
         file.flush()
@@ -42,23 +56,38 @@ def read_token(directory: Path | None) -> str:
     return token
 
 
-async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster) -> None:
-    """Register the bots that are not registered yet, and add all to the roster.
+async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster, *, again: bool = False) -> None:
+    """Register the bots that are not registered yet, and make all of them the roster.
 
     A bot whose name belongs to somebody else, or whose key was revoked, is left out.
+
+    :param again: whether to try again until the database takes them; else those that it does not take are left out.
     """
+    found: dict[int, BotKind] = {}
     for kind in kinds:
+        account = await _enlisted(kind, registry, token, again=again)
+        if account is not None:
+            found[account.player] = kind
+    roster.replace(found)
+
+
+async def _enlisted(kind: BotKind, registry: Registry, token: str, *, again: bool) -> Account | None:
+    """Return the account of a bot; None if it is left out."""
+    while True:
         try:
             account, _ = await registry.register(kind.name, None, token)
             if account.max_games != MAX_GAMES:
                 account = await registry.set(account.player, max_games=MAX_GAMES)
         except GmError as error:
+            if again and isinstance(error, LogFailed | Moved):
+                await trio.sleep(AGAIN_SECONDS)
+                continue
             logger.warning("a bot is left out", bot=kind.name, reason=str(error))
-            continue
+            return None
         if account.key is None:
             logger.warning("a bot is left out", bot=kind.name, reason="its key is revoked: gmd rekey gives it another")
-            continue
-        roster.add(account.player, kind)
+            return None
+        return account
 
 
 class Keys:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import trio
 
+from gmd.cluster.shards import LOBBY
 from gmd.config import Config, ConfigError
 from gmd.event_log.opening import data_directory
 from gmd.in_process import InProcessClient
@@ -21,13 +24,20 @@ from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
 from gmd.unix_socket import MAX_PATH
 
-from .accounts import enlist, read_token
+from .accounts import enlist, read_token, stored_token
 from .supervisor import Patience, Supervisor
+
+if TYPE_CHECKING:
+    from gmd.cluster.lobby.service import LobbyService
+    from gmd.cluster.member import Member
 
 logger = get_logger(__name__)
 
 #: The Unix socket that the bots' processes connect to, in a folder that only the daemon's user can open.
 SOCKET_NAME = "bots.sock"
+#: Seconds for which the start of a daemon waits until the bots are registered; and between two attempts to do so.
+ENLIST_SECONDS = 5.0
+AGAIN_SECONDS = 1.0
 
 
 def bots_of(config: Config) -> list[BotKind]:
@@ -57,10 +67,14 @@ class BotDoor:
 
 
 @asynccontextmanager
-async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> AsyncIterator[BotDoor | None]:
+async def bot_door(
+    kinds: list[BotKind], config: Config, services: Services, member: Member | None = None
+) -> AsyncIterator[BotDoor | None]:
     """Register the bots, so that nobody else takes their names, and listen for their processes.
 
     It is None where there are no bots, or where there cannot be a socket, which is logged.
+
+    :param member: this daemon among others, of which the lobby's owner registers the bots; None for one that is alone.
     """
     if not kinds:
         yield None
@@ -72,31 +86,112 @@ async def bot_door(kinds: list[BotKind], config: Config, services: Services) -> 
         if listener is None:
             yield None
             return
-        try:
-            token = read_token(data_directory(config.data))
-        except OSError as error:
-            logger.warning("there are no bots: their token cannot be stored", reason=error.strerror)
-            yield None
-            return
         services.roster.at_once = config.bot_games or _processors()
-        await enlist(kinds, services.authenticator.registry, token, services.roster)
+        if member is None:
+            try:
+                token = read_token(data_directory(config.data))
+            except OSError as error:
+                logger.warning("there are no bots: their token cannot be stored", reason=error.strerror)
+                yield None
+                return
+            await enlist(kinds, services.authenticator.registry, token, services.roster)
         yield BotDoor(SessionServer(services), listener, str(folder / SOCKET_NAME))
 
 
 @asynccontextmanager
 async def running_bots(
-    door: BotDoor | None, config: Config, services: Services, local: InProcessClient
+    door: BotDoor | None,
+    kinds: list[BotKind],
+    config: Config,
+    services: Services,
+    local: InProcessClient,
+    member: Member | None = None,
 ) -> AsyncIterator[None]:
-    """Let the bots play; at the end, their games are left as they are."""
-    if door is None:
-        yield
-        return
-    patience = Patience(config.bot_move_timeout, config.bot_idle_timeout)
-    supervisor = Supervisor(services, local, door.path, patience)
+    """Let the bots play; at the end, their games are left as they are.
+
+    :param member: this daemon among others: the bots play while it owns the lobby. None for a daemon that is alone.
+    """
+
+    async def play() -> None:
+        if door is not None:
+            patience = Patience(config.bot_move_timeout, config.bot_idle_timeout)
+            await Supervisor(services, local, door.path, patience).run()
+
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(supervisor.run)
+        if member is None:
+            nursery.start_soon(play)
+        else:
+            ready = trio.Event()
+            nursery.start_soon(_play_with_lobby, [] if door is None else kinds, config, services, member, play, ready)
+            with trio.move_on_after(ENLIST_SECONDS):
+                await ready.wait()
         yield
         nursery.cancel_scope.cancel()
+
+
+async def _play_with_lobby(
+    kinds: list[BotKind],
+    config: Config,
+    services: Services,
+    member: Member,
+    play: Callable[[], Awaitable[None]],
+    ready: trio.Event,
+) -> None:
+    """Register the bots and let them play whenever this daemon has the lobby, until cancelled.
+
+    :param ready: set once the bots of the server are known here.
+    """
+    lobby = member.lobby
+    if not lobby.is_running and member.membership.owner_of(LOBBY) not in (None, member.membership.me):
+        ready.set()  # its owner has named them when this daemon reported to it
+    while True:
+        await _until(lobby, is_running=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_play_here, kinds, config, services, lobby, play, ready)
+            await _until(lobby, is_running=False)
+            nursery.cancel_scope.cancel()
+
+
+async def _until(lobby: LobbyService, *, is_running: bool) -> None:
+    while lobby.is_running != is_running:
+        await lobby.turned()
+
+
+async def _play_here(
+    kinds: list[BotKind],
+    config: Config,
+    services: Services,
+    lobby: LobbyService,
+    play: Callable[[], Awaitable[None]],
+    ready: trio.Event,
+) -> None:
+    """Register the bots, make them known to the other daemons, and let them play, until cancelled."""
+    token = await _shared_token(config) if kinds else ""
+    await enlist(kinds, services.authenticator.registry, token, services.roster, again=True)
+    ready.set()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lobby.bots.tell)
+        nursery.start_soon(play)
+
+
+async def _shared_token(config: Config) -> str:
+    """Return the token of the bots of all daemons, which is in the database.
+
+    The first daemon stores it: that of its data directory, if games and players were copied from there.
+    """
+    import psycopg
+
+    from gmd.cluster.connecting import plain_url
+    from gmd.cluster.secrets import shared_secret
+
+    assert config.database is not None
+    while True:
+        try:
+            first = (stored_token(data_directory(config.data)) or secrets.token_urlsafe()).encode()
+            return (await trio.to_thread.run_sync(shared_secret, plain_url(config.database), "bots", first)).decode()
+        except (psycopg.Error, OSError) as error:
+            logger.warning("the bots' token cannot be read", reason=str(error).strip())
+            await trio.sleep(AGAIN_SECONDS)
 
 
 @contextmanager

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 
 import trio
 
-from gm_protocol.endings import Cause
-from gm_protocol.errors import GmError
+from gm_protocol.endings import Cause, Ending, termination_of
+from gm_protocol.errors import GmError, NoSuchGame
 from gmd import loop_time
-from gmd.games.commands import End
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 from gmd.in_process import InProcessClient, Json, Refused, Sender
-from gmd.live_games import LiveGame
 from gmd.logger import get_logger
 from gmd.players.account import Account
 from gmd.players.authenticated import Authenticated
@@ -31,6 +29,8 @@ logger = get_logger(__name__)
 START_SECONDS = 60.0
 #: Seconds that a process may take to end once its game is over.
 END_SECONDS = 10.0
+#: Seconds between two looks at a game of a daemon that is one of several: the game may be another one's.
+LOOK_SECONDS = 1.0
 #: Seconds that a bot pauses after a failure; twice as many after each further one.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
@@ -76,6 +76,8 @@ class Supervisor:
         self._queue = trio.StrictFIFOLock()
         self._changed = trio.Event()
         self._pauses: dict[int, float] = {}
+        #: The games in which a process has failed while this daemon was one of several.
+        self._second_chances: set[int] = set()
 
     async def run(self) -> None:
         """Play until cancelled. Games in progress are then left as they are."""
@@ -101,7 +103,7 @@ class Supervisor:
                     await trio.sleep(LONGEST_PAUSE)
         finally:
             visit.leave()
-            self._roster.drop(player)
+        self._roster.drop(player)
         logger.warning("a bot plays no more: its key was revoked", bot=kind.name)
 
     async def _next_due(self, account: Account, seconds: float | None = None) -> Json | None:
@@ -133,7 +135,7 @@ class Supervisor:
     async def _refuse(self, account: Account, kind: BotKind, due: Json) -> None:
         """Decline a game of a variant that the bot does not play."""
         logger.info("a bot declines", bot=kind.name, game_id=due["game_id"], variant=due["variant"])
-        await self._services.lobby.decline(due["game_id"], account.player, loop_time.now())
+        await self._services.lobby.games.call_off(due["game_id"], account.player)
 
     # --- Places -------------------------------------------------------------------------------------------------
 
@@ -211,33 +213,53 @@ class Supervisor:
 
     async def _watch(self, game: _Playing, process: GameProcess) -> None:
         """Note when the game stands still, and kill a process that hangs."""
-        arbiter, seen = self._services.arbiter, (-1, False)
+        seen = (-1, False)
         since, patience = trio.current_time(), max(START_SECONDS, self._patience.move)
-        with arbiter.watchers.spectating([game.game_id]) as subscription:
+        with self._services.arbiter.watchers.spectating([game.game_id]) as subscription:
             while True:
-                now = (await arbiter.live_game(game.game_id)).game
-                mine = _is_due(now, game.player)
-                if (now.now.ply, mine) != seen:
-                    if seen[1] and now.now.ply > seen[0]:
+                now = await self._look(game.game_id)
+                mine, clocked = _is_due(now, game.player), now.options.clock is not None
+                if (now.ply, mine) != seen:
+                    if seen[1] and now.ply > seen[0]:
                         patience = self._patience.move
-                    seen, since = (now.now.ply, mine), trio.current_time()
-                    game.idle_since = None if mine or now.clock is not None or not game.kind.rejoins else since
+                    seen, since = (now.ply, mine), trio.current_time()
+                    game.idle_since = None if mine or clocked or not game.kind.rejoins else since
                     self._note_change()
                 limit = END_SECONDS if now.over else patience
-                left = since + limit - trio.current_time() if now.over or (mine and now.clock is None) else None
-                if left is not None and left <= 0:
+                left = since + limit - trio.current_time() if now.over or (mine and not clocked) else 60.0
+                if left <= 0:
                     game.given_up = "" if now.over else f"no move in {limit:g} seconds"
                     await process.kill()
                     return
-                with trio.move_on_after(left if left is not None else 60.0):
+                if self._services.cluster is not None:
+                    await trio.sleep(min(left, LOOK_SECONDS))
+                    continue
+                with trio.move_on_after(left):
                     await subscription.wait()
                 if subscription.interrupted:
                     return
 
+    async def _look(self, game_id: int) -> GameNote:
+        """Return a game as it is now; of several daemons, wait until one has it and can say so.
+
+        :raises GmError: there is no such game, or this daemon is alone and cannot read it.
+        """
+        while True:
+            try:
+                return await self._services.lobby.games.look(game_id)
+            except NoSuchGame:
+                raise
+            except GmError:
+                if self._services.cluster is None:
+                    raise
+                await trio.sleep(LOOK_SECONDS)
+
     async def _settle(self, game: _Playing, status: int, tail: str) -> None:
         """Note how a process has ended; if its game has not, the bot loses it."""
-        live = await self._services.arbiter.live_game(game.game_id)
-        if live.game.over and not status:
+        now = await self._look(game.game_id)
+        if now.over:
+            self._second_chances.discard(game.game_id)
+        if now.over and not status:
             self._pauses.pop(game.player, None)
             logger.info("a bot has finished", bot=game.kind.name, game_id=game.game_id)
             return
@@ -246,18 +268,26 @@ class Supervisor:
         await self._fail(game)
 
     async def _fail(self, game: _Playing) -> None:
-        """Resign a bot's game, or decline it if it has not begun; the bot pauses before its next one."""
+        """Resign a bot's game, or decline it if it has not begun; the bot pauses before its next one.
+
+        Where there are several daemons, a game gets one other process first: this one may have failed because the
+        game's owner, or the database, was gone for long.
+        """
         self._roster.failures += 1
         self._pauses[game.player] = min(2 * self._pauses.get(game.player, FIRST_PAUSE / 2), LONGEST_PAUSE)
-        arbiter = self._services.arbiter
+        if self._services.cluster is not None and not game.given_up and game.game_id not in self._second_chances:
+            self._second_chances.add(game.game_id)
+            return
+        self._second_chances.discard(game.game_id)
         try:
-            live = await arbiter.live_game(game.game_id)
-            if not live.game.over and not live.game.begun:
-                await self._services.lobby.decline(game.game_id, game.player, loop_time.now())
-            elif not live.game.over:
-                arbiter.act(live, End(live.game.seats(game.player)[0], Cause.RESIGNATION), loop_time.now())
-                await _durable(live)
-        except GmError as error:  # it has ended meanwhile, or cannot be written
+            now = await self._look(game.game_id)
+            if not now.over and not now.begun:
+                await self._services.lobby.games.call_off(game.game_id, game.player)
+            elif not now.over:
+                ending = Ending(Cause.RESIGNATION, winner=not now.seats(game.player)[0])
+                fields = {"game_id": game.game_id, "termination": termination_of(ending)}
+                await self._local.ask(Authority.OPERATOR, "end_game", fields)
+        except (GmError, Refused) as error:  # it has ended meanwhile, or cannot be written
             logger.warning("a bot's game was not ended", game_id=game.game_id, reason=str(error))
 
     async def _pause(self, player: int) -> None:
@@ -288,14 +318,9 @@ def _sender(account: Account) -> Sender:
     return Sender(Authenticated(account.player, account.key), "", loop_time.now(), shows_presence=False)
 
 
-def _is_due(game: Game, player: int) -> bool:
+def _is_due(game: GameNote, player: int) -> bool:
     """Return whether a game waits for a player: to take its seat, or to move."""
     if game.over:
         return False
     seats = game.seats(player)
-    return not seats or any(game.may_act(seat) for seat in seats)
-
-
-async def _durable(live: LiveGame) -> None:
-    if live.commit is not None:
-        await live.commit.wait()
+    return not seats or (game.begun and game.turn in seats)

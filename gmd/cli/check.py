@@ -13,7 +13,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
-from .settings import Unusable, data_directory, data_options
+from .settings import Storage, Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Replace a damaged file by a new one with all that is intact; keep the old one. Stop the daemon first.",
 )
-def check(data: str | None, file: Path | None, every: bool, repairing: bool) -> None:
+def check(data: str | None, database: str | None, file: Path | None, every: bool, repairing: bool) -> None:
     """\b
     Example: gmd check --data games
 
@@ -45,26 +45,30 @@ def check(data: str | None, file: Path | None, every: bool, repairing: bool) -> 
     are intact gets a new row. A player keeps its id and its name, and needs a new key (gmd rekey) if the key is
     damaged. Nothing is changed while a daemon or another program has the file open, or if nothing is damaged.
 
+    With --database there is no file to check or to repair: PostgreSQL has its own checks (pg_amcheck) and backups.
+
     The exit status is 0 if nothing is damaged or all was repaired, 1 if something is damaged, 2 if the log cannot be
     read.
     """
-    directory = data_directory(data, file)
+    place = storage(data, database, file)
+    if repairing and place.database is not None:
+        raise click.UsageError("--repair is for SQLite's file; restore a damaged database from a backup")
     try:
-        sys.exit(_repaired(directory) if repairing else _checked(directory, every))
+        sys.exit(_repaired(place) if repairing else _checked(place, every))
     except DataError as error:
         raise Unusable(str(error)) from None
 
 
-def _checked(directory: str, every: bool) -> int:
+def _checked(place: Storage, every: bool) -> int:
     """Check the log and return the exit status.
 
     :raises DataError: the log cannot be read at all.
     """
-    with open_reader(directory) as engine:
+    with open_reader(*place) as engine:
         return _Check(every).run(engine)
 
 
-def _repaired(directory: str) -> int:
+def _repaired(place: Storage) -> int:
     """Repair the log, print what was done, and return the exit status.
 
     :raises DataError: the log cannot be repaired, or is in use.
@@ -72,16 +76,16 @@ def _repaired(directory: str) -> int:
     from gmd.repair.repairing import RepairFailed, repair
 
     try:
-        if _checked(directory, every=True) == 0:
+        if _checked(place, every=True) == 0:
             return 0
     except DataError as error:
         click.echo(error)
     try:
-        done = repair(Path(directory).expanduser())
+        done = repair(Path(place.data).expanduser())
     except RepairFailed as error:
         raise DataError(f"data: {error}") from None
     except OSError as error:
-        raise DataError(f"data: {directory} cannot be repaired: {error.strerror}; nothing was changed") from error
+        raise DataError(f"data: {place.data} cannot be repaired: {error.strerror}; nothing was changed") from error
     for line in done.changes:
         click.echo(line)
     players = f" and {counted(done.players, 'player')}" if done.players else ""
@@ -101,7 +105,8 @@ class _Check:
 
     def run(self, engine: Engine) -> int:
         """Run the checks and return the exit status."""
-        self._check_file(engine)
+        if engine.dialect.name == "sqlite":
+            self._check_file(engine)
         if self._every or not self._broken:
             self._check_players(engine)
         if self._every or not (self._broken or self._damaged_players):

@@ -19,7 +19,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
-from .settings import Unusable, data_directory, data_options
+from .settings import Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from gmd.event_log.reading import GameFilter, LogReader, StoredGame
@@ -59,7 +59,9 @@ GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 )
 @click.option("--since", type=click.DateTime(TIMES), help="Only games created at this time (UTC) or later.")
 @click.option("--until", type=click.DateTime(TIMES), help="Only games created before this time (UTC).")
-def export(data: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any) -> None:
+def export(
+    data: str | None, database: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any
+) -> None:
     """\b
     Example: gmd export --format pgn --output games.pgn
 
@@ -76,7 +78,7 @@ def export(data: str | None, file: Path | None, written: str, output: Path | Non
     if the log cannot be read.
     """
     try:
-        with open_reader(data_directory(data, file)) as engine:
+        with open_reader(*storage(data, database, file)) as engine:
             from gmd.event_log.reading import LogReader
             from gmd.players.sql import load_players
 

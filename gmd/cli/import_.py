@@ -14,7 +14,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_store
 
 from .progress import counted, progress_bar
-from .settings import Unusable, data_directory, data_options
+from .settings import Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from gmd.archive.files import Format, Found
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @data_options
-@click.option("--format", "written", type=click.Choice(["pgn", "jsonl"]), help="[default: by the files' names]")
+@click.option(
+    "--format", "written", type=click.Choice(["pgn", "jsonl", "reconchess"]), help="[default: by the files' names]"
+)
 @click.option("--new-ids", is_flag=True, help="Give a game a new id if another game has its id.")
-@click.option("--white", type=int, metavar="ID", help="Player for White in PGN games whose White is not a player's id.")
-@click.option("--black", type=int, metavar="ID", help="Player for Black in PGN games whose Black is not a player's id.")
+@click.option("--white", type=int, metavar="ID", help="Player for White in games whose White is not a player's id.")
+@click.option("--black", type=int, metavar="ID", help="Player for Black in games whose Black is not a player's id.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def import_(
     data: str | None,
+    database: str | None,
     file: Path | None,
     written: Format | None,
     new_ids: bool,
@@ -48,6 +51,8 @@ def import_(
     id; a game that is there already is skipped. Each game of a PGN file becomes a new game, as with game_from_pgn: it
     can be played on, unless it is over in its last position.
 
+    A .json file is a game that reconchess has saved. It becomes a new game between --white and --black.
+
     A game that cannot be imported is reported with its place in the file, and the others are imported. A PGN game with
     a null move is imported up to that move.
 
@@ -58,7 +63,7 @@ def import_(
 
     chosen = [(one, _format(one, written)) for one in files]
     try:
-        with open_store(data_directory(data, file)) as store:
+        with open_store(*storage(data, database, file)) as store:
             status = _import(store, chosen, Seats(white, black), new_ids)
     except DataError as error:
         raise Unusable(str(error)) from None
@@ -72,7 +77,7 @@ def _format(file: Path, written: Format | None) -> Format:
         raise Unusable(f"{file}: {'is not a regular file' if file.exists() else 'does not exist'}")
     found = written or format_of(file)
     if found is None:
-        raise click.UsageError(f"{file}: its name ends neither in .pgn nor in .jsonl; add --format")
+        raise click.UsageError(f"{file}: its name ends in none of .pgn, .jsonl and .json; add --format")
     return found
 
 
@@ -89,7 +94,7 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
         with progress_bar("Reading games", sum(file.stat().st_size for file, _ in files)) as advance:
             for file, written in files:
                 for found in read_games(file, written, seats, advance):
-                    done[_add(importer, found, is_new=written == "pgn")] += 1
+                    done[_add(importer, found, is_new=written != "jsonl")] += 1
             importer.flush()
     except OSError as error:
         raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
@@ -111,7 +116,7 @@ def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids
     from gmd.archive.files import highest_id
 
     highest = [store.newest_game_id()]
-    if new_ids or any(written == "pgn" for _, written in files):
+    if new_ids or any(written != "jsonl" for _, written in files):
         highest += [highest_id(file) for file, written in files if written == "jsonl"]
     return 1 + max(highest)
 

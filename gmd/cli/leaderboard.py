@@ -14,7 +14,7 @@ import click
 
 from .operator import PATIENCE_SECONDS, ask, daemon_options
 from .progress import counted
-from .settings import Unusable, data_directory, read_settings
+from .settings import Storage, Unusable, data_directory, read_settings, storage
 
 #: The true rating lies within this many standard deviations in 19 of 20 cases.
 INTERVAL = 1.96
@@ -31,6 +31,9 @@ Page = Callable[[int], dict[str, Any]]
 @click.option("--server", metavar="URL", help="Ask a daemon on another machine over HTTP: http://HOST:7180.")
 @click.option("--ca", metavar="FILE", help="With --server https://...: trust these certificates, not the system's.")
 @click.option("--recompute", is_flag=True, help="Compute it from the event log; needs no daemon.")
+@click.option(
+    "--database", metavar="URL", help="With --recompute: the database with the games.  [default: GMD_DATABASE]"
+)
 @click.option("--anchors", help="With --recompute: as for gmd serve.  [default: GMD_ANCHORS, or the file's]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with standard deviations, instead of a table.")
 def leaderboard(
@@ -39,6 +42,7 @@ def leaderboard(
     server: str | None,
     ca: str | None,
     recompute: bool,
+    database: str | None,
     anchors: str | None,
     as_json: bool,
 ) -> None:
@@ -55,8 +59,10 @@ def leaderboard(
         raise click.UsageError("--ca needs --server https://...")
     if anchors is not None and not recompute:
         raise click.UsageError("--anchors needs --recompute; a running daemon has its own anchors")
+    if database is not None and not recompute:
+        raise click.UsageError("--database needs --recompute; a running daemon is found by its --data")
     if recompute:
-        board = _recomputed(data_directory(data, file), read_settings({"anchors": anchors}, file).anchors)
+        board = _recomputed(storage(data, database, file), read_settings({"anchors": anchors}, file).anchors)
     else:
         board = _paged(_by_http(server, ca) if server is not None else _by_socket(data_directory(data, file)))
     if as_json:
@@ -134,7 +140,7 @@ def _paged(page: Page) -> dict[str, Any]:
     return {"leaderboard": [row for each in found for row in each["leaderboard"]], "games": found[-1]["games"]}
 
 
-def _recomputed(directory: str, anchors: str | None) -> dict[str, Any]:
+def _recomputed(place: Storage, anchors: str | None) -> dict[str, Any]:
     import msgspec
 
     from gmd.event_log.directory import DataError
@@ -144,7 +150,7 @@ def _recomputed(directory: str, anchors: str | None) -> dict[str, Any]:
 
     try:
         given = read_anchors(anchors)
-        with open_reader(directory) as engine:
+        with open_reader(*place) as engine:
             board: dict[str, Any] = msgspec.to_builtins(recompute(engine, given))
     except BadAnchors as error:
         raise click.UsageError(str(error)) from None

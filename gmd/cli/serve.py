@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,26 +19,33 @@ from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError
 from gmd.config_loading import unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, open_daemon
+from gmd.database_wait import wait_for_database
 from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import IN_MEMORY
-from gmd.listening import CannotListen
+from gmd.joining import bound_links
+from gmd.listening import CannotListen, bound
 from gmd.logger import get_logger
 from gmd.process import prepare_process
+from gmd.sockets import Sockets
 from gmd.tls import Certificate
 from gmd.version import VERSION
+from gmd.web import bound_health, bound_http
 
 from .garbage import no_garbage_collection
 from .logs import configure_logs
 from .settings import config_option, read_settings
 from .standard_streams import discard_output
-from .systemd import Inherited, InheritedSocketError, inherited_sockets, notify
+from .systemd import InheritedSocketError, inherited_sockets, notify
 
 logger = get_logger(__name__)
 
 #: Signals that the daemon handles. SIGHUP stops a daemon started from a terminal, since the terminal has closed;
 #: elsewhere it has the usual meaning, to reload files that may have been renewed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+#: Seconds between two attempts to start again without a database.
+AGAIN_SECONDS = 1.0
 
 _NEW_GAME = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
 _REGISTER = '{"kind": "register", "name": "my-bot"}'
@@ -131,32 +139,131 @@ def _warn_of_descriptors(config: Config) -> None:
         )
 
 
-async def _serve(config: Config, inherited: Inherited) -> None:
-    has_terminal = sys.stdin is not None and sys.stdin.isatty()
+async def _serve(config: Config, inherited: Sockets) -> None:
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # the receiver restores this when it ends: a second signal is ignored
     with trio.open_signal_receiver(*SIGNALS) as signals:
-        async with open_daemon(config, inherited.game, inherited.http) as daemon:
+        if config.database is None:
+            await _serve_once(config, inherited, signals)
+        else:
+            await _serve_again_and_again(config, inherited, signals)
+        logger.info("stopped")
+
+
+async def _serve_again_and_again(config: Config, inherited: Sockets, signals: AsyncIterator[int]) -> None:
+    """Serve until a signal. A daemon that is fenced starts again, with nothing in memory, on the same sockets."""
+    if await _stopped_while_waiting(config, signals):
+        return
+    ours = Sockets(
+        inherited.game or await bound(config.host, config.port),
+        inherited.http or await bound_http(config),
+        await bound_health(config),
+        await bound_links(config),
+    )
+    is_first = True
+    while True:
+        sockets = ours.duplicates()
+        try:
+            if await _serve_once(config, sockets, signals, is_first=is_first):
+                return
+            logger.warning("starting again: other daemons may have this one's games")
+        except DataError as error:
+            if is_first:
+                raise
+            logger.error("cannot start again yet", reason=str(error))
+            if await _stopped_within(AGAIN_SECONDS, signals):
+                return
+        finally:
+            sockets.close()
+        is_first = False
+        gc.collect()  # the former daemon is a heap of cycles, and nobody is served now
+
+
+async def _stopped_while_waiting(config: Config, signals: AsyncIterator[int]) -> bool:
+    """Wait for the database; return whether a signal to stop comes before it can be reached.
+
+    :raises DataError: it cannot be reached for long.
+    """
+    notify(f"EXTEND_TIMEOUT_USEC={(config.database_timeout + 60) * 1e6:.0f}", os.environ)
+    results: list[DataError | None] = []
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            try:
+                await wait_for_database(config)
+                results.append(None)
+            except DataError as error:
+                results.append(error)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(wait)
+        await _until_stop(signals)
+        nursery.cancel_scope.cancel()
+    if results and results[0] is not None:
+        raise results[0]
+    return not results
+
+
+async def _stopped_within(seconds: float, signals: AsyncIterator[int]) -> bool:
+    """Return whether a signal to stop comes within some seconds."""
+    with trio.move_on_after(seconds) as scope:
+        await _until_stop(signals)
+    return not scope.cancelled_caught
+
+
+async def _until_stop(signals: AsyncIterator[int]) -> None:
+    """Return at the next signal to stop."""
+    async for received in signals:
+        if received != signal.SIGHUP:
+            return
+
+
+async def _serve_once(config: Config, sockets: Sockets, signals: AsyncIterator[int], *, is_first: bool = True) -> bool:
+    """Serve until a signal, or until fenced; return whether it was a signal.
+
+    :param is_first: whether to print where the daemon listens.
+    """
+    has_terminal = sys.stdin is not None and sys.stdin.isatty()
+    async with open_daemon(config, *sockets) as daemon:
+        if is_first:
             prepare_process()
             _warn_of_descriptors(config)
             _announce(daemon, config)
-            logger.info(
-                "started",
-                version=VERSION,
-                data=config.data,
-                addresses=[_text(*address) for address in daemon.addresses],
-                tls=daemon.certificate is not None,
-                http=[_text(*address) for address in daemon.http_addresses],
-            )
-            notify("READY=1", os.environ)
-            async for received in signals:
-                if received == signal.SIGHUP and not has_terminal:
-                    _reload(daemon)
-                    continue
-                notify("STOPPING=1", os.environ)
-                logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
-                break
-        logger.info("stopped")
+        logger.info(
+            "started",
+            version=VERSION,
+            data=_place(config),
+            addresses=[_text(*address) for address in daemon.addresses],
+            tls=daemon.certificate is not None,
+            http=[_text(*address) for address in daemon.http_addresses],
+        )
+        notify("READY=1", os.environ)
+        was_signal = False
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancel_when_fenced, daemon, nursery.cancel_scope)
+            await _until_stopped(daemon, signals, has_terminal=has_terminal)
+            was_signal = True
+            nursery.cancel_scope.cancel()
+    return was_signal
+
+
+async def _until_stopped(daemon: Daemon, signals: AsyncIterator[int], *, has_terminal: bool) -> None:
+    """Handle signals until one stops the daemon.
+
+    :param has_terminal: whether it was started from a terminal, whose end stops it.
+    """
+    async for received in signals:
+        if received == signal.SIGHUP and not has_terminal:
+            _reload(daemon)
+            continue
+        notify("STOPPING=1", os.environ)
+        logger.info("stopping: finishing the requests in hand", signal=signal.Signals(received).name)
+        return
+
+
+async def _cancel_when_fenced(daemon: Daemon, scope: trio.CancelScope) -> None:
+    await daemon.fenced()
+    scope.cancel()
 
 
 def _reload(daemon: Daemon) -> None:
@@ -193,10 +300,10 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
         yield f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz"
     for host, port in daemon.health_addresses:
         yield f"Health on http://{_text(host, port)}: /healthz, /metrics"
-    if config.data == IN_MEMORY:
+    if config.data == IN_MEMORY and config.database is None:
         yield "Games are kept in memory only: they are lost when the daemon stops."
     else:
-        yield f"Games are kept in {config.data}"
+        yield f"Games are kept in {_place(config)}"
     if len(daemon.roster):
         names = ", ".join(kind.name for _, kind in daemon.roster.bots())
         games = "1 game" if daemon.roster.at_once == 1 else f"{daemon.roster.at_once} games"
@@ -204,6 +311,15 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     if config.spectate == "live":
         yield f"Live games are shown in full to {daemon.spectators}"
     yield f"Try: {_first_command(daemon, config)}"
+
+
+def _place(config: Config) -> str:
+    """Return where games are kept."""
+    if config.database is None:
+        return config.data
+    from gmd.event_log.postgres_engine import shown_url
+
+    return shown_url(config.database)
 
 
 def _page_address(daemon: Daemon) -> str:

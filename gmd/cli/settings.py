@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -35,9 +35,30 @@ def read_settings(flags: Mapping[str, object], file: Path | None) -> Config:
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that select the data directory; see :func:`data_directory`."""
+    """Add the options that select where the games are; see :func:`storage`."""
+    help_text = (
+        "PostgreSQL database with the games: postgresql://USER@HOST/NAME.  [default: the daemon's; or GMD_DATABASE]"
+    )
+    command = click.option("--database", metavar="URL", help=help_text)(config_option(command))
     help_text = "Data directory with the games.  [default: the daemon's; or GMD_DATA]"
-    return click.option("--data", help=help_text)(config_option(command))
+    return click.option("--data", help=help_text)(command)
+
+
+class Storage(NamedTuple):
+    """Where games are: in a database, or if that is None in a data directory."""
+
+    data: str
+    database: str | None
+
+
+def storage(data: str | None, database: str | None, file: Path | None) -> Storage:
+    """Return where a daemon with the same settings keeps its games. A directory named on the command line wins."""
+    if data is not None and database is not None:
+        raise click.UsageError("--data and --database name two places; leave one of them out")
+    config = read_settings({"data": data, "database": database}, file)
+    if config.database is not None and data is None:
+        return Storage(config.data, config.database)
+    return Storage(data_directory(data, file), None)
 
 
 def data_directory(data: str | None, file: Path | None) -> str:

@@ -10,7 +10,8 @@ import socket
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from itertools import zip_longest
-from typing import NamedTuple
+
+from gmd.sockets import Sockets
 
 #: The first inherited descriptor.
 FIRST = 3
@@ -19,31 +20,25 @@ FIRST = 3
 HTTP = "http"
 
 
-class Inherited(NamedTuple):
-    """Listening sockets inherited by this process; the caller owns them."""
-
-    game: list[socket.socket]
-    http: list[socket.socket]
-
-
 class InheritedSocketError(Exception):
     """Raised for an inherited descriptor that cannot be used; the message says which and why."""
 
 
-def inherited_sockets(environ: MutableMapping[str, str]) -> Inherited:
-    """Return the inherited listening sockets that the environment names.
+def inherited_sockets(environ: MutableMapping[str, str]) -> Sockets:
+    """Return the inherited listening sockets that the environment names; the caller owns them.
 
     The variables are removed, so that child processes do not take the sockets for theirs.
 
     :raises InheritedSocketError: one of them is not a listening TCP socket.
     """
     pid, count, names = (environ.pop(f"LISTEN_{name}", "") for name in ("PID", "FDS", "FDNAMES"))
-    inherited = Inherited([], [])
+    game: list[socket.socket] = []
+    http: list[socket.socket] = []
     if pid == str(os.getpid()) and count.isdecimal():
         descriptors = range(FIRST, FIRST + int(count))
         for descriptor, name in zip_longest(descriptors, names.split(":")[: len(descriptors)]):
-            (inherited.http if name == HTTP else inherited.game).append(_listening(descriptor))
-    return inherited
+            (http if name == HTTP else game).append(_listening(descriptor))
+    return Sockets(game, http)
 
 
 def _listening(descriptor: int) -> socket.socket:

@@ -7,15 +7,15 @@ written, the next one gathers. A game has at most one :class:`Pending` in each o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import chess
 import trio
 
-from gm_protocol.errors import GmError
+from gm_protocol.errors import GmError, Moved
 from gm_protocol.messages import GameRow
 from gmd.addresses import source_of
 from gmd.games.events import AnyEvent, is_secret
@@ -23,6 +23,7 @@ from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
+from .batch_writing import Batch, Result, failed, write_batch
 from .interface import (
     Deadline,
     GameDamaged,
@@ -38,7 +39,7 @@ from .interface import (
 from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending, Settling, divided
 from .ranking import ranked
-from .store import Committer, Conflicts, GameAppend, ResultDelivered, Store
+from .store import Committer, Fenced, OutcomeUnknown, ResultDelivered, Store
 from .turn_ends import calling_at_turn_ends
 from .waiting import playing, unanswered
 from .workers import Workers
@@ -59,20 +60,6 @@ RECENT_TOKENS = 10_000
 PROBE_SECONDS = 2.0
 
 
-class _Batch(NamedTuple):
-    """The data of one transaction."""
-
-    appends: Sequence[GameAppend]
-    delivered: Sequence[ResultDelivered]
-
-
-class _Result(NamedTuple):
-    """The result of a batch: the games that were not written, each with its error, and the database's error if any."""
-
-    failed: Mapping[int, GmError]
-    error: Exception | None
-
-
 class BatchingLog:
     """An event log on a :class:`~gmd.event_log.store.Store`."""
 
@@ -91,7 +78,8 @@ class BatchingLog:
         :param newest_id: an id that a game has had, even one that was lost: no game gets it, or a lower one.
         :raises Exception: the database's error if it cannot be read.
         """
-        self._store = store
+        #: The database, for what a cluster sets there: its fence.
+        self.store = store
         self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
         self._writing: dict[int, Pending] = {}
@@ -99,7 +87,7 @@ class BatchingLog:
         self._delivered: dict[ResultDelivered, None] = {}
         self._tokens: OrderedDict[tuple[int | None, bytes], tuple[int, bytes]] = OrderedDict()
         self._thread, self._committer = WriterThread(), committer
-        self._committing: tuple[_Batch, float] | None = None  # the committer's batch, and when it was handed over
+        self._committing: tuple[Batch, float] | None = None  # the committer's batch, and when it was handed over
         self._other_work = trio.Lock()
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
@@ -166,7 +154,7 @@ class BatchingLog:
 
     def stop(self) -> None:
         self._stopping = True
-        self._store.hurry()  # other processes that hold the file have had their time
+        self.store.hurry()  # other processes that hold the file have had their time
         self._changed.set()
 
     def close(self) -> None:
@@ -197,7 +185,7 @@ class BatchingLog:
         """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
         failing = self.failure is not None
         try:
-            await self._thread.call(self._store.probe if failing else self._store.look)
+            await self._thread.call(self.store.probe if failing else self.store.look)
         except Exception as error:
             self._outage.failed(reason_of(error), games=0)
         else:
@@ -213,7 +201,7 @@ class BatchingLog:
         async with self._other_work:
             self._closed = True
         if self._delivered:
-            await self._thread.call(partial(self._write, _Batch([], list(self._delivered))))
+            await self._thread.call(partial(write_batch, self.store, Batch([], list(self._delivered))))
 
     def _at_turn_end(self, idle: bool) -> None:
         """Hand over the gathered appends, unless more are likely to come: a fuller batch is cheaper for all in it.
@@ -227,14 +215,14 @@ class BatchingLog:
         """Have the gathered appends written, unless another batch is being written."""
         if self._gathering and not self._writing:
             writing, gathering = divided(self._gathering)
-            batch = _Batch([pending.as_append() for pending in writing.values()], list(self._delivered))
+            batch = Batch([pending.as_append() for pending in writing.values()], list(self._delivered))
             self._writing, self._gathering, self._delivered = writing, gathering, {}
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
                 self._put(batch, perf_counter())
 
-    def _commit(self, batch: _Batch) -> bool:
+    def _commit(self, batch: Batch) -> bool:
         """Give a batch to the committer; return False if the thread must write it, as while it is writing already."""
         return self._committer is not None and not self._other_work.locked() and self._committer.put(*batch)
 
@@ -243,33 +231,14 @@ class BatchingLog:
         assert self._committing is not None
         (batch, handed_over), self._committing = self._committing, None
         if done:
-            self._written(batch, handed_over, _Result({}, None))
+            self._written(batch, handed_over, Result({}, None))
         else:
             self._put(batch, handed_over)
 
-    def _put(self, batch: _Batch, handed_over: float) -> None:
-        self._thread.put(partial(self._write, batch), partial(self._written, batch, handed_over))
+    def _put(self, batch: Batch, handed_over: float) -> None:
+        self._thread.put(partial(write_batch, self.store, batch), partial(self._written, batch, handed_over))
 
-    def _write(self, batch: _Batch) -> _Result:
-        """Write a batch, except games that have conflicts. Called in the writer's thread."""
-        failed: dict[int, GmError] = {}
-        appends = batch.appends
-        while True:
-            try:
-                self._store.write(appends, batch.delivered)
-            except Conflicts as conflicts:
-                for append in appends:
-                    if (actual := conflicts.actual.get(append.game_id)) is not None:
-                        failed[append.game_id] = SequenceConflict(append.game_id, append.expected, actual)
-                appends = [append for append in appends if append.game_id not in failed]
-            except Exception as error:
-                return _Result(
-                    failed | {append.game_id: _failed("written", append.game_id) for append in appends}, error
-                )
-            else:
-                return _Result(failed, None)
-
-    def _written(self, batch: _Batch, handed_over: float, result: _Result) -> None:
+    def _written(self, batch: Batch, handed_over: float, result: Result) -> None:
         """Settle a batch that was written or has failed, after handing over the next one if it is time for that."""
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
@@ -294,7 +263,7 @@ class BatchingLog:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was removed")
             try:
-                pruned = await self._thread.call(partial(self._store.prune, seconds))
+                pruned = await self._thread.call(partial(self.store.prune, seconds))
             except Exception as error:
                 logger.error("finished games cannot be pruned", reason=reason_of(error))
                 raise LogFailed("finished games cannot be pruned; nothing was removed") from error
@@ -327,47 +296,52 @@ class BatchingLog:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was done")
             try:
-                return await self._thread.call(partial(self._store.write_beside, work))
+                return await self._thread.call(partial(self.store.write_beside, work))
+            except Fenced:
+                raise Moved("another server has the lobby now; nothing was done: send it again") from None
+            except OutcomeUnknown as error:
+                logger.error("the connection to the database was lost during a commit", reason=reason_of(error))
+                raise LogFailed("the connection to the database was lost; nobody knows whether this was done") from None
             except Exception as error:
                 logger.error("the database cannot be written", reason=reason_of(error))
-                raise LogFailed("the database cannot be written; nothing was done") from None
+                raise failed("written", None, error) from None
 
     # --- Reading ------------------------------------------------------------------------------------------------
 
     async def read(self, work: Callable[[Connection], _T]) -> _T:
-        return await self._read(partial(self._store.read, work))
+        return await self._read(partial(self.store.read, work))
 
     async def load(self, game_id: int) -> list[AnyEvent]:
         for pending in filter(None, (self._writing.get(game_id), self._gathering.get(game_id))):
             await pending.settled()
-        return await self._read(partial(self._store.load, game_id), game_id)
+        return await self._read(partial(self.store.load, game_id), game_id)
 
     async def made_under(self, player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
         if (recent := self._tokens.get((player, token))) is not None:
             return recent
-        found = await self._read(partial(self._store.made_under, player, token), peer=peer)
+        found = await self._read(partial(self.store.made_under, player, token), peer=peer)
         return self._tokens.get((player, token), found)
 
     async def rows(self, query: GameQuery, peer: str = "") -> list[GameRow]:
-        return await self._read_settled(partial(self._store.rows, query), peer)
+        return await self._read_settled(partial(self.store.rows, query), peer)
 
     async def deadlines(self) -> list[Deadline]:
-        return await self._read_settled(self._store.deadlines)
+        return await self._read_settled(self.store.deadlines)
 
     async def playing(self) -> list[Playing]:
-        return await self._read_settled(partial(self._store.read, playing))
+        return await self._read_settled(partial(self.store.read, playing))
 
     async def unanswered(self) -> list[Unanswered]:
-        return await self._read_settled(partial(self._store.read, unanswered))
+        return await self._read_settled(partial(self.store.read, unanswered))
 
     async def ranked(self) -> Ranked:
-        return await self._read_settled(partial(self._store.read, ranked))
+        return await self._read_settled(partial(self.store.read, ranked))
 
     async def live_games(self) -> int:
-        return await self._read_settled(self._store.live_games)
+        return await self._read_settled(self.store.live_games)
 
     async def due(self, player: int, peer: str = "") -> list[int]:
-        return await self._read_settled(partial(self._store.due, player), peer)
+        return await self._read_settled(partial(self.store.due, player), peer)
 
     async def _read_settled(self, read: Callable[[], _T], peer: str = "") -> _T:
         await self._all_settled()
@@ -385,15 +359,10 @@ class BatchingLog:
 
     async def _read(self, read: Callable[[], _T], game_id: int | None = None, peer: str = "") -> _T:
         try:
-            return await self._readers.run_in_turn(source_of(peer) if peer else "", read)
+            return await self._readers.run_in_turn(source_of(peer) if peer else "", self.store.patiently, read)
         except GameDamaged as damaged:
             logger.error("a game is damaged", game_id=game_id, reason=damaged.what, advice=READ_ADVICE)
             raise
         except Exception as error:
             logger.error("the event log cannot be read", reason=reason_of(error), game_id=game_id, advice=READ_ADVICE)
-            raise _failed("read", game_id) from error
-
-
-def _failed(what: str, game_id: int | None) -> LogFailed:
-    game = "" if game_id is None else f"game {game_id}: "
-    return LogFailed(f"{game}the event log cannot be {what}; nothing was done")
+            raise failed("read", game_id, error) from error

@@ -16,6 +16,8 @@ from gmd.logger import get_logger
 
 logger = get_logger(__name__)
 
+#: The advice about a row of a database that is no file of ours.
+RESTORE_ADVICE = "gmd check says what else is damaged; restore that from a backup of the database"
 #: Damaged rows that this process has logged; more than MAX_SAID lines are of no use.
 _said: set[tuple[str, str, object]] = set()
 MAX_SAID = 1_000
@@ -35,9 +37,14 @@ def is_damage(error: BaseException) -> bool:
     return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
-def unreadable(what: str, directory: Path | str, error: Exception) -> str:
+def unreadable(what: str, directory: Path | str, database: str | None, error: Exception) -> str:
     """Return the error sentence for data that cannot be read; the error wraps the database's own."""
+    if database is not None:
+        from .postgres_engine import shown_url
+
+        return f"database: {what} in {shown_url(database)} cannot be read, as the log says"
     cause = error.__cause__
+    what = f"{what} in {directory}"
     if cause is None or not is_damage(cause):
         return f"data: {what} cannot be read, as the log says"
     return (
@@ -48,7 +55,9 @@ def unreadable(what: str, directory: Path | str, error: Exception) -> str:
 
 def note_damage(connection: Connection, table: str, row: object, reason: str) -> None:
     """Log, once, that a row is damaged and left out, and what to do."""
-    file = connection.engine.url.database or ""
+    url = connection.engine.url
+    is_file = url.get_backend_name() == "sqlite"
+    file = url.database or ""
     if (file, table, row) in _said or len(_said) >= MAX_SAID:
         return
     _said.add((file, table, row))
@@ -58,7 +67,7 @@ def note_damage(connection: Connection, table: str, row: object, reason: str) ->
         table=table,
         row=row,
         reason=reason,
-        advice=f"stop the daemon, and run {repair_command(Path(file).parent)}",
+        advice=f"stop the daemon, and run {repair_command(Path(file).parent)}" if is_file else RESTORE_ADVICE,
     )
 
 

@@ -23,5 +23,6 @@ class Database(Protocol):
     async def write(self, work: Callable[[Connection], _T]) -> _T:
         """Run work in its own transaction, durably or not at all, between two batches of games.
 
-        :raises gmd.event_log.interface.LogFailed: it failed; nothing was written.
+        :raises gmd.event_log.interface.LogFailed: it failed; its message says if nobody knows what was written.
+        :raises gm_protocol.errors.Moved: another daemon owns the lobby; nothing was written.
         """

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import chess
 
-from gm_protocol.errors import GmError, Internal
+from gm_protocol.errors import GmError, Internal, Moved
 from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
@@ -20,6 +20,19 @@ RESULT_SECONDS = 86_400.0
 
 class LogFailed(Internal):
     """A failure to write or read the log. Nothing was written; the daemon's own log says why."""
+
+
+class LogUnreachable(LogFailed):
+    """A database that cannot be reached now, as while it restarts. Nothing was done; the request may be sent again.
+
+    Clients get the code of a game that moves to another daemon: they send the request again.
+    """
+
+    code = Moved.code
+
+
+class OutcomeInDoubt(LogFailed):
+    """A lost connection to the database: nobody knows whether the request was carried out."""
 
 
 class GameDamaged(LogFailed):

@@ -1,4 +1,4 @@
-"""The opening of an event log from the setting ``data``."""
+"""The opening of an event log from the settings ``data`` and ``database``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from .directory import DataError, locked_directory
 from .interface import EventLog
 from .last_commit import opened, read_last_commit, what_is_missing
 from .memory import MemoryLog
-from .pruning_clock import FILE_NAME as LAST_SEEN
-from .pruning_clock import PruningClock
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from gmd.cluster.fence import Fence
+
+    from .sql import SqlStore
     from .sqlite import SqliteStore
 
 logger = get_logger(__name__)
@@ -41,31 +42,60 @@ def data_directory(data: str) -> Path | None:
 
 
 @contextmanager
-def open_log(data: str, metrics: Metrics | None = None, *, trust_clock: bool = False) -> Iterator[EventLog]:
+def open_log(
+    data: str,
+    metrics: Metrics | None = None,
+    database: str | None = None,
+    *,
+    trust_clock: bool = False,
+    allow_unsafe: bool = False,
+    fence: Fence | None = None,
+) -> Iterator[EventLog]:
     """Open the log in a data directory, locked for this process; block while its schema is brought up to date.
 
     :param data: the directory, or ``:memory:``.
     :param metrics: counts commits.
-    :param trust_clock: whether the machine's clock is right, however far it is ahead of the log.
-    :raises DataError: the directory cannot be used.
+    :param database: the URL of the database that has the log; the directory then has only what belongs to this daemon.
+    :param allow_unsafe: use a database even if it may lose what it has acknowledged.
+    :param fence: what this daemon owns in the database; without one, everything.
+    :raises DataError: the directory or the database cannot be used.
     """
     path = data_directory(data)
     if path is None:
+        if database is not None:
+            raise DataError(
+                f"database: games are kept in it or, with data = {IN_MEMORY}, in memory, not in both; name a directory "
+                "with --data, for the operator's socket and this daemon's keys"
+            )
         yield MemoryLog()
         return
     with locked_directory(path) as lock:
-        _make_private(path / FILE_NAME)
+        if database is not None:
+            from .postgres_opening import postgres_log
+
+            settings = {"trust_clock": trust_clock, "allow_unsafe": allow_unsafe}
+            with postgres_log(database, metrics, GATHER_SECONDS, fence, **settings) as log:
+                yield log
+            return
+        make_private(path / FILE_NAME)
         with _sqlite_log(path / FILE_NAME, metrics, lock, trust_clock=trust_clock) as log:
             yield log
 
 
 @contextmanager
-def open_reader(data: str) -> Iterator[Engine]:
+def open_reader(data: str, database: str | None = None) -> Iterator[Engine]:
     """Open the log in a data directory read-only, with or without a running daemon; do not update its schema.
 
+    :param database: the URL of the database that has the log instead.
     :raises DataError: there is no log, or none that this program can read.
     """
-    from .migrations import HEAD, stored_revision
+    if database is not None:
+        from .postgres_opening import postgres_reader
+
+        with postgres_reader(database) as engine:
+            yield engine
+        return
+    from .migrations import problem_of_revision, stored_revision
     from .sqlite import open_read_only
 
     file = Path(data).expanduser() / FILE_NAME
@@ -79,44 +109,43 @@ def open_reader(data: str) -> Iterator[Engine]:
     try:
         with _explained(file):
             revision = stored_revision(engine)
-        if revision is None:
-            raise DataError(f"data: {file} has no games in it, nor tables for them")
-        if revision != HEAD:
-            raise DataError(
-                f"data: {file} is at revision {revision} of its schema, and this program reads {HEAD}. "
-                "Start gmd serve with it once, if it is older, or read it with the gmd that wrote it"
-            )
+        if (problem := problem_of_revision(revision)) is not None:
+            raise DataError(f"data: {file} {problem}")
         yield engine
     finally:
         engine.dispose()
 
 
 @contextmanager
-def open_store(data: str) -> Iterator[SqliteStore]:
+def open_store(data: str, database: str | None = None) -> Iterator[SqlStore]:
     """Open the store in a data directory, locked for this process, to write games without a daemon.
 
-    :raises DataError: the directory cannot be used.
+    :param database: the URL of the database that has the store instead.
+    :raises DataError: the directory or the database cannot be used.
     """
+    if database is not None:
+        from .postgres_opening import postgres_store
+
+        with postgres_store(database) as store:
+            yield store
+        return
     from .migrations import migrate
     from .sqlite import SqliteStore, open_engine
 
     path = Path(data).expanduser()
     with locked_directory(path):
-        _make_private(path / FILE_NAME)
+        make_private(path / FILE_NAME)
         engine = open_engine(path / FILE_NAME)
         try:
             with _explained(path / FILE_NAME):
                 migrate(engine)
-            store = SqliteStore(engine)
-            try:
-                yield store
-            finally:
-                store.close()
+            with closing(SqliteStore(engine)) as file_store:
+                yield file_store
         finally:
             engine.dispose()
 
 
-def _make_private(file: Path) -> None:
+def make_private(file: Path) -> None:
     """Create the file if it does not exist, readable by its owner only: it shows what players must not see.
 
     SQLite gives its accompanying files the same permissions. The permissions of an existing file are not changed.
@@ -136,6 +165,9 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: 
     # Imported here, because SQLAlchemy takes longer than all other imports of a daemon with a log in memory.
     from .batching import READERS, BatchingLog
     from .migrations import migrate
+    from .pruning_clock import PruningClock
+    from .seen_time import FILE_NAME as LAST_SEEN
+    from .seen_time import SeenFile
     from .sqlite import SqliteStore, open_engine
     from .sqlite_committer import committer_of
 
@@ -145,7 +177,7 @@ def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: 
             migrate(engine)
             store = SqliteStore(engine)
             store.connect(READERS)
-        seen = file.with_name(LAST_SEEN)
+        seen = SeenFile(file.with_name(LAST_SEEN))
         store.pruning_clock = PruningClock(seen, store.newest_change, trusted=trust_clock)
         with closing(store), _record_of(store, file) as record, committer_of(file, lock, record=record) as committer:
             with _explained(file):
@@ -192,10 +224,12 @@ def _explained(file: Path) -> Iterator[None]:
     from sqlalchemy.exc import DatabaseError
 
     from .damage import is_damage, repair_command
-    from .migrations import NewerSchema
+    from .migrations import NewerSchema, UnfinishedCopy
 
     try:
         yield
+    except UnfinishedCopy as error:
+        raise DataError(f"data: {file} {error}") from error
     except NewerSchema as error:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start the newer gmd, or name another --data"

@@ -6,22 +6,20 @@ can have passed: the time when the log was last seen, plus the daemon's running 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from gmd.logger import get_logger
-from gmd.utc import read_time, write_time
+from gmd.utc import write_time
+
+from .seen_time import SeenTime
 
 logger = get_logger(__name__)
 
-#: The file in the data directory that holds the time by which games were last pruned.
-FILE_NAME = "last-seen"
 #: Seconds that a clock may be ahead of the time that is known to have passed.
 MOST_AHEAD = 86_400.0
-#: Seconds between two log lines about one jump, and between two writes of the file.
+#: Seconds between two log lines about one jump, and between two notes of the time.
 REPEAT_SECONDS = 86_400.0
 NOTE_SECONDS = 600.0
 #: A monotonic clock, if possible one that runs while the machine sleeps.
@@ -38,26 +36,29 @@ class PruningClock:
 
     def __init__(
         self,
-        file: Path,
+        noted: SeenTime,
         newest: Callable[[float], float | None],
         *,
         trusted: bool = False,
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = _steady_time,
+        source: str = "the machine's clock",
     ) -> None:
-        """:param newest: returns when the log last changed, up to a time; called if the file does not exist.
-        :param trusted: whether the machine's clock is right, however far ahead it is now.
+        """:param newest: returns when the log last changed, up to a time; called if no time is noted.
+        :param noted: the time by which games were last pruned.
+        :param trusted: whether the clock is right, however far ahead it is now.
+        :param wall: returns the clock's time, in seconds since 1970; ``source`` says what clock it is.
         """
-        self._file = file
+        self._noted = noted
         self._newest = newest
         self._trusted = trusted
         if trusted:
-            logger.warning("the machine's clock is believed however far it is ahead", advice=FOR_ONE_START)
+            logger.warning(f"{source} is believed however far it is ahead", advice=FOR_ONE_START)
         self._wall = wall
         self._steady = steady
         self._seen: float | None = None
         self._looked = steady()
-        self._logged = self._noted = -REPEAT_SECONDS
+        self._logged = self._noted_at = -REPEAT_SECONDS
 
     def __call__(self) -> float:
         wall, steady = self._wall(), self._steady()
@@ -68,20 +69,19 @@ class PruningClock:
         else:
             self._seen = known
             self._log_jump(wall, steady)
-        if steady >= self._noted + NOTE_SECONDS:
-            self._noted = steady
-            self._note()
+        if steady >= self._noted_at + NOTE_SECONDS:
+            self._noted_at = steady
+            self._noted.note(self._seen)
         return self._seen
 
     def _begun(self, wall: float) -> float:
         """Return when the log was last seen; the machine's time if it never was, or if the clock is trusted."""
         if self._trusted:
             return wall
-        try:
-            return read_time(self._file.read_text("utf-8").strip())
-        except (OSError, ValueError):
-            newest = self._newest(wall)
-            return wall if newest is None else newest
+        if (seen := self._noted.read()) is not None:
+            return seen
+        newest = self._newest(wall)
+        return wall if newest is None else newest
 
     def _log_jump(self, wall: float, steady: float) -> None:
         assert self._seen is not None
@@ -94,12 +94,3 @@ class PruningClock:
                 days_ahead=round((wall - self._seen) / 86_400, 1),
                 advice=ADVICE,
             )
-
-    def _note(self) -> None:
-        assert self._seen is not None
-        new = self._file.with_name(f"{self._file.name}.new")
-        try:
-            new.write_text(f"{write_time(self._seen)}\n", "utf-8")
-            os.replace(new, self._file)
-        except OSError as error:
-            logger.warning("the time of pruning cannot be noted", file=str(self._file), reason=error.strerror)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
@@ -25,8 +26,16 @@ _WRONG = "player, version or termination of a ranked game is none"
 
 def ranked(connection: Connection) -> Ranked:
     """Return all ranked games; see :meth:`gmd.event_log.interface.EventLog.ranked`."""
+    return Ranked(
+        _whole_results(connection, connection.execute(_RESULTS)),
+        [Playing(*row) for row in connection.execute(_ON)],
+    )
+
+
+def _whole_results(connection: Connection, rows: Iterable[Any]) -> list[RankedResult]:
+    """Return counts of games as results, but for those called off; log damaged rows."""
     found: list[RankedResult] = []
-    for *who, termination, count in connection.execute(_RESULTS):
+    for *who, termination, count in rows:
         try:
             ending = read_ending(termination)
         except ValueError:
@@ -38,7 +47,29 @@ def ranked(connection: Connection) -> Ranked:
         elif ending is not None and not ending.called_off:
             white, of_white, black, of_black = who
             found.append(RankedResult(white, of_white, black, of_black, ending.winner, count))
-    return Ranked(found, [Playing(*row) for row in connection.execute(_ON)])
+    return found
+
+
+class RankedPart(NamedTuple):
+    """Some of the finished ranked games, and when the last of them ended, in seconds since 1970."""
+
+    results: list[RankedResult]
+    ended: float
+
+
+def ranked_span(connection: Connection) -> tuple[int, int]:
+    """Return the lowest and the highest id of all ranked games; (1, 0) without any."""
+    ends = select(func.min(games.c.game_id), func.max(games.c.game_id)).where(_IS_RANKED)
+    first, last = connection.execute(ends).one()
+    return (1, 0) if first is None else (first, last)
+
+
+def ranked_part(connection: Connection, first: int, last: int) -> RankedPart:
+    """Return the finished ranked games with ids from ``first`` to ``last``, counted."""
+    between = games.c.game_id.between(first, last)
+    found = _whole_results(connection, connection.execute(_RESULTS.where(between)))
+    ended = select(func.max(games.c.changed)).where(_IS_RANKED, between, games.c.status == "over")
+    return RankedPart(found, connection.execute(ended).scalar() or 0.0)
 
 
 def result_of(row: Row[Any]) -> RankedResult | None:

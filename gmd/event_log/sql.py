@@ -46,6 +46,9 @@ _T = TypeVar("_T")
 class SqlStore(ABC):
     """A :class:`~gmd.event_log.store.Store` in a database with the current schema; subclasses add what differs."""
 
+    #: Whether other daemons create games under tokens, too.
+    shares_tokens = False
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         #: Returns the time by which finished games are pruned, in seconds since 1970.
@@ -61,9 +64,9 @@ class SqlStore(ABC):
             self._write(appends, delivered)
         except (IntegrityError, Missed) as error:
             conflicts = self._find_conflicts(appends)
-            if not conflicts:
+            if conflicts is None:
                 raise
-            raise Conflicts(conflicts) from error
+            raise conflicts from error
 
     @abstractmethod
     def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
@@ -80,29 +83,36 @@ class SqlStore(ABC):
     def _transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that writes: committed at the end, rolled back on an error."""
 
-    def probe(self) -> None:
-        with self._transaction() as connection:  # inserting and deleting a row makes the database write its page
-            connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
-            connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
+    def _time(self, connection: Connection) -> float:
+        """Return the time that is compared with those in the database, in seconds since 1970."""
+        return time.time()
 
-    def _find_conflicts(self, appends: Sequence[GameAppend]) -> dict[int, int]:
-        """Return the number of events of each game with a conflict: another number than expected, or a taken token."""
+    def probe(self) -> None:
+        with self._transaction() as connection:
+            write_probe(connection)
+
+    def _find_conflicts(self, appends: Sequence[GameAppend]) -> Conflicts | None:
+        """Return the games with another number of events than expected, or a taken token; None if there are none."""
         conflicts: dict[int, int] = {}
+        taken: set[int] = set()
         with self._engine.connect() as connection:
             for append in appends:
                 query = select(games.c.events).where(games.c.game_id == append.game_id)
                 actual = connection.execute(query).scalar() or 0
-                if actual != append.expected or (append.token and _taken(connection, append)):
+                is_taken = append.token is not None and _taken(connection, append)
+                if is_taken and self.shares_tokens and actual == append.expected:
+                    taken.add(append.game_id)
+                elif is_taken or actual != append.expected:
                     conflicts[append.game_id] = actual
-        return conflicts
+        return Conflicts(conflicts, taken) if conflicts or taken else None
 
     def restore(self, restored: Sequence[Restored]) -> None:
         """Insert games whose ids are free, in one transaction. A token of another game stays with that game.
 
         :raises sqlalchemy.exc.IntegrityError: an id is taken. Nothing was inserted.
         """
-        now = time.time()
         with self._transaction() as connection:
+            now = self._time(connection)
             rows = [new_row(game.append, now if game.ended is None else game.ended) for game in restored]
             connection.execute(insert(games), rows)
             self._insert_events(connection, [game.append for game in restored])
@@ -124,6 +134,9 @@ class SqlStore(ABC):
             return work(connection)
 
     # --- Reading ------------------------------------------------------------------------------------------------
+
+    def patiently(self, read: Callable[[], _T]) -> _T:
+        return read()
 
     def read(self, work: Callable[[Connection], _T]) -> _T:
         with self._engine.connect() as connection:
@@ -160,9 +173,10 @@ class SqlStore(ABC):
 
     def deadlines(self) -> list[Deadline]:
         query = select(games.c.game_id, games.c.seconds_left).where(games.c.status == "live", games.c.clocked)
+        query = query.order_by(games.c.game_id)
         with self._engine.connect() as connection:
             found = connection.execute(query).all()
-            return [Deadline(game_id, _whole_seconds(connection, game_id, left)) for game_id, left in found]
+            return [Deadline(game_id, whole_seconds(connection, game_id, left)) for game_id, left in found]
 
     def live_games(self) -> int:
         with self._engine.connect() as connection:
@@ -170,11 +184,17 @@ class SqlStore(ABC):
 
     def due(self, player: int) -> list[int]:
         with self._engine.connect() as connection:
-            found = connection.execute(_due_query(player, time.time() - RESULT_SECONDS)).scalars().all()
+            found = connection.execute(_due_query(player, self._time(connection) - RESULT_SECONDS)).scalars().all()
         return list(dict.fromkeys(reversed(found)))
 
 
-def _whole_seconds(connection: Connection, game_id: int, seconds: object) -> float | None:
+def write_probe(connection: Connection) -> None:
+    """Insert and delete a row, which makes the database write its page."""
+    connection.execute(insert(tokens).values(token=_PROBE, game_id=0, content=b""))
+    connection.execute(delete(tokens).where(tokens.c.token == _PROBE))
+
+
+def whole_seconds(connection: Connection, game_id: int, seconds: object) -> float | None:
     """Return a row's seconds left; None if the value is damaged, because the game itself has them."""
     if seconds is None or (isinstance(seconds, (int, float)) and isfinite(seconds)):
         return seconds
@@ -189,6 +209,7 @@ def _long_over(connection: Connection, before: float) -> list[Pruned]:
         .where(games.c.ended <= before)  # never true for a live game, whose value is null
         .order_by(games.c.ended)
         .limit(PRUNED_GAMES)
+        .with_for_update(skip_locked=True)  # where several daemons write; SQLite has one writer, and ignores this
     )
     found: list[Pruned] = []
     size = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import chess
@@ -28,11 +28,35 @@ class Conflicts(Exception):
     """A batch with games that have another number of events in the log than expected. Nothing of it was written.
 
     :ivar actual: the number of events in the log, by game.
+    :ivar taken: new games of the batch under tokens that another daemon has used.
     """
 
-    def __init__(self, actual: Mapping[int, int]) -> None:
-        super().__init__(f"the log has unexpected numbers of events of these games: {dict(actual)}")
+    def __init__(self, actual: Mapping[int, int], taken: Collection[int] = ()) -> None:
+        super().__init__(
+            f"the log has unexpected numbers of events of these games: {dict(actual)}"
+            + (f"; the tokens of these are used: {sorted(taken)}" if taken else "")
+        )
         self.actual = actual
+        self.taken = frozenset(taken)
+
+
+class Fenced(Exception):
+    """A write to shards that another daemon owns by now. Nothing of it was written.
+
+    :ivar shards: those of the write that this daemon does not own.
+    """
+
+    def __init__(self, shards: Collection[int]) -> None:
+        super().__init__(f"another daemon owns the shards {sorted(shards)}")
+        self.shards = frozenset(shards)
+
+
+class Unreachable(Exception):
+    """A database that could not be reached for long. The cause is the driver's error. Nothing was done."""
+
+
+class OutcomeUnknown(Exception):
+    """A lost connection to the database during a commit, which may or may not have happened."""
 
 
 class GameAppend(Struct, frozen=True, array_like=True, gc=False):
@@ -72,6 +96,9 @@ class Store(Protocol):
         """Write a batch durably in one transaction, all or nothing; no two appends are for the same game.
 
         :raises Conflicts: some games have conflicts; nothing was written.
+        :raises Fenced: another daemon owns some of the games; nothing was written.
+        :raises OutcomeUnknown: the connection to the database was lost, and it is not known whether it was written.
+        :raises Unreachable: the database could not be reached for long; nothing was written.
         """
 
     def prune(self, seconds: float) -> list[Pruned]:
@@ -82,6 +109,12 @@ class Store(Protocol):
 
     def probe(self) -> None:
         """Write something durably that leaves nothing behind; raise the errors that :meth:`write` would."""
+
+    def patiently(self, read: Callable[[], _T]) -> _T:
+        """Return what a read returns; try again, for a while, if the database cannot be reached.
+
+        :raises Unreachable: it could not be reached for long.
+        """
 
     def read(self, work: Callable[[Connection], _T]) -> _T:
         """Run other work with a connection."""

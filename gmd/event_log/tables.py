@@ -116,3 +116,64 @@ players = Table(
     Column("ranked", Boolean, nullable=False, server_default=false()),
     Column("version", Integer, nullable=False, server_default=text("0")),
 )
+
+#: Matches and tournaments, with the latest report of each as JSON.
+contests = Table(
+    "contests",
+    metadata,
+    Column("contest_id", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False),
+    # Who reports it: a registered player, the operator, or (neither) a client without a registered player.
+    Column("player", BigInteger),
+    Column("operator", Boolean, nullable=False),
+    # A digest of owner and token.
+    Column("token", LargeBinary(32), nullable=False),
+    Column("began", Float(53), nullable=False),
+    Column("changed", Float(53), nullable=False),
+    Column("report", Text, nullable=False),
+)
+
+#: Matches that several machines play together.
+matches = Table(
+    "matches",
+    metadata,
+    # Random, and never used again; not a row's own number in SQLite.
+    Column("match_id", BigInteger, primary_key=True, autoincrement=False),
+    # Whose it is, as in contests.
+    Column("player", BigInteger),
+    Column("operator", Boolean, nullable=False),
+    # A digest of owner and token.
+    Column("token", LargeBinary(32), nullable=False, unique=True),
+    # A JSON array of texts: all workers have the same.
+    Column("arguments", Text, nullable=False),
+    # How many games are planned, and for how many there are rows: the first ones of the plan.
+    Column("planned", Integer, nullable=False),
+    Column("listed", Integer, nullable=False),
+    # The match is decided after this game; null: it is not decided.
+    Column("decided", Integer),
+    Column("began", Float(53), nullable=False),
+    Column("changed", Float(53), nullable=False),
+)
+
+#: The games of these matches that have been handed out, or are the next ones.
+match_games = Table(
+    "match_games",
+    metadata,
+    Column("match_id", BigInteger, primary_key=True, autoincrement=False),
+    # In the match's plan, from 1.
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # The worker that holds it until a time in seconds since 1970; once there is a result, the one that played it.
+    Column("worker", String(64)),
+    Column("until", Float(53), nullable=False),
+    # Null until it is over.
+    Column("result", String(8)),
+    Column("game_id", BigInteger),
+    Column("detail", Text),
+    # Has only the few games that are not over.
+    Index(
+        "match_games_open",
+        "match_id",
+        "number",
+        sqlite_where=text("result IS NULL"),
+        postgresql_where=text("result IS NULL"),
+    ),
+)

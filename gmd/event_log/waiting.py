@@ -18,14 +18,14 @@ from .tables import events, games
 _SEATS = (games.c.player_white, games.c.player_black)
 #: No index holds a computed value, so this forces the index by status, which finds few games; an index of players would
 #: find very many.
-_HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
+HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
 _AWAITS_CONTACT = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
 
-_PLAYING = select(games.c.game_id, *_SEATS).where(games.c.status == "live", _HAS_REGISTERED)
+_PLAYING = select(games.c.game_id, *_SEATS).where(games.c.status == "live", HAS_REGISTERED)
 _UNANSWERED = (
     select(games.c.game_id, events.c.event)
     .join(events, events.c.game_id == games.c.game_id)
-    .where(or_(games.c.status == "open", _AWAITS_CONTACT), _HAS_REGISTERED)
+    .where(or_(games.c.status == "open", _AWAITS_CONTACT), HAS_REGISTERED)
     .order_by(games.c.game_id, events.c.seq)
 )
 

@@ -30,12 +30,22 @@ from .game import GAME_BYTES, Decision, Snapshot, seat_name
 from .hidden import HiddenGame, SeatViews, Seen
 from .knowledge import Actions, SeatKnowledge
 from .position import Position, only, pack_unchecked, settled
-from .rbc_knowledge import MoveMade, Pair, ReconSnapshot, SenseMade, T, knowledge_of_seat
+from .rbc_knowledge import (
+    MoveMade,
+    Observed,
+    Pair,
+    ReconSnapshot,
+    SenseMade,
+    T,
+    knowledge_of_seat,
+    pack_cells,
+    unpack_cells,
+)
 from .retries import Accepted, move_shown_again, shown_again
 from .win_reasons import reason_of
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
-TURN_BYTES = 190
+TURN_BYTES = 250
 
 #: UCI's null move: a pass.
 PASS = Move.null().uci()
@@ -65,6 +75,7 @@ class RbcGame(HiddenGame):
         self.seat_views = SeatViews(only, own_pieces.show_own)
         self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
+        self._seen: list[bytes] = []  # what each turn's sense has shown
         self._sensed: list[Accepted | None] = [None, None]
         self._done: list[Accepted | None] = [None, None]
         self._stand(self._verdict(), (None, None), (None, None))
@@ -93,6 +104,22 @@ class RbcGame(HiddenGame):
 
     def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> SeatKnowledge:
         return self.knowledge_of(shown, seat)
+
+    def observations(self, seat: Color) -> list[Observed]:
+        """Return everything that a seat has learnt so far, step by step."""
+        found: list[Observed] = []
+        turns = self.recon.turns
+        for ply in range(len(turns) + 1):
+            if self.turn_at(ply) != seat:
+                continue
+            if ply:
+                found.append(Observed("opponent", opponent_capture=turns[ply - 1].capture_square))
+            if ply < len(self._seen):
+                found.append(Observed("sense", unpack_cells(self._seen[ply])))
+            if ply < len(turns):
+                turn = turns[ply]
+                found.append(Observed("move", move=(turn.requested, turn.taken, turn.capture_square)))
+        return found
 
     def phase_at(self, shown: Snapshot) -> Phase:
         return cast(ReconSnapshot, shown).phase
@@ -164,7 +191,9 @@ class RbcGame(HiddenGame):
         seat, before = self.turn, self.now
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
-        sensed = SenseMade(before.ply, event.square, tuple(self.recon.sense(event.square)))
+        cells = self.recon.sense(event.square)
+        self._seen.append(pack_cells(cells))
+        sensed = SenseMade(before.ply, event.square, tuple(cells))
         self.now = structs.replace(before, phase="move", senses=_with(before.senses, seat, sensed))
         self._sensed[seat] = Accepted(Sense, before.ply, event.square, before.position, self.now)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 import chess
 from chess import Color, Move, Square
@@ -35,6 +36,33 @@ class MoveMade(Struct, frozen=True, gc=False):
     requested: Move | None
     taken: Move | None
     capture_square: Square | None
+
+
+class Observed(NamedTuple):
+    """What a side has learnt in a step of the game: of the opponent's turn, of its own sense, or of its own move.
+
+    :ivar cells: the squares sensed, after a sense.
+    :ivar move: the move as requested and as made, and where it captured, after a move.
+    :ivar opponent_capture: where the opponent captured, after the opponent's turn.
+    """
+
+    step: Literal["opponent", "sense", "move"]
+    cells: Sequence[Cell] = ()
+    move: tuple[Move | None, Move | None, Square | None] = (None, None, None)
+    opponent_capture: Square | None = None
+
+
+def pack_cells(cells: Iterable[Cell]) -> bytes:
+    """Pack the squares of a sense, two bytes each."""
+    return b"".join(
+        bytes((square, 0 if piece is None else piece.piece_type + 8 * piece.color)) for square, piece in cells
+    )
+
+
+def unpack_cells(packed: bytes) -> list[Cell]:
+    """Return what :func:`pack_cells` has packed."""
+    codes = zip(packed[::2], packed[1::2], strict=True)
+    return [(square, chess.Piece(code & 7, code > 8) if code else None) for square, code in codes]
 
 
 class ReconSnapshot(Snapshot, frozen=True, gc=False):

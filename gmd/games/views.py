@@ -23,6 +23,8 @@ from .game import Game, Snapshot, seat_name
 from .hidden import HiddenGame
 from .knowledge import Actions
 from .notation import pgn_termination, run_through, time_control, write_pgn_steps
+from .rbc import RbcGame
+from .rbc_knowledge import Observed
 from .rbc_record import record_steps
 from .variants import VARIANTS
 
@@ -207,6 +209,11 @@ def actions(game: Game, viewer: Viewer) -> Actions:
     if game.over or viewer.seat != game.turn or not game.begun:
         return Actions()
     return game.actions()
+
+
+def observations(game: Game, seat: chess.Color) -> list[Observed] | None:
+    """Return everything that a seat of a game of rbc has learnt so far; None for a game of another variant."""
+    return game.observations(seat) if isinstance(game, RbcGame) else None
 
 
 class History(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gm_protocol.contests import ReportContest
 from gm_protocol.lobby import Accept, Challenge, Decline, ListInvitations, Pair, Seek, Settings
 from gm_protocol.messages import (
     EndGame,
@@ -21,11 +22,13 @@ from gm_protocol.messages import (
 )
 from gm_protocol.players import ListPlayers, Register, Rekey, Revoke
 from gm_protocol.ranked import GetLeaderboard
+from gm_protocol.work import TakeWork
 from gmd.requests.games import Handler, in_game
 
 from .accept import accept
 from .actions import actions
 from .challenge import challenge
+from .contest import contest
 from .decline import decline
 from .end_game import end_game, names_seat
 from .games import games
@@ -47,6 +50,7 @@ from .sense import sense
 from .settings import settings
 from .state import state
 from .wait import wait
+from .work import work
 
 #: Handlers by the request's type, whose tag is the kind.
 HANDLERS: dict[type[Request], Handler] = {
@@ -75,4 +79,6 @@ HANDLERS: dict[type[Request], Handler] = {
     ListInvitations: invitations,
     Pair: pair,
     GetLeaderboard: leaderboard,
+    ReportContest: contest,
+    TakeWork: work,
 }

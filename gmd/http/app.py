@@ -1,28 +1,36 @@
-"""The litestar application: all routes, and the handlers of errors."""
+"""The litestar applications: all routes, and the handlers of errors.
+
+Litestar examines every handler when it makes an application, which takes 45 ms. So the daemons of a process share
+one, and each request's scope names its daemon.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from litestar import Litestar, Router
-from litestar.datastructures import State
+from litestar import Litestar, Request, Response, Router
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
+from litestar.routes import BaseRoute
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ControllerRouterHandler
+from litestar.types import ControllerRouterHandler, Receive, Scope, Send
+from prometheus_client import CollectorRegistry
 
 from gm_protocol.errors import GmError
 from gmd.in_process import Refused
 from gmd.version import VERSION
 
-from .backend import Backend, Vitals
+from .backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
 from .bodies import JsonRequest
 from .errors import failed, refused
 from .exporter import make_registry
 from .guests import guest_of, registered
+from .intake import REFUSED
 from .numbers import digits_alone
 from .refusals import Unusual, refusal
 from .routes import games, health, invitations, leaderboard, metrics, turns, users, version
@@ -87,18 +95,55 @@ HEALTH_ROUTES = (health.healthz, metrics.metrics)
 ROUTES = (*HEALTH_ROUTES, API)
 
 
-def make_app(backend: Backend) -> Litestar:
+class App:
+    """The application of one daemon's port.
+
+    :ivar backend: the daemon.
+    """
+
+    def __init__(self, litestar: Litestar, backend: Vitals) -> None:
+        self.backend = backend
+        self._litestar = litestar
+        self._daemon = ServedDaemon(backend, make_registry(backend))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        name_daemon(scope, self._daemon)
+        await self._litestar(scope, receive, send)
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """All routes."""
+        return self._litestar.routes
+
+    @property
+    def exception_handlers(self) -> Mapping[Any, Any]:
+        """The handlers of errors, by the error's class or status."""
+        return self._litestar.exception_handlers
+
+
+def make_app(backend: Backend) -> App:
     """Return the application for one daemon. A handler reaches the daemon by a parameter ``backend: FromDaemon``."""
-    settings, routes = _settings(backend), list[ControllerRouterHandler](ROUTES)
     if backend.site is not None:
-        from .pages.error_pages import refused_anywhere  # these import jinja2
+        from .pages.rendering import templates
+
+        backend.site.templates = templates()
+    return App(litestar_app(backend.site is not None), backend)
+
+
+@cache
+def litestar_app(pages: bool) -> Litestar:
+    """Return the routes of all daemons of this process, with or without pages."""
+    settings, routes = _settings(), list[ControllerRouterHandler](ROUTES)
+    if pages:
+        from .pages.error_pages import refusal_anywhere, refused_anywhere  # these import jinja2
         from .pages.rendering import template_config
         from .pages.routes import PAGE_ROUTES
 
         routes.append(PAGE_ROUTES)
         settings["exception_handlers"][HTTPException] = refused_anywhere
-        settings["template_config"] = template_config(backend.site)
-    return Litestar(
+        settings["template_config"] = template_config()
+    app = Litestar(
         routes,
         **settings,
         middleware=[digits_alone],
@@ -116,20 +161,51 @@ def make_app(backend: Backend) -> Litestar:
             ),
         ),
     )
+    _answer_refused(app, refusal_anywhere if pages else refusal)
+    return app
 
 
-def make_health_app(vitals: Vitals) -> Litestar:
+def make_health_app(vitals: Vitals) -> App:
     """Return the application of the health port."""
-    return Litestar(HEALTH_ROUTES, **_settings(vitals), openapi_config=None)
+    return App(_litestar_health_app(), vitals)
 
 
-def _settings(vitals: Vitals) -> dict[str, Any]:
+@cache
+def _litestar_health_app() -> Litestar:
+    app = Litestar(HEALTH_ROUTES, **_settings(), openapi_config=None)
+    _answer_refused(app, refusal)
+    return app
+
+
+def _answer_refused(app: Litestar, refuse: Callable[[Request[Any, Any, Any], GmError], Response[Any]]) -> None:
+    """Have an application say why the intake refuses a request, as it says why a route does.
+
+    :param refuse: says why the daemon refuses it.
+    """
+    handle, answer = app.asgi_handler, app.exception_handlers[HTTPException]
+
+    async def handle_or_refuse(scope: Scope, receive: Receive, send: Send) -> None:
+        found: Any = (scope["extensions"] or {}).get(REFUSED)
+        if found is None:
+            await handle(scope, receive, send)
+            return
+        request = JsonRequest(scope, receive, send)
+        if "error" in found:
+            await refuse(request, found["error"]).to_asgi_response(None, request)(scope, receive, send)
+            return
+        status, reason = found["status"], found["reason"]
+        error = HTTPException(status_code=status, detail=reason, headers={"connection": "close"})
+        await answer(request, error).to_asgi_response(None, request)(scope, receive, send)
+
+    app.asgi_handler = handle_or_refuse
+
+
+def _settings() -> dict[str, Any]:
     """Return the settings that both applications share."""
-    registry = make_registry(vitals)
     return {
         "dependencies": {
-            "backend": Provide(lambda: vitals, sync_to_thread=False),
-            "registry": Provide(lambda: registry, sync_to_thread=False),
+            "backend": Provide(_backend, sync_to_thread=False),
+            "registry": Provide(_registry, sync_to_thread=False),
         },
         "exception_handlers": {
             GmError: refusal,
@@ -139,9 +215,16 @@ def _settings(vitals: Vitals) -> dict[str, Any]:
             HTTP_500_INTERNAL_SERVER_ERROR: failed,
         },
         "request_class": JsonRequest,
-        "state": State({"backend": vitals}),
         "logging_config": None,  # the daemon's log is configured elsewhere
         # Set explicitly: otherwise an environment variable could turn it on, and errors would then show our internals.
         "debug": False,
         "pdb_on_exception": False,
     }
+
+
+def _backend(scope: Scope) -> Any:
+    return daemon_of(scope).backend
+
+
+def _registry(scope: Scope) -> CollectorRegistry:
+    return daemon_of(scope).registry

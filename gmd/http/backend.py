@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from litestar.connection import ASGIConnection
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
+from prometheus_client import CollectorRegistry
 
 from gmd.in_process import InProcessClient
 from gmd.players.credentials import Credentials
+from gmd.proxies import Proxies
 from gmd.services import Services
 
 from .claims import Claims
-from .peers import Proxies
 
 if TYPE_CHECKING:
     from .pages.site import Site
@@ -73,6 +75,8 @@ class Backend(Vitals):
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
+    #: Whether only this machine's users reach the pages: HTTP listens on loopback addresses, behind no proxy.
+    is_private: bool
     #: What the pages share; None where there are none.
     site: Site | None = None
 
@@ -81,6 +85,35 @@ class Backend(Vitals):
         """What the pages share, for routes of pages, which exist only where there are pages."""
         assert self.site is not None
         return self.site
+
+
+class ServedDaemon(NamedTuple):
+    """The daemon whose port a request came to, and its metrics."""
+
+    backend: Vitals
+    registry: CollectorRegistry
+
+
+#: The name in a request's scope of the daemon that serves it.
+_DAEMON = "gmd.daemon"
+
+
+def name_daemon(scope: Any, daemon: ServedDaemon) -> None:
+    """Note in a request's scope which daemon serves it."""
+    scope[_DAEMON] = daemon
+
+
+def daemon_of(scope: Any) -> ServedDaemon:
+    """Return the daemon that serves a request."""
+    daemon: ServedDaemon = scope[_DAEMON]
+    return daemon
+
+
+def backend_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Backend:
+    """Return the daemon that serves a request, for guards and handlers of errors, which have no parameters."""
+    backend = daemon_of(connection.scope).backend
+    assert isinstance(backend, Backend)
+    return backend
 
 
 #: The types of a handler's parameter ``backend``: the whole daemon, or only its health and counters.

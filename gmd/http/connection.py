@@ -23,13 +23,14 @@ from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience, Sending
 from gmd.places import IN_USE, Place, Value
+from gmd.proxies import Proxies
 from gmd.tls import CONNECTION_BYTES
 
 from .errors import encoded, refusal, whole_response
 from .intake import Intake
-from .peers import Proxies
 from .plain import Plain
-from .shortcut import Shortcut
+from .shortcut import Shortens
+from .streaming import Stream, Wire, bound_buffers, head_of
 from .strict import StrictConnection
 
 #: The most bytes read from the network at once.
@@ -88,7 +89,7 @@ class Connection:
         stream: trio.abc.Stream,
         transport: trio.SocketStream,
         app: ASGIFramework,
-        shortcut: Shortcut | None,
+        shortcut: Shortens | None,
         config: Config,
         context: WorkerContext,
         limits: Limits,
@@ -126,7 +127,14 @@ class Connection:
         self._ahead = b""
         self._reading = PatientScope(loop_time.now() + self._seconds)
         self._intake = Intake(
-            app, limits.max_message, self._seconds, self._reading, self._gone, self._begin, reader.give_way
+            app,
+            limits.max_message,
+            self._seconds,
+            self._reading,
+            self._gone,
+            self._begin,
+            reader.give_way,
+            self._run_stream,
         )
         self._memory = memory
         self._proxies = proxies
@@ -135,22 +143,24 @@ class Connection:
         #: Bytes received since the end of the last request; and whether anything was sent.
         self._arrived = 0
         self._is_answered = False
+        #: Whether its response is a stream, which lasts until either side ends it.
+        self._is_streaming = False
         #: Why the connection was cut off, if it was.
         self._cut: TooMany | None = None
 
     def stop(self) -> None:
         """Finish the request in progress, if any; hypercorn then closes, since its context is terminated."""
-        if self._idle:
+        if self._idle or self._is_streaming:
             self._reading.cancel()
 
     def evict(self, error: TooMany) -> bool:
-        """End the connection unless a request is being answered; return whether it was ended.
+        """End the connection unless a request is being answered, other than by a stream; return whether it was ended.
 
         :param error: answers a request that has arrived only in part.
         """
         if self._place.value in IN_USE:
             return False
-        if not self._is_between_requests:
+        if not self._is_between_requests and not self._is_streaming:
             self._last_response = refusal(error)
         self._reading.cancel()
         return True
@@ -237,7 +247,7 @@ class Connection:
         """Whether hypercorn holds no part of a request."""
         return self._idle and not self._http.connection.trailing_data[0]
 
-    async def _take_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
+    async def _take_plain(self, shortcut: Shortens, request: Plain, data: bytes) -> None:
         """Answer a request by the shortcut once its body is whole; leave one whose body does not come to hypercorn."""
         self._idle, self._reading.deadline = False, inf
         is_late = False
@@ -251,7 +261,7 @@ class Connection:
         if is_late:
             await self._intake.give_up()
 
-    async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
+    async def _answer_plain(self, shortcut: Shortens, request: Plain, data: bytes) -> None:
         self._ahead = data[request.end :]
         self._begin()
         await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))
@@ -284,6 +294,29 @@ class Connection:
                 return
             self._ahead += data
         await trio.sleep_forever()  # a peer that still sends this much has not closed
+
+    async def _run_stream(self, stream: Stream, head_only: bool) -> None:
+        """Send a stream as the response, and end the connection after it."""
+        self._is_streaming = self._is_answered = True
+        self._place.rest(Value.PLAYER if stream.plays else Value.IDLE, loop_time.now())
+        bound_buffers(self._transport)
+        descriptor = self._transport.socket.fileno() if self._stream is self._transport else None
+        wire = Wire(self._sending, descriptor, self._account, self._closed)
+        try:
+            await wire.send(head_of(stream, self._config.response_headers("h11")))
+            if not head_only:
+                await stream.run(wire)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            self._whole.cancel()  # the peer is gone, or does not read
+        finally:
+            stream.close()
+        self._reading.cancel()
+        await trio.lowlevel.checkpoint()
+
+    async def _closed(self) -> None:
+        """Return when the peer has closed while a stream is sent, or has sent more than a client of one may."""
+        while self._arrived < PIECE and await self._receive():
+            pass
 
     async def _take(self, event: Event) -> None:
         """Handle an event of hypercorn's: bytes to send, the beginning or end of a request, or the connection's end."""

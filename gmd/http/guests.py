@@ -19,7 +19,7 @@ from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
 from gmd.requests.session import Authority
 
-from .backend import Backend, FromDaemon
+from .backend import Backend, FromDaemon, backend_of
 from .claims import Claims
 from .intake import ARRIVED
 
@@ -86,7 +86,7 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     :raises Unauthorized: the sender has not authenticated as a player.
     :raises TooMany: too many attempts have failed, or too many are in progress.
     """
-    backend: Backend = connection.app.state.backend
+    backend = backend_of(connection)
     connection.scope["user"] = await admit(
         backend, connection.headers.get("authorization"), peer_of(connection, backend)
     )
@@ -118,7 +118,7 @@ def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler)
 
     :raises ShuttingDown: the daemon is stopping.
     """
-    _check_serving(connection.app.state.backend)
+    _check_serving(backend_of(connection))
 
 
 def _check_serving(backend: Backend) -> None:

@@ -15,11 +15,16 @@ from gmd.logger import get_logger
 from gmd.loop_time import PatientScope
 
 from .errors import encoded
+from .streaming import TAKE, Stream
 
 logger = get_logger(__name__)
 
 #: The ASGI extension with the time, on the loop's clock, when a request's last byte was read: game clocks use it.
 ARRIVED = "gmd.arrived"
+
+#: The ASGI extension with the reason why a request is refused before it has arrived, or why it cannot be passed on to
+#: another daemon: the application answers a browser, in place of running a handler.
+REFUSED = "gmd.refused"
 
 #: Parts of a body after which other connections get their turns: a part takes some tens of microseconds.
 PARTS = 32
@@ -67,6 +72,7 @@ class Intake:
         gone: Callable[[], Awaitable[None]],
         begin: Callable[[], None],
         give_way: Callable[[], Awaitable[None]],
+        run_stream: Callable[[Stream, bool], Awaitable[None]],
     ) -> None:
         """:param max_body: the size of the largest body, in bytes.
         :param seconds: how long a body may take to arrive.
@@ -74,6 +80,8 @@ class Intake:
         :param gone: returns when the client has closed the connection.
         :param begin: called when a request is whole, before it is answered.
         :param give_way: gives other connections their turns; called between the parts of a body.
+        :param run_stream: sends a stream in place of a response (only its head if the second argument is True), and
+            ends the connection.
         """
         self._app = app
         self._max_body = max_body
@@ -82,6 +90,7 @@ class Intake:
         self._gone = gone
         self._begin = begin
         self._give_way = give_way
+        self._run_stream = run_stream
         self._arriving: _Arriving | None = None
 
     async def spawn_app(
@@ -134,9 +143,11 @@ class Intake:
     async def _answer(self, request: _Arriving) -> None:
         self._end_arrival()
         self._begin()
-        scope = request.scope
-        scope["extensions"][ARRIVED] = {"time": loop_time.arrival()}
-        if scope["type"] == "http" and scope["method"] == "HEAD":  # hypercorn then leaves out the body
+        scope: Any = request.scope
+        taken: dict[str, Stream] = {}
+        scope["extensions"] |= {ARRIVED: {"time": loop_time.arrival()}, TAKE: taken}
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
+        if is_head:  # hypercorn then leaves out the body
             scope = {**scope, "method": "GET"}
         receive = self._receiver(bytes(request.body))
         request.body.clear()
@@ -144,7 +155,11 @@ class Intake:
             await self._app(scope, receive, request.send)
         except Exception:
             logger.exception("http request failed")
-        await request.send(None)
+        if "stream" in taken:
+            scope.clear()  # a stream lasts, and litestar's objects hang on the scope
+            await self._run_stream(taken["stream"], is_head)
+        else:
+            await request.send(None)
 
     def _receiver(self, body: bytes) -> Callable[[], Awaitable[ASGIReceiveEvent]]:
         """Return an ASGI receive function that gives the body, and then waits for the client to close."""
@@ -159,8 +174,11 @@ class Intake:
         return receive
 
     async def _refuse(self, request: _Arriving, status: int, reason: str) -> None:
-        """Answer without the application, and close."""
+        """Answer without the application, and close; for a browser the application makes the answer."""
         self._end_arrival()
+        if any(name == b"accept" and b"text/html" in value for name, value in request.scope["headers"]):
+            await self._refuse_browser(request, status, reason)
+            return
         body = encoded(status, reason)
         headers = [
             (b"content-type", b"application/json"),
@@ -169,6 +187,15 @@ class Intake:
         ]
         await request.send({"type": "http.response.start", "status": status, "headers": headers})
         await request.send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def _refuse_browser(self, request: _Arriving, status: int, reason: str) -> None:
+        refusal = {"status": status, "reason": reason}
+        request.scope["extensions"] |= {ARRIVED: {"time": loop_time.arrival()}, REFUSED: refusal}
+        try:
+            await self._app(request.scope, self._receiver(b""), request.send)
+        except Exception:
+            logger.exception("http request failed")
+            await request.send(None)  # hypercorn then says that the server has failed
 
     async def _refuse_websocket(self, request: _Arriving) -> None:
         self._end_arrival()

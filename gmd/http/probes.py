@@ -11,11 +11,11 @@ from hypercorn.typing import ASGIFramework
 from gmd.config import Config
 from gmd.listening import is_local
 from gmd.logger import get_logger
+from gmd.proxies import Proxies
 
 from .app import make_health_app
 from .backend import Vitals
 from .lag import watch_lag
-from .peers import Proxies
 from .server import HttpServer
 
 logger = get_logger(__name__)

@@ -34,6 +34,7 @@ _STATUSES = {
     "no_such_game": HTTP_404_NOT_FOUND,
     "too_many": HTTP_503_SERVICE_UNAVAILABLE,
     "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
+    "moved": HTTP_503_SERVICE_UNAVAILABLE,
     "internal": HTTP_500_INTERNAL_SERVER_ERROR,
 }
 

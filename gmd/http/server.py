@@ -23,13 +23,13 @@ from gmd.logger import get_logger
 from gmd.memory_ledger import MemoryLedger
 from gmd.patience import Patience
 from gmd.places import Place, Places
+from gmd.proxies import Proxies
 from gmd.tls import Certificate
 
 from .connection import Connection
 from .errors import refusal, whole_response
-from .peers import Proxies
 from .reserve import health_alone
-from .shortcut import Shortcut
+from .shortcut import Shortens
 
 logger = get_logger(__name__)
 
@@ -39,6 +39,8 @@ IDLE_SECONDS = 5.0
 #: Connections read beyond the limit, so that health and metrics are still answered; and for how many seconds.
 RESERVE = 64
 RESERVE_SECONDS = 2.0
+#: Bytes that the head of a request may have more when another daemon passes it on.
+MORE_HEAD = 1_024
 
 
 class HttpServer:
@@ -59,6 +61,7 @@ class HttpServer:
         share: int | None = None,
         name: str = "http_max_connections",
         scheduler: FairScheduler | None = None,
+        for_daemons: bool = False,
     ) -> None:
         """:param memory: the accounts of what connections hold.
         :param patience: how long a client may take to read a response.
@@ -67,6 +70,7 @@ class HttpServer:
         :param share: the most connections from one address; without it, as many as from all.
         :param name: the name of the setting with the limit.
         :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
+        :param for_daemons: whether its connections are from other daemons, which add to heads and keep connections.
         """
         self._limits = limits
         self._memory = memory
@@ -86,6 +90,9 @@ class HttpServer:
         )
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
+        if for_daemons:
+            self._config.h11_max_incomplete_size += MORE_HEAD
+            self._config.keep_alive_max_requests = 1 << 62
         self._empty = trio.Event()
 
     @property
@@ -108,7 +115,7 @@ class HttpServer:
         app: ASGIFramework,
         listeners: Sequence[trio.SocketListener],
         connections: trio.Nursery,
-        shortcut: Shortcut | None = None,
+        shortcut: Shortens | None = None,
     ) -> None:
         """Accept until cancelled; the connections live on in their own nursery.
 
@@ -116,9 +123,9 @@ class HttpServer:
         """
 
         def begin(stream: trio.SocketStream) -> None:
-            connections.start_soon(self._handle, stream, app, shortcut)
+            connections.start_soon(self.serve, stream, app, shortcut)
 
-        connections.start_soon(self._admission.lingering.run)
+        self.begin(connections)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -127,6 +134,10 @@ class HttpServer:
         async with trio.open_nursery() as nursery:
             for listener in listeners:
                 nursery.start_soon(accept_and_close, listener)
+
+    def begin(self, connections: trio.Nursery) -> None:
+        """Begin what :meth:`serve` needs, which :meth:`run` does by itself."""
+        connections.start_soon(self._admission.lingering.run)
 
     def _note_short(self, error: OSError) -> None:
         logger.warning("cannot accept", reason=error.strerror, connections=len(self._connections))
@@ -143,9 +154,11 @@ class HttpServer:
                 await self._empty.wait()
             await self._admission.lingering.wait_none()
 
-    async def _handle(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+    async def serve(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortens | None) -> None:
+        """Serve a connection that was accepted until it ends, and close it."""
         try:
-            peer = self._proxies.client_of(stream.socket.getpeername()[:2])
+            name = stream.socket.getpeername()
+            peer = self._proxies.client_of(name[:2] if name else None)  # a socket of this machine has no name
             with trio.CancelScope() as scope:
                 await self._admit(Incoming(stream, peer, scope), app, shortcut)
         except (OSError, trio.BrokenResourceError):
@@ -157,7 +170,7 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
             self._empty.set()
 
-    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortens | None) -> None:
         """Serve a connection in a place, or in the reserve where none is free."""
         if (short := self._admission.shortage(incoming)) is not None:
             await self._admission.refuse(incoming, short)
@@ -191,7 +204,7 @@ class HttpServer:
         incoming: Incoming,
         place: Place,
         app: ASGIFramework,
-        shortcut: Shortcut | None,
+        shortcut: Shortens | None,
         limits: Limits,
     ) -> None:
         transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, place)

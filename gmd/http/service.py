@@ -16,6 +16,7 @@ from gmd.listening import is_local
 from gmd.logger import get_logger
 from gmd.places import share_of
 from gmd.players.credentials import Credentials
+from gmd.proxies import Proxies
 from gmd.services import Services
 from gmd.tls import Certificate
 
@@ -26,9 +27,9 @@ from .lag import watch_lag
 from .pages.secret import session_key
 from .pages.site import Site
 from .pages.visitor import Sessions
-from .peers import Proxies
+from .proxy.service import OtherDaemons
 from .server import HttpServer
-from .shortcut import Shortcut
+from .shortcut import Shortcut, Shortens
 
 logger = get_logger(__name__)
 
@@ -38,6 +39,7 @@ class HttpService:
 
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar shortcut: answers plain requests for games.
+    :ivar others: passes requests on to other daemons and takes theirs; None for a daemon that is alone.
     :ivar site: what its pages share; None without pages.
     """
 
@@ -96,11 +98,17 @@ class HttpService:
             credentials=Credentials(services.authenticator),
             proxies=proxies,
             claims=self.claims,
+            is_private=is_private and not config.trusted_proxies,
             site=self.site,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)
-        self.shortcut = Shortcut(app, backend)
+        self.shortcut: Shortens = Shortcut(app, backend)
+        self.others: OtherDaemons | None = None
+        if services.cluster is not None:
+            self.others = OtherDaemons(config, services, services.cluster, self._app, Shortcut(app, backend), self.site)
+            vitals.http_ports["daemons"] = self.others.server
+            self._app, self.shortcut = self.others.app, self.others.shortcut
 
     @property
     def connections(self) -> int:
@@ -121,17 +129,28 @@ class HttpService:
         """Accept until cancelled; the connections live on in their own nursery."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch_lag, self._lag)
+            if self.site is not None:
+                nursery.start_soon(self.site.live.run)
+            if self.others is not None:
+                nursery.start_soon(self.others.run, connections)
             nursery.start_soon(self._server.run, self._app, self._listeners, connections, self.shortcut)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""
-        await self._server.stop(patience)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._server.stop, patience)
+            if self.others is not None:
+                nursery.start_soon(self.others.server.stop, patience)
 
 
 def _site_of(config: Config, services: Services) -> Site | None:
     """Return what the pages share; None without pages."""
     if not config.pages:
         return None
-    return Site(
-        Sessions(services.authenticator.registry, services.spectators, session_key(data_directory(config.data)))
-    )
+    registry = services.authenticator.registry
+    cluster = services.cluster
+    key = session_key(data_directory(config.data)) if cluster is None else cluster.pages_key
+    site = Site(Sessions(registry, services.spectators, key))
+    registry.when_changed(site.live.recheck)
+    services.lobby.games.feed.when_seats_change(site.live.seats_changed)
+    return site

@@ -7,12 +7,12 @@ application's own handlers, parameters and error handlers. It leaves a route wit
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-from litestar import Litestar, Request, Response
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
 from litestar.routes import HTTPRoute
@@ -21,6 +21,7 @@ from litestar.typing import FieldDefinition
 
 from gmd import loop_time
 
+from .app import App
 from .backend import Backend
 from .bodies import read_body
 from .guests import Guest, admit, registered
@@ -44,13 +45,23 @@ class _Route:
     template: str
 
 
+class Shortens(Protocol):
+    """What answers plain requests without the application: :class:`Shortcut`, or another daemon's."""
+
+    def find(self, data: bytes) -> Plain | None:
+        """Return the head at the beginning of some bytes; None for what is left to the application."""
+
+    async def answer(self, request: Plain, body: bytes, client: tuple[str, int] | None) -> bytes:
+        """Return the response to a request that :meth:`find` has returned, and whose body is whole."""
+
+
 class Shortcut:
     """Answers plain requests for the games of an application."""
 
-    def __init__(self, app: Litestar, backend: Backend) -> None:
+    def __init__(self, app: App, backend: Backend) -> None:
         self._backend = backend
         self._max_body = backend.services.limits.max_message
-        self._errors: dict[Any, Any] = app.exception_handlers
+        self._errors: Mapping[Any, Any] = app.exception_handlers
         self._routes: dict[tuple[str, str], _Route] = {
             (method, route.path_format.removeprefix(_GAME)): found
             for route in app.routes
@@ -66,19 +77,29 @@ class Shortcut:
             return None
         return found if found.end - found.start <= self._max_body else None
 
-    async def answer(self, request: Plain, body: bytes, client: tuple[str, int] | None) -> bytes:
+    async def answer(
+        self, request: Plain, body: bytes, client: tuple[str, int] | None, arrived: float | None = None
+    ) -> bytes:
         """Return the response to a request that :meth:`find` has returned, and whose body is whole.
 
         :param client: the other end of the connection.
+        :param arrived: when the body was whole, in the loop's time; None for now.
         """
         route = self._routes[request.method, request.what]
         try:
-            return response(route.status, msgspec.json.encode(await self._ask(route, request, body, client)))
+            return response(route.status, msgspec.json.encode(await self._ask(route, request, body, client, arrived)))
         except Exception as error:
-            return self._refusal(error, request, route)
+            return self.refusal(error, request)
 
-    async def _ask(self, route: _Route, request: Plain, body: bytes, client: tuple[str, int] | None) -> Any:
-        arrived, headers = loop_time.arrival(), request.headers
+    async def _ask(
+        self,
+        route: _Route,
+        request: Plain,
+        body: bytes,
+        client: tuple[str, int] | None,
+        arrived: float | None,
+    ) -> Any:
+        arrived, headers = loop_time.arrival() if arrived is None else arrived, request.headers
         forwarded = headers.get(b"x-forwarded-for")
         peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")
@@ -93,8 +114,9 @@ class Shortcut:
             given["data"] = read_body(body, route.body)
         return await route.handler(**given)
 
-    def _refusal(self, error: Exception, request: Plain, route: _Route) -> bytes:
+    def refusal(self, error: Exception, request: Plain) -> bytes:
         """Return the application's response to an error."""
+        route = self._routes[request.method, request.what]
         kind = next((each for each in type(error).__mro__ if each in self._errors), HTTP_500_INTERNAL_SERVER_ERROR)
         scope: Any = {
             "type": "http",

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from gm_protocol.errors import NotAvailable, TooMany
-from gmd import loop_time
-from gmd.arbiter import Arbiter
-from gmd.games.commands import CallOff
+from gmd.all_games import AllGames
 from gmd.players.registry import Registry
 
 from .book import Book
@@ -37,8 +35,8 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
 class Admission:
     """Admits invitations within the limits; beyond them, one displaces another of an inviter who sent more."""
 
-    def __init__(self, arbiter: Arbiter, registry: Registry, book: Book, limits: LobbyLimits) -> None:
-        self._arbiter = arbiter
+    def __init__(self, games: AllGames, registry: Registry, book: Book, limits: LobbyLimits) -> None:
+        self._games = games
         self._registry = registry
         self._book = book
         self._limits = limits
@@ -103,14 +101,4 @@ class Admission:
     async def _displace(self, player: int, asker: Asker, *, counts: bool) -> None:
         game_id = self._book.inbox(player).to_displace(asker, counts=counts)
         if game_id is not None:
-            await self.expire(game_id)
-
-    async def expire(self, game_id: int) -> None:
-        """Call off a game that has not begun, as if its time were up; return when that is durable.
-
-        :raises GmError: the log failed.
-        """
-        live = await self._arbiter.live_game(game_id)
-        self._arbiter.act(live, CallOff(None), loop_time.now())
-        if live.commit is not None:
-            await live.commit.wait()
+            await self._games.expire(game_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 from gmd.players.account import is_registered
 
 from .fair_order import FairOrder, Place
@@ -21,6 +21,9 @@ class _Sets:
 
     def __init__(self) -> None:
         self._games: dict[int, set[int]] = {}
+
+    def games(self) -> set[int]:
+        return set().union(*self._games.values())
 
     def size(self, player: int) -> int:
         return len(self._games.get(player, ()))
@@ -60,7 +63,13 @@ class Book:
 
     # --- Updates ------------------------------------------------------------------------------------------------
 
-    def note(self, game: Game) -> None:
+    def clear(self) -> None:
+        """Forget everything, before the log is read again."""
+        for index in (self._inboxes, self._outboxes, self._accepted, self._ready):
+            index.clear()
+        self._in_hand, self._out = _Sets(), _Sets()
+
+    def note(self, game: GameNote) -> None:
         """Update the index when a game was created, joined or ended, once that is durable."""
         players = _registered(game.named)
         if players:
@@ -73,32 +82,32 @@ class Book:
         for player in _registered(players):
             self._in_hand.put(player, game_id, there=True)
 
-    def expect(self, game: Game, source: str = "") -> None:
+    def expect(self, game: GameNote, source: str = "") -> None:
         """Count a new game that is not durable yet; it is not shown.
 
         :param source: the inviter's address, as :func:`gmd.addresses.source_of` returns it.
         """
         self._count(game, _registered(game.named), source)
 
-    def lost(self, game: Game) -> None:
+    def lost(self, game: GameNote) -> None:
         """Remove an expected game whose commit has failed."""
         for player in _registered(game.named):
             self._in_hand.put(player, game.id, there=False)
             self._drop_received(player, game.id)
-        if (inviter := inviter_of(game)) is not None:
+        if (inviter := inviter_of(game.created)) is not None:
             self._out.put(inviter, game.id, there=False)
 
-    def ready(self, game: Game, player: int) -> None:
+    def ready(self, game: GameNote, player: int) -> None:
         """Note that an invited player knows of a game: it has begun to act in it, or has finished with it."""
         if not game.over and invitation_of(game).accepted_by(player):
             self._ready.setdefault(game.id, set()).add(player)
             if game.begun:
                 self._drop_accepted(player, game.id)
 
-    def _count(self, game: Game, players: Iterable[int], source: str) -> None:
+    def _count(self, game: GameNote, players: Iterable[int], source: str) -> None:
         pending = not game.over and not game.begun
-        counts = not game.over and (game.begun or counts_in_hand(game))
-        asker = Asker(inviter_of(game) if game.created.invited else None, source)
+        counts = not game.over and (game.begun or counts_in_hand(game.created))
+        asker = Asker(inviter_of(game.created) if game.created.invited else None, source)
         for player in players:
             self._in_hand.put(player, game.id, there=counts)
             if pending and game.waits_unbegun(player):
@@ -203,6 +212,11 @@ class Book:
         return [
             game_id for inbox in deep for game_id in list(inbox.shown)[limit:] if inbox[game_id].inviter is not None
         ]
+
+    def unfinished(self) -> set[int]:
+        """Return the games that somebody has in hand, or that are invitations."""
+        pending = (game_id for inbox in self._inboxes.values() for game_id in inbox.game_ids)
+        return self._in_hand.games() | self._out.games() | set(pending)
 
     def in_hand(self, player: int) -> int:
         """Return how many games a player has in hand: live ones, and pending ones of the lobby's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import NamedTuple
 
 from gmd.addresses import source_of
@@ -51,6 +52,11 @@ class Inbox:
 
     def __len__(self) -> int:
         return len(self._asked)
+
+    @property
+    def game_ids(self) -> Collection[int]:
+        """The games of all invitations, durable or not."""
+        return self._asked
 
     def __contains__(self, game_id: int) -> bool:
         """Return whether an invitation waits, durable or not."""

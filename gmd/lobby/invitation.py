@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from gm_protocol.endings import Cause
 from gm_protocol.messages import GameOptions
-from gmd.games.game import Game
+from gmd.games.events import Created
+from gmd.games.game_note import GameNote
 from gmd.players.account import is_registered
 
 #: The status of an invitation. Pending: an answer is missing. Accepted: all have accepted, and the game is live.
@@ -84,13 +85,14 @@ class Invitation(Struct, frozen=True, kw_only=True):
         return any(color in self.invited and color in self.taken for color in self.colors_of(player))
 
 
-def invitation_of(game: Game) -> Invitation:
+def invitation_of(game: GameNote) -> Invitation:
     """Return a game as an invitation."""
-    seating, created = game.seating, game.created
+    created = game.created
+    black, white = game.named
     return Invitation(
         game_id=game.id,
-        white=seating.white,
-        black=seating.black,
+        white=white,
+        black=black,
         invited=tuple(created.invited_sides),
         taken=tuple(seat for seat in chess.COLORS if game.players[seat] is not None),
         status=status_of(game),
@@ -98,13 +100,12 @@ def invitation_of(game: Game) -> Invitation:
         ranked=created.ranked,
         created=created.created,
         lapses=created.lapses,
-        inviter=inviter_of(game),
+        inviter=inviter_of(created),
     )
 
 
-def inviter_of(game: Game) -> int | None:
-    """Return the inviter of a game: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
-    created = game.created
+def inviter_of(created: Created) -> int | None:
+    """Return a game's inviter: a registered player, or :data:`ANYBODY`; None for the server and its operator."""
     inviter = created.asked_by
     if inviter is None and chess.WHITE not in created.invited_sides:
         inviter = created.player_white
@@ -113,16 +114,16 @@ def inviter_of(game: Game) -> int | None:
     return inviter if inviter is None or is_registered(inviter) else ANYBODY
 
 
-def counts_in_hand(game: Game) -> bool:
+def counts_in_hand(created: Created) -> bool:
     """Return whether a game that has not begun counts towards its players' limits of games.
 
     One made by ``new_game`` does not: anybody may make those, and they would lock out players who do not answer.
     """
-    return game.created.lapses is not None and game.created.asked_by is None
+    return created.lapses is not None and created.asked_by is None
 
 
-def status_of(game: Game) -> Status:
+def status_of(game: GameNote) -> Status:
     """Return the status of a game's invitation."""
-    if (ending := game.now.ending) is not None:
+    if (ending := game.ending) is not None:
         return CALLED_OFF_STATUS.get(ending.cause, "finished")
     return "accepted" if game.begun else "pending"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from random import Random, SystemRandom
@@ -13,23 +13,24 @@ import trio
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.options import VARIANT_TRAITS
-from gmd import loop_time
+from gmd.all_games import HERE, AllGames, MadeElsewhere, OwnGames, durably
 from gmd.arbiter import Arbiter
 from gmd.event_log.interface import TokenUse
-from gmd.games.commands import CallOff, Join
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
+from gmd.games.game_note import GameNote, note_of
 from gmd.live_games import LiveGame
 from gmd.players.account import Account, is_registered
 from gmd.players.presence import Presence
 from gmd.players.registry import Registry
-from gmd.quotas import Quotas
+from gmd.quotas import Place, Quotas
 
 from .admission import Admission, LobbyLimits
+from .answers import Answers
 from .book import Book
 from .chores import Chores, do_all
 from .inbox import Asker
-from .invitation import Invitation, invitation_of, inviter_of
+from .invitation import Invitation, inviter_of
 from .offer import Offer, make
 from .offer import terms as make_terms
 from .seeking import Seeking, check_inviter, seated
@@ -39,12 +40,13 @@ from .unanswered import games_of
 LISTED = 100
 
 
-class Lobby:
+class Lobby(Answers):
     """The lobby of registered players; the package's docstring shows its use.
 
     :ivar book: the index of invitations and of games in hand.
     :ivar presence: the present players.
     :ivar limits: the limits of invitations.
+    :ivar games: the server's games.
     :ivar quotas: the limits by address.
     :ivar seeking: the queue of players who seek any opponent.
     """
@@ -57,37 +59,43 @@ class Lobby:
         quotas: Quotas,
         limits: LobbyLimits,
         random: Random | None = None,
+        games: AllGames | None = None,
     ) -> None:
-        """:param random: draws colours where no player chooses one, and the start positions of Chess960."""
+        """:param random: draws colours where no player chooses one, and the start positions of Chess960.
+        :param games: the server's games; None where all are the arbiter's.
+        """
+        super().__init__(arbiter)
+        self.games = games or OwnGames(arbiter)
         self.book = Book()
         self.presence = presence
         self.quotas = quotas
-        self._arbiter = arbiter
         self._registry = registry
         self.limits = limits
-        self._admission = Admission(arbiter, registry, self.book, limits)
+        self._admission = Admission(self.games, registry, self.book, limits)
         self._chores = Chores()
         #: Invitations found at the start without a time to expire, from older logs.
         self._ageless: list[int] = []
         self._random = random or SystemRandom()
         self.seeking = Seeking(self._admission, self.offer, self._chores, self._random)
-        self._on_called_off: list[Callable[[Game, int], None]] = []
-        arbiter.when_seats_change(self._note)
+        self.games.feed.when_seats_change(self._note)
+        self.games.feed.when_ready(self.book.ready)
         registry.when_revoked(self._on_revoked)
 
     # --- Running ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Read the invitations and the live games from the log. The time of each invitation starts again.
+        """Read the invitations and the live games from the log; the time of each invitation starts again.
 
         :raises GmError: the log cannot be read.
         """
-        for playing in await self._arbiter.log.playing():
+        self.book.clear()
+        self._ageless.clear()
+        for playing in await self.games.log.playing():
             self.book.playing(playing.game_id, (playing.white, playing.black))
-        async for game in games_of(await self._arbiter.log.unanswered()):
+        async for game in games_of(await self.games.log.unanswered()):
             self._note(game)
             if game.lapsing and game.created.lapses is not None:
-                self._arbiter.lapse(game.id, game.created.lapses)
+                self.games.lapse(game.id, game.created.lapses)
             elif game.created.invited and not (game.begun or game.over):
                 self._ageless.append(game.id)
 
@@ -96,14 +104,14 @@ class Lobby:
         beyond = self.book.beyond(self.limits.received)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_ageless)
-            nursery.start_soon(do_all, [partial(self._admission.expire, game_id) for game_id in beyond])
+            nursery.start_soon(do_all, [partial(self.games.expire, game_id) for game_id in beyond])
             await self._chores.run()
 
     async def _expire_ageless(self) -> None:
         await trio.sleep(self.limits.kept_seconds)
-        await do_all([partial(self._admission.expire, game_id) for game_id in self._ageless])
+        await do_all([partial(self.games.expire, game_id) for game_id in self._ageless])
 
-    def _note(self, game: Game) -> None:
+    def _note(self, game: GameNote) -> None:
         self.book.note(game)
         players = [player for player in game.named if player is not None]
         if game.over:
@@ -125,7 +133,7 @@ class Lobby:
         await do_all([partial(self._call_off, game_id, player) for game_id in self.book.pending(player)])
 
     async def _call_off(self, game_id: int, player: int) -> None:
-        await self.decline(game_id, player, loop_time.now())
+        await self.games.call_off(game_id, player)
 
     # --- Inviting -----------------------------------------------------------------------------------------------
 
@@ -158,13 +166,15 @@ class Lobby:
         ranked: bool = False,
         token: TokenUse | None = None,
         peer: str = "",
-    ) -> LiveGame:
+        at: int = HERE,
+    ) -> LiveGame | MadeElsewhere:
         """Create a game in which a player has its seat, and invite another player, who is present, to the other seat.
 
         :param opponent: an id or a name.
         :param terms: the game's options, as :func:`~gmd.lobby.offer.terms` returns them.
         :param color: the inviter's colour; None to draw it.
         :param peer: the client, as host:port; an empty one has no limits by address.
+        :param at: the daemon that is to make the game; so in the methods below.
         :raises BadRequest: these two cannot play each other, or not on these terms.
         :raises NotAvailable: the opponent is not present or does not exist, which the error does not distinguish; or it
             has as many games as it takes.
@@ -180,9 +190,9 @@ class Lobby:
         await self._admission.make_way(asker, [account.player])
         await self._admission.make_room("opponent", quote(opponent), account.player, asker)
         white, black = seated(inviter, account.player, color, self._random)
-        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer)
+        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer, at)
 
-    async def offer(self, offer: Offer, peer: str = "") -> LiveGame:
+    async def offer(self, offer: Offer, peer: str = "", at: int = HERE) -> LiveGame | MadeElsewhere:
         """Create the game of an offer; it does not check whether the players have :meth:`room`.
 
         :param peer: the client, as host:port.
@@ -192,24 +202,82 @@ class Lobby:
         """
         versions = self._version(offer.white), self._version(offer.black)
         game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
-        return await _durably(self.open(game, events, offer.token, peer))
+        made = await self.create(game, events, offer.token, peer, at)
+        return made if isinstance(made, MadeElsewhere) else await durably(made)
+
+    async def create(
+        self,
+        game: Game,
+        events: Sequence[AnyEvent],
+        token: TokenUse | None,
+        peer: str,
+        at: int,
+        *,
+        limited: bool = True,
+    ) -> LiveGame | MadeElsewhere:
+        """Open a new game here, as :meth:`open` does; or have another daemon make an invitation, durably.
+
+        A game that begins with moves is opened here: replaying them would take the other daemon too long.
+        """
+        if at != HERE and game.created.invited and len(events) == 1:
+            made = await self._create_elsewhere(game, token, peer, at, limited=limited)
+            if made is not None:
+                return made
+        return self.open(game, events, token, peer, limited=limited)
+
+    async def _create_elsewhere(
+        self, game: Game, token: TokenUse | None, peer: str, at: int, *, limited: bool
+    ) -> MadeElsewhere | None:
+        """Have another daemon make a game, which counts from before it is asked; None if the game is to be made here.
+
+        :raises GmError: as :meth:`open` and :meth:`gmd.all_games.Maker.make` do.
+        """
+        maker = await self.games.maker(at)
+        if maker is None:
+            return None
+        if limited:
+            self._admission.check(_asker(game, peer), _invited_to(game))
+        self.quotas.check_game(peer)
+        game.id = maker.take_id()
+        note = note_of(game)
+        self.quotas.expect(note.id, peer)
+        self.book.expect(note, Asker.at(peer, None).source)
+
+        def lost() -> None:
+            self.quotas.lost(note.id, peer)
+            self.book.lost(note)
+
+        game_id = await maker.make(note.id, game.created, token, lost)
+        if game_id is None:
+            return None
+        game.id = game_id
+        return MadeElsewhere(game)
 
     def open(
-        self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str, *, limited: bool = True
+        self,
+        game: Game,
+        events: Sequence[AnyEvent],
+        token: TokenUse | None,
+        peer: str,
+        *,
+        limited: bool = True,
+        place: Place | None = None,
     ) -> LiveGame:
         """Open a new game, as :meth:`gmd.quotas.Quotas.open` does; an invitation counts from now on.
 
         :param limited: whether the limits of invitations apply.
+        :param place: for a game that invites nobody: what :meth:`gmd.quotas.Quotas.place_for` has returned.
         :raises TooMany: the game would exceed one of them, or a limit by address.
         """
         if not game.created.invited:
-            return self.quotas.open(game, events, token, peer)
+            return self.quotas.open(game, events, token, peer, place)
         if limited:
             self._admission.check(_asker(game, peer), _invited_to(game))
         live = self.quotas.open(game, events, token, peer)
-        self.book.expect(game, Asker.at(peer, None).source)
+        note = note_of(game)
+        self.book.expect(note, Asker.at(peer, None).source)
         if live.commit is not None:
-            live.commit.then(lambda error: None if error is None else self.book.lost(game))
+            live.commit.then(lambda error: None if error is None else self.book.lost(note))
         return live
 
     def _version(self, player: int) -> int:
@@ -233,14 +301,14 @@ class Lobby:
         These are one page of the pending ones, in the fair order; and accepted ones without contact from the player in
         the game since, because the reply may have been lost.
 
-        :param peer: the client, as host:port, which is charged for loading games; so in the methods below.
+        :param peer: the client, as host:port, which is charged for loading games.
         """
         found = []
         for invitation in self.book.accepted(player):
-            live = await self._arbiter.live_game(invitation.game_id, peer)
-            if any(live.game.contacted[seat] for seat in live.game.seats(player)):
-                self.book.ready(live.game, player)
-            elif not live.game.over:
+            game = await self.games.look(invitation.game_id, peer)
+            if any(game.contacted[seat] for seat in game.seats(player)):
+                self.book.ready(game, player)
+            elif not game.over:
                 found.append(invitation)
         inbox = self.book.inbox(player)
         pending = (inbox[game_id] for game_id in inbox.shown)
@@ -248,75 +316,9 @@ class Lobby:
         found += islice(filter(_is_in_reconchess, pending), LISTED)
         return sorted(found, key=lambda invitation: invitation.game_id)
 
-    async def accept(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """Give a player the seat that is kept for it. After a repeated call, return the game even if it is over.
-
-        This is no first contact of the player in the game: see :meth:`ready`.
-
-        :raises NoSuchGame: there is no such game.
-        :raises NotAvailable: the player is not invited to it.
-        :raises GameIsOver: the invitation was called off.
-        """
-        live = await self._invited(game_id, player, peer)
-        invitation = invitation_of(live.game)
-        kept = [color for color in invitation.colors_of(player) if color in invitation.invited]
-        for color in kept:
-            decision = self._arbiter.join(live, Join(player, color), at)
-            if decision.refusal is not None:
-                raise decision.refusal
-        return await _durably(live)
-
-    def ready(self, live: LiveGame, player: int, at: float) -> None:
-        """Note a player's first contact in a game, and do not show it the invitation again."""
-        self._arbiter.note_contact(live, player, at)
-        self.book.ready(live.game, player)
-
-    async def finish(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """Note that a player has finished with an invitation that it accepted.
-
-        If the game is live, this counts as the player's first contact, and its clock runs.
-
-        :raises NoSuchGame: there is no such game.
-        :raises NotAvailable: the player is not invited to it, or has not accepted.
-        """
-        live = await self._invited(game_id, player, peer)
-        if not invitation_of(live.game).accepted_by(player):
-            raise NotAvailable(f"game_id: player {player} has not accepted the invitation to game {game_id}")
-        if not live.game.over:
-            self.ready(live, player, at)
-        return await _durably(live)
-
-    async def decline(self, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
-        """Call off a game that has not begun and that the player is invited to, or has a seat in.
-
-        :raises NoSuchGame: there is no such game.
-        :raises NotAPlayer: the player is neither invited to it nor seated in it.
-        :raises NotAvailable: the game has begun.
-        :raises GameIsOver: the game has ended in another way.
-        """
-        live = await self._arbiter.live_game(game_id, peer)
-        decision = self._arbiter.act(live, CallOff(player), at)
-        if decision.refusal is not None:
-            raise decision.refusal
-        if decision.events:
-            for callback in self._on_called_off:
-                callback(live.game, player)
-        return await _durably(live)
-
-    def when_called_off(self, callback: Callable[[Game, int], None]) -> None:
-        """Call back with every game that a player calls off, and that player; it may not be durable yet."""
-        self._on_called_off.append(callback)
-
-    async def _invited(self, game_id: int, player: int, peer: str) -> LiveGame:
-        live = await self._arbiter.live_game(game_id, peer)
-        invitation = invitation_of(live.game)
-        if not any(color in invitation.invited for color in invitation.colors_of(player)):
-            raise NotAvailable(f"game_id: player {player} is not invited to game {game_id}")
-        return live
-
 
 def _asker(game: Game, peer: str) -> Asker:
-    return Asker.at(peer, inviter_of(game))
+    return Asker.at(peer, inviter_of(game.created))
 
 
 def _is_in_reconchess(invitation: Invitation) -> bool:
@@ -326,13 +328,3 @@ def _is_in_reconchess(invitation: Invitation) -> bool:
 def _invited_to(game: Game) -> list[int]:
     """Return the players that a new game waits for."""
     return [player for player in set(game.named) if player is not None and game.waits_unbegun(player)]
-
-
-async def _durably(live: LiveGame) -> LiveGame:
-    """Return a game once its events so far are durable.
-
-    :raises GmError: the log failed, and the latest events are undone.
-    """
-    if live.commit is not None:
-        await live.commit.wait()
-    return live

@@ -10,6 +10,7 @@ import chess
 
 from gm_protocol.errors import BadRequest, GmError, NotAvailable
 from gm_protocol.messages import NewGame
+from gmd.all_games import HERE, LIGHTEST, MadeElsewhere
 from gmd.event_log.interface import TokenUse
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
@@ -25,27 +26,30 @@ _SERVER = Asker(None)
 
 
 class Seeking:
-    """The queue of players who seek an opponent, and their pairing."""
+    """The queue of players who seek an opponent, and their pairing.
+
+    :ivar queue: the seeks.
+    """
 
     def __init__(
         self,
         admission: Admission,
-        offer: Callable[[Offer, str], Awaitable[LiveGame]],
+        offer: Callable[[Offer, str, int], Awaitable[LiveGame | MadeElsewhere]],
         chores: Chores,
         random: Random,
     ) -> None:
-        """:param offer: creates the game of an offer, requested by a peer.
+        """:param offer: creates the game of an offer, requested by a peer, at a daemon.
         :param random: draws colours where no player chooses one.
         """
         self._admission = admission
         self._offer = offer
         self._chores = chores
         self._random = random
-        self._queue = Queue()
+        self.queue = Queue()
 
     def seeks(self, player: int) -> bool:
         """Return whether a player is in the queue."""
-        return self._queue.find(player) is not None
+        return self.queue.find(player) is not None
 
     def look_again(self, player: int) -> None:
         """Look for an opponent, later, for a player in the queue who may have room again."""
@@ -54,7 +58,7 @@ class Seeking:
 
     def leave(self, player: int) -> None:
         """Remove a player from the queue."""
-        self._queue.drop(player)
+        self.queue.drop(player)
 
     async def seek(
         self,
@@ -64,12 +68,14 @@ class Seeking:
         is_here: Callable[[], bool],
         token: TokenUse | None = None,
         peer: str = "",
-    ) -> LiveGame | None:
+        at: int = HERE,
+    ) -> LiveGame | MadeElsewhere | None:
         """Create a game with the first fitting player in the queue, and invite it; if none fits, join the queue.
 
         :param color: the colour that the player wants; None for either.
         :param is_here: returns whether the player is still present.
         :param peer: the client, as host:port; an empty one has no limits by address.
+        :param at: the daemon that is to make the game.
         :returns: the game; None if the player is in the queue.
         :raises BadRequest: this player cannot seek, or not on these terms.
         :raises NotAvailable: the player has as many games as it takes.
@@ -79,39 +85,39 @@ class Seeking:
         check_inviter(player)
         asker = Asker.at(peer, player)
         self._admission.check(asker, ())
-        seek = Seek(player, color, terms, what_is_played(terms), is_here)
+        seek = Seek(player, color, terms, what_is_played(terms), is_here, at)
         if not self._admission.could_have_room(player, _SERVER):
             raise NotAvailable(f"player: {player} has as many games as its max_games allows; try again later")
-        other = self._queue.first_for(seek, partial(self._may_meet, asker))
+        other = self.queue.first_for(seek, partial(self._may_meet, asker))
         if other is None:
-            self._queue.add(seek)
+            self.queue.add(seek)
             return None
-        return await self._pair(seek, other, asker, token, peer)
+        return await self._pair(seek, other, asker, token, peer, at)
 
     async def _pair(
-        self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
-    ) -> LiveGame:
+        self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = "", at: int = LIGHTEST
+    ) -> LiveGame | MadeElsewhere:
         """Create a game of two seeks, and remove them from the queue unless it fails."""
         color = seek.color if other.color is None else not other.color
         white, black = seated(seek.player, other.player, color, self._random)
-        was = self._queue.find(seek.player)
+        was = self.queue.find(seek.player)
         for each in (seek, other):
-            self._queue.drop(each.player)
+            self.queue.drop(each.player)
         try:
             await self._admission.make_way(asker, [other.player])
             await self._admission.make_room("player", str(seek.player), seek.player, _SERVER)
             await self._admission.make_room("player", str(other.player), other.player, asker)
-            return await self._offer(Offer(white, black, asker.inviter, seek.terms, token=token), peer)
+            return await self._offer(Offer(white, black, asker.inviter, seek.terms, token=token), peer, at)
         except GmError:
             for each in filter(None, (other, was)):
-                self._queue.add(each)
+                self.queue.add(each)
             raise
 
     async def _pair_anew(self, player: int) -> None:
         """Pair a player in the queue who has room again, if an opponent in the queue fits."""
-        seek = self._queue.find(player)
+        seek = self.queue.find(player)
         if seek is not None and self._may_meet(_SERVER, player):
-            other = self._queue.first_for(seek, partial(self._may_meet, _SERVER))
+            other = self.queue.first_for(seek, partial(self._may_meet, _SERVER))
             if other is not None:
                 await self._pair(seek, other, _SERVER)
 

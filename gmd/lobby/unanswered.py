@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 import trio
 
 from gmd.event_log.interface import Unanswered
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote, note_of
 from gmd.games.notation import run_through
 from gmd.games.variants import replayed
 from gmd.logger import get_logger
@@ -18,14 +18,14 @@ logger = get_logger(__name__)
 GAMES_A_STEP = 32
 
 
-async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[Game]:
-    """Yield games, replayed from their events. One that cannot be replayed is left out; a request for it fails."""
+async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[GameNote]:
+    """Yield notes of replayed games. One that cannot be replayed is left out; a request for it fails."""
     for number, (game_id, events) in enumerate(unanswered, 1):
         try:
             game = run_through(replayed(game_id, events))
         except Exception:
             logger.exception("a game cannot be replayed", game_id=game_id)
             continue
-        yield game
+        yield note_of(game, len(events))
         if number % GAMES_A_STEP == 0:
             await trio.lowlevel.checkpoint()

@@ -5,7 +5,7 @@ All are in memory so that a look-up takes the same time whether or not the playe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 
 import trio
@@ -48,18 +48,69 @@ class Registry:
         #: The highest id of any stored row, even a damaged one: it is not assigned again.
         self._newest_stored = 0
         self._writing = trio.Lock()
+        self._in_doubt = False  # whether a change failed that the store may have, so that it must be read again
         self._setting = KeyedLocks()
         self._settings = trio.Lock()
         self._used: list[int] = []
         self._some_used = trio.Event()
         self._on_revoked: list[Callable[[int], None]] = []
         self._on_set: list[Callable[[Account], None]] = []
+        self._on_changed: list[Callable[[int], None]] = []
+        #: Called with a player who has changed; it returns when all other daemons have taken that in. And called with
+        #: the account whose key was used, where another daemon stores that. None where there is one daemon.
+        self.spread: Callable[[int], Awaitable[None]] | None = None
+        self.on_used: Callable[[Account], None] | None = None
+        #: For each :meth:`reload` that is under way, the players who were taken in meanwhile.
+        self._reloads: list[set[int]] = []
 
     async def start(self) -> None:
         """Read all players."""
         for account in await self._store.load():
             self._keep(account)
         self._newest_stored = await self._store.newest_id()
+
+    async def reload(self) -> None:
+        """Read all players again; those who are taken in meanwhile are newer than what is read.
+
+        :raises GmError: they cannot be read.
+        """
+        taken_in = set[int]()
+        self._reloads.append(taken_in)
+        try:
+            accounts, newest = await self._store.load(), await self._store.newest_id()
+        finally:
+            self._reloads.remove(taken_in)
+        for account in accounts:
+            if account.player not in taken_in:
+                self._take_in(account)
+        self._newest_stored = max(self._newest_stored, newest)
+
+    def take_in(self, account: Account) -> None:
+        """Take in a player that another daemon has registered or changed."""
+        for taken_in in self._reloads:
+            taken_in.add(account.player)
+        self._take_in(account)
+
+    def _take_in(self, account: Account) -> None:
+        before = self._by_id.get(account.player)
+        if before is not None and before.key == account.key and before.nonce is None:
+            account = structs.replace(account, nonce=None, previous=None)  # its key was used here
+        if account == before:
+            return
+        self._keep(account)
+        if before is None:
+            if account.player < self._newest:
+                self._by_id = dict(sorted(self._by_id.items()))
+            return
+        for changed in self._on_changed:
+            changed(account.player)
+        if before.key is not None and account.key is None:
+            for revoked in self._on_revoked:
+                revoked(account.player)
+
+    async def _spread(self, player: int) -> None:
+        if self.spread is not None:
+            await self.spread(player)
 
     async def run(self) -> None:
         """Store which keys have been used, until cancelled."""
@@ -79,6 +130,10 @@ class Registry:
     def when_set(self, callback: Callable[[Account], None]) -> None:
         """Call ``callback`` with every player who has set something, even to the value it had."""
         self._on_set.append(callback)
+
+    def when_changed(self, callback: Callable[[int], None]) -> None:
+        """Call ``callback`` with every player of whom something has changed, such as its key or its password."""
+        self._on_changed.append(callback)
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -119,7 +174,14 @@ class Registry:
         """Make a change alone and to its end: a cancelled one might be stored without being known here."""
         with trio.CancelScope(shield=True):
             async with self._writing:
-                yield
+                if self._in_doubt:
+                    await self.reload()
+                    self._in_doubt = False
+                try:
+                    yield
+                except PlayersNotWritten:
+                    self._in_doubt = True
+                    raise
 
     async def register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
         """Register a player, or find the one of a repeated request; return it and its key, unless that has been used.
@@ -129,6 +191,11 @@ class Registry:
         :raises TooMany: the limit of players is reached.
         :raises PlayersNotWritten: storing it failed; there is no such player.
         """
+        account, key = await self._register(name, password, token)
+        await self._spread(account.player)
+        return account, key
+
+    async def _register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
         async with self._alone():
             if (made := self.registered_under(name, token)) is not None:
                 assert token is not None
@@ -153,6 +220,11 @@ class Registry:
         :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
         :raises PlayersNotWritten: storing it failed; the old key stays valid.
         """
+        account, key = await self._rekey(player, token, permit)
+        await self._spread(player)
+        return account, key
+
+    async def _rekey(self, player: int, token: str | None, permit: Permit) -> tuple[Account, str | None]:
         async with self._alone():
             permit()
             account = self._by_id[player]
@@ -181,6 +253,7 @@ class Registry:
             account = await self._change(account)
         for callback in self._on_revoked:
             callback(player)
+        await self._spread(player)
         return account
 
     async def set(
@@ -212,6 +285,7 @@ class Registry:
             account = account if changed == account else await self._change(changed)
         for callback in self._on_set:
             callback(account)
+        await self._spread(player)
         return account
 
     async def next_version(self, player: int, permit: Permit = anybody) -> Account:
@@ -223,7 +297,9 @@ class Registry:
         async with self._settings_turn(player):
             permit()
             account = self._by_id[player]
-            return await self._change(structs.replace(account, version=account.version + 1))
+            account = await self._change(structs.replace(account, version=account.version + 1))
+        await self._spread(player)
+        return account
 
     @asynccontextmanager
     async def _settings_turn(self, player: int) -> AsyncIterator[None]:
@@ -238,6 +314,9 @@ class Registry:
         """Record that a key was used: its owner has it, so it is not shown again."""
         if account.nonce is not None:
             self._keep(structs.replace(account, nonce=None, previous=None))
+            if self.on_used is not None:
+                self.on_used(account)
+                return
             self._used.append(account.player)
             self._some_used.set()
 
@@ -255,6 +334,8 @@ class Registry:
         if self._by_id[account.player] is not before and account.nonce == before.nonce:
             account = structs.replace(account, nonce=None, previous=None)
         self._keep(account)
+        for callback in self._on_changed:
+            callback(account.player)
         return account
 
     def _keep(self, account: Account) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gmd.event_log.damage import note_damage, stored_rows
 from gmd.event_log.database import Database
-from gmd.event_log.interface import LogFailed
+from gmd.event_log.interface import LogFailed, LogUnreachable
 from gmd.event_log.tables import players
 
 from .account import Account, folded
@@ -51,8 +51,10 @@ class SqlPlayers:
     async def _write(self, write: Callable[[Connection], Any]) -> None:
         try:
             await self._database.write(write)
-        except LogFailed:
-            raise PlayersNotWritten("the players cannot be written; nothing was done") from None
+        except LogUnreachable:
+            raise
+        except LogFailed as error:
+            raise PlayersNotWritten(f"the players cannot be written: {error}") from None
 
 
 def load_players(connection: Connection) -> list[Account]:

@@ -10,7 +10,8 @@ from .account import Account
 
 
 class PlayersNotWritten(Internal):
-    """Raised when a change could not be made durable, and was not made. The daemon's own log says why."""
+    """Raised when a change could not be made durable. If the connection to the database was lost, it may
+    have been made; the message says so."""
 
 
 class PlayerStore(Protocol):
@@ -25,11 +26,11 @@ class PlayerStore(Protocol):
     async def add(self, account: Account) -> None:
         """Store a new player, whose id and name are unused.
 
-        :raises PlayersNotWritten: it failed; nothing was written.
+        :raises PlayersNotWritten: it failed; nothing was written, or nobody knows.
         """
 
     async def change(self, account: Account) -> None:
         """Store a changed player.
 
-        :raises PlayersNotWritten: it failed; nothing was written.
+        :raises PlayersNotWritten: it failed; nothing was written, or nobody knows.
         """

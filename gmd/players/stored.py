@@ -70,7 +70,7 @@ _KINDS: Mapping[str, Any] = {
     "created": str,
     "password": str | None,
     "max_games": int,
-    "ranked": int,
+    "ranked": int | bool,
     "version": int,
 }
 

@@ -16,11 +16,10 @@ import trio
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError
-from gmd import loop_time
-from gmd.arbiter import Arbiter
+from gmd.all_games import LIGHTEST, AllGames
 from gmd.event_log.interface import Playing
 from gmd.event_log.seats import is_ranked
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.offer import Offer
 from gmd.logger import get_logger
@@ -51,7 +50,7 @@ class Matchmaker:
     """Invites players to ranked games with each other."""
 
     def __init__(
-        self, arbiter: Arbiter, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
+        self, games: AllGames, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
     ) -> None:
         """:param random: breaks ties."""
         self._registry, self._lobby, self._ratings = registry, lobby, ratings
@@ -67,10 +66,10 @@ class Matchmaker:
         #: The number of the last game given to each player.
         self._last: dict[int, int] = {}
         self._given = 0
-        arbiter.when_seats_change(self._on_seats)
+        games.feed.when_seats_change(self._on_seats)
         registry.when_set(self._on_set)
         lobby.presence.when_come(self._on_come)
-        lobby.when_called_off(self._on_called_off)
+        games.feed.when_called_off(self._on_called_off)
 
     def start(self, playing: Iterable[Playing]) -> None:
         """Begin with the ranked games that are not over, once the ratings have been started."""
@@ -92,7 +91,7 @@ class Matchmaker:
 
     # --- Events -------------------------------------------------------------------------------------------------
 
-    def _on_seats(self, game: Game) -> None:
+    def _on_seats(self, game: GameNote) -> None:
         if not is_ranked(game.created):
             if game.over and any(map(self._wants, game.named)):
                 self._happened.set()  # a player has more room
@@ -106,12 +105,12 @@ class Matchmaker:
             if seated is not None and not game.over:
                 self._backoff.restored(player)
                 self._happened.set()  # the player may be invited to another game
-            elif seated is None and game.now.ending == _EXPIRED:
+            elif seated is None and game.ending == _EXPIRED:
                 self._backoff.tried(player, now)
         if game.over:
             self._happened.set()
 
-    def _on_called_off(self, game: Game, player: int) -> None:
+    def _on_called_off(self, game: GameNote, player: int) -> None:
         if is_ranked(game.created):
             self._backoff.tried(player, trio.current_time())
 
@@ -159,7 +158,7 @@ class Matchmaker:
     async def _call_off(self, player: int) -> None:
         for game_id in self._untaken(player):
             try:
-                await self._lobby.decline(game_id, player, loop_time.now())
+                await self._lobby.games.call_off(game_id, player)
             except GmError as error:  # it has begun or ended; or it cannot be written, and expires
                 logger.info("a ranked game was not called off", game_id=game_id, reason=str(error))
 
@@ -186,12 +185,12 @@ class Matchmaker:
         self._given += 1
         self._last.update(dict.fromkeys(pairing, self._given))
         try:
-            game = (await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True))).game
+            game = (await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True), at=LIGHTEST)).game
         except GmError as error:
             logger.warning("a ranked game could not be made", reason=str(error))
             self._retry = trio.current_time() + RETRY_SECONDS
             return
-        if not (game.begun or game.over):
+        if any(game.id in self._lobby.book.inbox(player) for player in pairing):  # it has neither begun nor ended
             self._made.add(game.id)
         for account in filter(None, map(self._registry.get, pairing)):
             self._on_left(account)  # the setting may have changed while the game was written to the log

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gmd.event_log.interface import Playing
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 
 from .record import Record
 
@@ -26,12 +26,14 @@ class PairHistory:
     def start(self, playing: Iterable[Playing], record: Record) -> None:
         """Begin with the games of the log; ``record`` goes on to count games that end."""
         self._record = record
+        self._games.clear()
+        self._whites.clear()
         for game_id, white, black in playing:
             assert white is not None
             assert black is not None
             self._put(game_id, (white, black))
 
-    def note(self, game: Game, apart_until: float) -> None:
+    def note(self, game: GameNote, apart_until: float) -> None:
         """Record that a ranked game was made or has ended."""
         black, white = game.named  # False is Black
         if not game.over and game.id not in self._games:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import trio
 
-from gmd.arbiter import Arbiter
+from gmd.all_games import AllGames
 from gmd.lobby.lobby import Lobby
 from gmd.players.registry import Registry
 
@@ -22,24 +22,25 @@ class RankedPlay:
     """
 
     def __init__(
-        self, arbiter: Arbiter, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
+        self, games: AllGames, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
     ) -> None:
         """:param anchors: in the form that :func:`~gmd.ranked.anchors.read_anchors` returns."""
-        self.ratings = Ratings(arbiter, registry, anchors)
-        self._matchmaker = Matchmaker(arbiter, registry, lobby, self.ratings)
-        self._log = arbiter.log
+        self.ratings = Ratings(games, registry, anchors)
+        self._matchmaker = Matchmaker(games, registry, lobby, self.ratings)
+        self._log = games.log
 
     async def start(self) -> None:
-        """Read the finished ranked games and those in progress from the log.
+        """Read the finished ranked games and those in progress from the log, again if need be.
 
         :raises GmError: the log cannot be read.
         """
         ranked = await self._log.ranked()
-        self.ratings.start(Record(ranked.results))
+        self.ratings.start(Record(ranked.results), [game.game_id for game in ranked.on])
         self._matchmaker.start(ranked.on)
 
     async def run(self) -> None:
         """Compute ratings and make games, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.ratings.run)
+            nursery.start_soon(self.ratings.look_back)
             nursery.start_soon(self._matchmaker.run)

@@ -5,19 +5,20 @@ Only durable games count. The ratings themselves are not stored: they are comput
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from time import perf_counter
 
 import trio
 from msgspec import Struct
 
-from gmd.arbiter import Arbiter
+from gmd.all_games import AllGames
 from gmd.event_log.interface import Pruned
-from gmd.event_log.seats import ranked_result
-from gmd.games.game import Game
+from gmd.event_log.seats import is_ranked, ranked_result
+from gmd.games.game_note import GameNote
 from gmd.logger import get_logger
 from gmd.players.registry import Registry
 
+from .history import Estimate, Estimates, RatingHistory
 from .record import Entrant, Record, Score
 from .strengths import Rating, estimate
 
@@ -73,27 +74,40 @@ class Ratings:
     """All players' ratings, which follow the end of a game by some moments.
 
     :ivar ladder: as last computed.
+    :ivar history: how they came about.
     """
 
-    def __init__(self, arbiter: Arbiter, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
+    def __init__(self, games: AllGames, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
         """:param anchors: fixed ratings of players, by their names in any case."""
-        self._log, self._registry, self._anchors = arbiter.log, registry, anchors or {}
+        self._log, self._registry, self._anchors = games.log, registry, anchors or {}
         self.record = Record()
         self.ladder = Ladder()
+        self.history = RatingHistory()
         self._by_entrant: dict[Entrant, Rating] = {}
         self._changed = trio.Event()
-        arbiter.when_seats_change(self._note)
-        arbiter.when_pruned(self._note_pruned)
+        #: The ranked games that are not over: the end of each is counted once.
+        self._on: set[int] = set()
+        games.feed.when_seats_change(self._note)
+        games.feed.when_pruned(self._note_pruned)
 
-    def start(self, record: Record) -> None:
-        """Begin with the games of the log. :meth:`run` computes the ratings."""
+    def start(self, record: Record, playing: Iterable[int]) -> None:
+        """Begin with the games of the log. :meth:`run` computes the ratings.
+
+        :param playing: the ranked games that are not over.
+        """
         self.record = record
+        self._on = set(playing)
+        self.history.start(record)
         for name in self._anchors:
             if self._registry.named(name) is None:  # misspelt, or free for any player to register
                 logger.warning(
                     "an anchor is not registered: the player who registers its name gets that rating", anchor=name
                 )
         self._changed.set()
+
+    def unfinished(self) -> set[int]:
+        """Return the ranked games that are not over."""
+        return set(self._on)
 
     async def run(self) -> None:
         """Compute the ratings again when games have ended, until cancelled."""
@@ -105,8 +119,16 @@ class Ratings:
                 self.ladder = await climb(self.record, self._pinned())
             except Exception:
                 logger.exception("the ratings could not be computed")  # games go on; the next end of a game retries
+            self.history.note(_estimates(self.ladder))
             self._by_entrant = {entry.entrant: entry.rating for entry in self.ladder.entries}
             await trio.sleep(REST * (perf_counter() - began))
+
+    async def look_back(self) -> None:
+        """Compute how the ratings came about before the start."""
+        await self.history.look_back(self._log, self._computed)
+
+    async def _computed(self, record: Record) -> Estimates:
+        return _estimates(await climb(record, self._pinned()))
 
     def of(self, player: int, version: int) -> Rating:
         """Return the rating of a version of a player's bot."""
@@ -119,13 +141,26 @@ class Ratings:
         named = [(self._registry.named(name), rating) for name, rating in self._anchors.items()]
         return {account.player: rating for account, rating in named if account is not None}
 
-    def _note(self, game: Game) -> None:
-        if game.over and (result := ranked_result(game.created, game.now.ending)) is not None:
-            self.record.add(result)
-            self._changed.set()
+    def _note(self, game: GameNote) -> None:
+        if not is_ranked(game.created):
+            return
+        if not game.over:
+            self._on.add(game.id)
+        elif game.id in self._on:
+            self._on.remove(game.id)
+            if (result := ranked_result(game.created, game.ending)) is not None:
+                self.record.add(result)
+                self._changed.set()
 
     def _note_pruned(self, pruned: Pruned) -> None:
         """Remove games that are no longer in the log: the ratings are those computed from the log."""
         if pruned.ranked is not None:
             self.record.add(pruned.ranked._replace(games=-pruned.ranked.games))
             self._changed.set()
+
+
+def _estimates(ladder: Ladder) -> Estimates:
+    return {
+        entry.entrant: Estimate(entry.rating.rating, entry.rating.deviation, entry.score.games)
+        for entry in ladder.entries
+    }

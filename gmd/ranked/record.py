@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import chess
@@ -87,6 +87,10 @@ class Record:
     def opponents(self) -> dict[Entrant, dict[Entrant, Score]]:
         """Return a copy of all entrants' scores against each of their opponents, in no order."""
         return {entrant: dict(scores) for entrant, scores in self._scores.items()}
+
+    def against(self, entrant: Entrant) -> Mapping[Entrant, Score]:
+        """Return an entrant's scores against each of its opponents."""
+        return self._scores.get(entrant, {})
 
     def totals(self) -> dict[Entrant, Score]:
         """Return a copy of all entrants' total scores."""

@@ -159,6 +159,7 @@ def _write(connection: sqlite3.Connection, found: Salvaged) -> None:
     _insert(connection, "events", events)
     _insert(connection, "tokens", (row.columns for row in found.tokens.values()))
     _insert(connection, "players", map(columns_of, found.players.values()))
+    _insert(connection, "contests", (row.columns for row in found.contests.values()))
     _insert(connection, "retired", [{"game_id": found.retired}] if found.retired else [])
     connection.execute("COMMIT")
 

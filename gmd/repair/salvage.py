@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
+from gmd.contests.sql import DamagedContest, read_contest
 from gmd.event_log.store import LAST_GAME_ID
 from gmd.players.account import Account, folded, is_registered
 from gmd.players.stored import DamagedPlayer, account_of, without_damage
 
 from .games import GameRows, WholeGame, games_of
 from .records import Lost, Record, Source
-from .shapes import Row, Shapes
+from .shapes import TABLES, Row, Shapes
 
 
 class Aside(NamedTuple):
@@ -37,6 +38,7 @@ class Salvaged(NamedTuple):
     players: Mapping[int, Account]
     tokens: Mapping[bytes, Row]
     retired: int
+    contests: Mapping[int, Row]
     aside: list[Aside]
     changes: list[str]
 
@@ -44,7 +46,7 @@ class Salvaged(NamedTuple):
 def salvaged(found: Iterable[Record | Lost], shapes: Shapes) -> Salvaged:
     """Sort the rows that were found on the pages of a log."""
     aside: list[Aside] = []
-    rows: dict[str, list[Row]] = {table: [] for table in ("games", "events", "tokens", "players", "retired")}
+    rows: dict[str, list[Row]] = {table: [] for table in TABLES}
     for each in found:
         if isinstance(each, Lost):
             aside.append(Aside(f"page {each.page}: {each.why}", each.page))
@@ -54,9 +56,10 @@ def salvaged(found: Iterable[Record | Lost], shapes: Shapes) -> Salvaged:
     games = _games([*rows["games"], *rows["events"]], aside, changes)
     players = _players(rows["players"], games, aside, changes)
     tokens = _tokens(rows["tokens"], games, aside)
+    contests = _contests(rows["contests"], aside, changes)
     ids = [row.columns["game_id"] for table in ("retired", "games") for row in rows[table]]
     gone = [each for each in ids if isinstance(each, int) and 0 < each <= LAST_GAME_ID and each not in games]
-    return Salvaged(games, players, tokens, max(gone, default=0), aside, changes)
+    return Salvaged(games, players, tokens, max(gone, default=0), contests, aside, changes)
 
 
 def _games(rows: list[Row], aside: list[Aside], changes: list[str]) -> dict[int, WholeGame]:
@@ -87,6 +90,24 @@ def _is_kept(row: Row, whole: WholeGame) -> bool:
         return row.columns == whole.row
     seq = row.columns["seq"]
     return isinstance(seq, int) and seq < len(whole.events) and whole.events[seq] == row.columns["event"]
+
+
+def _contests(rows: list[Row], aside: list[Aside], changes: list[str]) -> dict[int, Row]:
+    kept: dict[int, Row] = {}
+    for row in sorted(rows, key=lambda row: row.record.source):
+        if row.record.source is Source.FREE_PAGE:
+            continue
+        try:
+            number = read_contest(row.columns).contest_id
+        except DamagedContest as damaged:
+            why = str(damaged)
+        else:
+            if kept.setdefault(number, row).columns == row.columns:
+                continue
+            why = f"contest {number} has another row"
+        aside.append(Aside(why, row.record.page, row))
+        changes.append(f"contests, row {row.record.rowid}: set aside: {why}")
+    return kept
 
 
 class _Players:

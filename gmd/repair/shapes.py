@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from .records import Record, Value
 
 #: The tables whose rows are kept.
-TABLES = ("games", "events", "tokens", "players", "retired")
+TABLES = ("games", "events", "tokens", "players", "retired", "contests")
 #: The tables whose first column is the row's own number, and stored as null.
-_NUMBERED = ("games", "players", "retired")
+_NUMBERED = ("games", "players", "retired", "contests")
 #: The number of columns that a table had at first: an old row may have only these.
 _FIRST_COLUMNS = {"games": 15, "players": 10}
 _DIGEST_SIZE = 32

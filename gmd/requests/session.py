@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from enum import Enum
+from typing import Any
 
+from gmd.all_games import HERE
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated
 from gmd.players.presence import Visit
@@ -51,17 +53,23 @@ class ClientSession:
     :ivar unacknowledged: the results that it has sent and that are not acknowledged.
     :ivar attending: entered while a request waits.
     :ivar hold: called with the bytes of memory that the session holds in addition, or no longer; it may be cut off.
+    :ivar lane: its requests on their way to other daemons (:mod:`gmd.cluster.lane`); None where there were none.
+    :ivar entry: the daemon at which games of its requests to the lobby are made, as in :mod:`gmd.all_games`.
+    :ivar plays: a running game of another daemon's, and the player that plays it here; None for none.
     :ivar refusals: how many requests were refused so far.
     """
 
     __slots__ = (
         "attending",
         "authenticated",
+        "entry",
         "hold",
         "is_operator",
+        "lane",
         "oversees",
         "peer",
         "player",
+        "plays",
         "refusals",
         "services",
         "strict",
@@ -93,10 +101,16 @@ class ClientSession:
         self.player = None if authenticated is None else authenticated.player
         self.visit = visit
         self.oversees = self.is_operator or services.spectators.unasked
-        self.unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold)
+        cluster = services.cluster
+        delivered = None if cluster is None else cluster.delivered
+        self.unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold, delivered)
         self.attending = attending
         self.hold = hold
         self.refusals = 0
+        self.entry = HERE
+        self.plays: tuple[int, int] | None = None
+        #: Its requests on their way to another daemon, if there ever were any.
+        self.lane: Any = None
 
     def forget(self) -> None:
         """Forget the session's player and its rights."""

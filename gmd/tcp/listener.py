@@ -12,16 +12,18 @@ from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
 from gmd import loop_time
 from gmd.admission import AdmissionControl, Incoming, PortErrors
-from gmd.games.game import Game
+from gmd.games.game_note import GameNote
 from gmd.lingering import LingeringCloser
 from gmd.listening import accept
 from gmd.logger import get_logger
 from gmd.places import Place, Places
+from gmd.proxies import Proxies
 from gmd.requests.session import Authority
 from gmd.services import Services
 from gmd.tls import Certificate
 
 from .endings import ANSWERED, FAILED, LOST, REVOKED
+from .proxy_header import BadProxyHeader, client_of
 from .seat import seat_of
 from .session import Session
 
@@ -46,11 +48,14 @@ class SessionServer:
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
         share: int | None = None,
+        proxies: Proxies | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
         :param authority: of every session.
         :param share: how many connections one address may have; without this, as many as all may.
+        :param proxies: those whose connections begin with a header of the PROXY protocol; None for none.
         """
+        self._proxies = proxies or Proxies()
         limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
         self._sessions: set[Session] = set()
         self._admission = AdmissionControl(
@@ -71,9 +76,9 @@ class SessionServer:
         self._empty = trio.Event()
         if authority is Authority.CLIENT:
             services.authenticator.registry.when_revoked(self._end_sessions)
-        services.arbiter.when_over(self._end_seats)
+        services.arbiter.feed.when_over(self._end_seats)
 
-    def _end_seats(self, game: Game) -> None:
+    def _end_seats(self, game: GameNote) -> None:
         """Note that a game is over: no session plays it any more, whoever ended it."""
         for player in game.players:
             self._admission.places.end_seat(seat_of(game.id, player), loop_time.now())
@@ -135,7 +140,7 @@ class SessionServer:
         """Serve one connection until it is closed. Errors of the connection are logged, not raised."""
         try:
             with trio.CancelScope() as scope:
-                incoming = Incoming(stream, peer_of(stream), scope)
+                incoming = Incoming(stream, await self._client_of(stream), scope)
                 if self._authority is Authority.CLIENT and (short := self._admission.shortage(incoming)) is not None:
                     await self._admission.refuse(incoming, short)
                     return
@@ -150,10 +155,21 @@ class SessionServer:
                         place.leave()
         except (trio.BrokenResourceError, trio.TooSlowError):
             pass  # the peer is gone, or reads nothing
+        except BadProxyHeader as bad:
+            logger.warning(
+                "a trusted proxy sent no header of the PROXY protocol", peer=peer_of(stream), reason=str(bad)
+            )
         except Exception:
             logger.exception("connection failed")
         finally:
             await stream.aclose()
+
+    async def _client_of(self, stream: trio.abc.Stream) -> str:
+        """Return the client of a connection as host:port, which for a trusted proxy's is in its header."""
+        peer = peer_of(stream)
+        if isinstance(stream, trio.SocketStream) and self._proxies.trusts(host_of(peer)):
+            return await client_of(stream) or peer
+        return peer
 
     async def _admit(self, incoming: Incoming, place: Place) -> None:
         secured = await self._admission.secured(incoming, self._limits.frame_seconds, place)
@@ -238,6 +254,11 @@ def peer_of(stream: trio.abc.Stream) -> str:
         return ""
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def host_of(peer: str) -> str:
+    """Return the host of a client given as host:port; empty where there is none."""
+    return peer.rpartition(":")[0].strip("[]")
 
 
 def _errors(authority: Authority) -> PortErrors:

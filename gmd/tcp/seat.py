@@ -36,11 +36,13 @@ class Seat:
         """Note that they have been answered. Others may follow."""
         if self._place is not None:
             value = Value.IDLE if client.player is None else Value.PLAYER
-            self._place.rest(value, loop_time.now(), self._played(self._place))
+            self._place.rest(value, loop_time.now(), self._played(self._place, client))
         self._last = None  # else an idle session would keep the game in memory that it asked for last
 
-    def _played(self, place: Place) -> Hashable:
+    def _played(self, place: Place, client: ClientSession) -> Hashable:
         """Return the seat that the session plays: of its latest reply about a game of its own, while that goes on."""
+        if client.plays is not None:
+            return seat_of(*client.plays)
         if self._last is None or self._last.live is None or self._last.player is None:
             return place.seat
         game, player = self._last.live.game, self._last.player

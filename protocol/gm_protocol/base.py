@@ -48,6 +48,10 @@ class Request(Struct, tag_field="kind", kw_only=True):
 
 
 class Reply(Struct, kw_only=True):
-    """The field that every reply may have: the request's ``id``. Each ends with ``error``, null if there is none."""
+    """The fields that every reply may have. Each ends with ``error``, null if there is none.
+
+    A server that is one of several adds ``home`` to replies that show a game of another one.
+    """
 
     id: int | str | UnsetType = UNSET  #: The id of the request, if it had one.
+    home: str | UnsetType = UNSET  #: The server that has the game, if it is another one: host:port.

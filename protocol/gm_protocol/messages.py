@@ -1,7 +1,6 @@
 """Requests and replies as msgspec structs; the field names are the wire's.
 
-The ``kind`` of a request is the struct's tag. UNSET stands for a field that was not sent; ``None`` for one sent as
-null.
+The ``kind`` of a request is the struct's tag. UNSET stands for a field not sent; ``None`` for one sent as null.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from .base import SECRET_FIELDS as SECRET_FIELDS
 from .base import PlayerId, PlayerName
 from .base import Reply as Reply
 from .base import Request as Request
+from .contests import ContestReply, ReportContest
 from .lobby import (
     Accept,
     Challenge,
@@ -39,6 +39,7 @@ from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
+from .work import TakeWork, WorkReply
 
 GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1, description="The ply_index acted on; makes a retry safe.")]
@@ -194,6 +195,8 @@ AnyRequest = (
     | Settings
     | Pair
     | GetLeaderboard
+    | ReportContest
+    | TakeWork
 )
 
 #: Every request struct by its kind.
@@ -389,6 +392,8 @@ AnyReply = (
     | SettingsReply
     | PairReply
     | LeaderboardReply
+    | ContestReply
+    | WorkReply
     | SenseReply
     | MoveReply
     | ErrorReply

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from tests.arena.playing import BOTS
+from tests.cli.commands import gmd
 from tests.helpers_proof import proof_size
-from tests.serving import environment
 
 #: Seconds after which a match of these tests counts as hung.
 PATIENCE = proof_size(240, 7_200, share=1_800)
@@ -29,9 +28,8 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    """Run the command to its end; return its exit status, its output and its standard error."""
-    done = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
-    return done.returncode, done.stdout, done.stderr
+    """Run the command to its end in this process; return its exit status, its output and its standard error."""
+    return gmd("match", *arguments)
 
 
 def played(path: Path, *arguments: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:

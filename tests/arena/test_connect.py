@@ -56,6 +56,10 @@ class Connected:
         return self.process.wait(), untimed(out), untimed(err)
 
 
+#: What it says at the first Ctrl-C.
+FINISHING = "finishing the game in hand, with a clock however long it takes; Ctrl-C again leaves at once\n"
+
+
 def command(port: int, bot: str, *arguments: object) -> list[str]:
     return [sys.executable, "-m", "gmd", "connect", bot, "--server", f"localhost:{port}", *map(str, arguments)]
 
@@ -82,10 +86,8 @@ def connecting(
 
 def run(port: int, bot: str, *arguments: object, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     """Run it to its end."""
-    done = subprocess.run(
-        command(port, bot, *arguments), env=environment(env), capture_output=True, text=True, timeout=PATIENCE
-    )
-    return done.returncode, untimed(done.stdout), untimed(done.stderr)
+    done = gmd("connect", bot, "--server", f"localhost:{port}", *arguments, env=env)
+    return done.status, untimed(done.out), untimed(done.err)
 
 
 @pytest.fixture
@@ -139,7 +141,7 @@ def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_proc
         client.wait(first, player=OTHER)
         os.killpg(bot.process.pid, signal.SIGINT)
         assert bot.process.stderr is not None
-        assert untimed(bot.process.stderr.readline()) == "finishing the game in hand; Ctrl-C again leaves at once\n"
+        assert untimed(bot.process.stderr.readline()) == FINISHING
         second = client.new_game(ME + 1, OTHER, variant="standard")["game_id"]
         client.move(first, "e5", player=OTHER, seat="black")
         status, out, err = bot.end()
@@ -162,7 +164,7 @@ def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
         assert bot.end() == (
             0,
             "won 0, lost 0, drawn 0\n",
-            "finishing the game in hand; Ctrl-C again leaves at once\n",
+            FINISHING,
         )
     assert client.state(game_id)["state"]["phase"] == "move"
 
@@ -248,7 +250,11 @@ def test_bridge_challenges_a_registered_player_by_name(daemon_process: Served, c
             player="connect-ann", env={"GM_KEY": ann["key"]},
         ) as bot:  # fmt: skip
             bot.line(".* plays .*")
-            game_id = int(bot.line(r"game (\d+): black against connect-ben, chess960")[1])
+            game_id = int(
+                bot.line(r"game (\d+): black against connect-ben, chess960; it begins when the invitation is accepted")[
+                    1
+                ]
+            )
             here.accept(game_id)
             moves = here.actions(game_id)["move_actions"]
             assert moves is not None

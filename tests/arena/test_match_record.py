@@ -27,7 +27,8 @@ def begun(path: Path, games: int) -> None:
 def test_written_record_is_read_back(path: Path) -> None:
     begun(path, 3)
     header, records, end = read(path)
-    assert header == {"match": 1, "arguments": ARGUMENTS}
+    assert header == {"match": 1, "arguments": ARGUMENTS, "contest": header["contest"]}
+    assert len(header["contest"]) == 32
     assert [record["game"] for record in records] == [1, 2, 3]
     assert end == path.stat().st_size
 

@@ -18,6 +18,8 @@ from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_arena.referee.report import points, sums_up
 from gm_client.blocking import connect
 from tests.arena.playing import BOTS
+from tests.cli.commands import Ran, gmd
+from tests.ended import ended
 from tests.serving import Served, environment
 
 REFEREE = (sys.executable, "-m", "gmd", "referee", "codingame")
@@ -31,16 +33,16 @@ FIRST = r"""bash -c 'printf "fen\nf2f3\ng2g4\nresign why not\n"; cat'"""
 SECOND = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\n"; cat'"""
 
 
-def referee(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*REFEREE, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment())
+def referee(*arguments: str) -> Ran:
+    return gmd("referee", "codingame", *arguments)
 
 
 def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
     record, pgn = tmp_path / "match.json", tmp_path / "match.pgn"
     second = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\ne2e4=\n"; cat'"""
     done = referee(FIRST, second, "--seed", "0", "--json-out", str(record), "--pgn-out", str(pgn), *PATIENT)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
     assert re.fullmatch(r"seed 0: start position 518; the games are on 127\.0\.0\.1:\d+", lines[0])
     assert [line.split(" needed ")[0] for line in lines[1:6]] == [
         "game 1 (1): White bot 1, Black bot 2, 0-1 checkmate, 4 plies",
@@ -59,11 +61,11 @@ def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
     assert (game.headers["Result"], game.end().comment) == ("0-1", "mate Checkmate.")
 
 
-def test_failing_bot_gives_status_1(tmp_path: Path) -> None:
+def test_failing_bot_gives_status_1() -> None:
     done = referee("codingame:" + RANDOM, r"bash -c 'echo fen; echo castle; echo I give up >&2; cat'", *PATIENT)
-    assert done.returncode == 1
-    assert re.search(r"bot 2: I give up\n", done.stderr)
-    last = done.stdout.splitlines()[-1]
+    assert done.status == 1
+    assert re.search(r"bot 2: I give up\n", done.err)
+    last = done.out.splitlines()[-1]
     assert last.startswith("bot 1 has won: bot 2 (bash -c ")
     assert last.endswith("has failed in game 1, ply 1: 'castle' is not a move, 'random', 'resign' or 'draw'")
 
@@ -85,27 +87,27 @@ def test_failed_start_gives_status_2() -> None:
         ): "--data and --port configure the daemon inside this command",
     }.items():
         done = referee(*arguments)
-        assert done.returncode == 2, done
-        assert reason in done.stderr
+        assert done.status == 2, done
+        assert reason in done.err
 
 
 def test_unreachable_daemon_gives_no_verdict() -> None:
     done = referee(RANDOM, RANDOM, "--server", "127.0.0.1:1")
-    assert done.returncode == 3
-    assert done.stderr.startswith("Error: ")
+    assert done.status == 3
+    assert done.err.startswith("Error: ")
 
 
 def test_unplayable_position_gives_no_verdict() -> None:
     done = referee(RANDOM, RANDOM, "--fen", "8/8/8/8/8/8/8/8 w - - 0 1", *PATIENT)
-    assert done.returncode == 3
-    assert "no white king" in done.stderr
+    assert done.status == 3
+    assert "no white king" in done.err
 
 
 def test_games_may_be_played_on_a_running_daemon(daemon_process: Served, tmp_path: Path) -> None:
     record = tmp_path / "match.json"
     where = ("--server", f"127.0.0.1:{daemon_process.port}", "--players", "811", "812")
     done = referee(RANDOM, RANDOM, *where, "--json-out", str(record), "--max-moves", "10", "--seed", "9", *PATIENT)
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     games = json.loads(record.read_text())["games"]
     with connect(port=daemon_process.port) as client:
         for game, players in zip(games, ((811, 812), (812, 811)), strict=True):
@@ -118,18 +120,16 @@ def test_games_may_be_played_on_a_running_daemon(daemon_process: Served, tmp_pat
 
 def test_games_may_be_kept(tmp_path: Path) -> None:
     done = referee(FIRST, SECOND, "--data", str(tmp_path / "games"), "--seed", "0", *PATIENT)
-    assert done.returncode == 1  # in the second game the second bot repeats its input
-    export = [sys.executable, "-m", "gmd", "export", "--data", str(tmp_path / "games"), "--format", "jsonl"]
-    lines = subprocess.run(export, capture_output=True, text=True, timeout=PATIENCE, env=environment()).stdout
+    assert done.status == 1  # in the second game the second bot repeats its input
+    lines = gmd("export", "--data", tmp_path / "games", "--format", "jsonl").out
     assert [json.loads(line)["termination"] for line in lines.splitlines()] == ["victory_black", "forfeit_white"]
 
 
 def test_signal_ends_the_match_and_its_bots(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     bot = f"bash -c 'echo $$ > {pid}; echo fen; sleep 1000'"
-    with subprocess.Popen(
-        [*REFEREE, RANDOM, bot, *PATIENT], stdout=subprocess.PIPE, text=True, env=environment()
-    ) as process:
+    command = [*REFEREE, RANDOM, bot, *PATIENT]
+    with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
@@ -156,16 +156,14 @@ def test_late_referee_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bot_that_exhausts_memory_loses_and_affects_nothing_else() -> None:
     eater = f"{sys.executable} {BOTS / 'nuisance.py'} eat"
     done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--max-memory", "256")
-    assert done.returncode == 1
-    assert "MemoryError" in done.stderr
-    assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.stdout)
+    assert done.status == 1
+    assert "MemoryError" in done.err
+    assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.out)
 
 
 def test_repeated_ctrl_c_acts_as_one() -> None:
-    with subprocess.Popen(
-        [*REFEREE, RANDOM, "bash -c 'echo fen; sleep 1000'", *PATIENT],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
-    ) as process:  # fmt: skip
+    command, pipe = [*REFEREE, RANDOM, "bash -c 'echo fen; sleep 1000'", *PATIENT], subprocess.PIPE
+    with ended(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment())) as process:
         assert process.stdout is not None
         process.stdout.readline()
         for _ in range(20):

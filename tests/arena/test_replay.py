@@ -27,6 +27,8 @@ from gm_recon import read_json
 from gm_recon.pgn import VARIANT, movetext
 from gmd.games.commands import Play
 from tests.arena.recordings import blind_line, do, history, line, new_game, open_line
+from tests.cli.commands import gmd
+from tests.ended import ended
 from tests.serving import Served, environment, served
 from tests.terminal import plain, shown
 from tests.tools import require_tool
@@ -245,16 +247,10 @@ def test_game_is_shown_up_to_its_illegal_move_which_is_named(
 ) -> None:
     path = tmp_path / "a.pgn"
     path.write_text(f'[Result "1-0"]\n\n{moves} 1-0\n')
-    done = subprocess.run(
-        [sys.executable, "-m", "gmd", "replay", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=environment(),
-    )
-    assert done.returncode == 1
-    assert done.stderr == f"Error: {path}: {trouble}; the game is shown up to it\n"
-    assert captions(done.stdout.rstrip().split("\n\n")) == ["start position", *shown[:-1], f"{shown[-1]}  [{trouble}]"]
+    done = gmd("replay", path)
+    assert done.status == 1
+    assert done.err == f"Error: {path}: {trouble}; the game is shown up to it\n"
+    assert captions(done.out.rstrip().split("\n\n")) == ["start position", *shown[:-1], f"{shown[-1]}  [{trouble}]"]
 
 
 def test_null_move_marks_no_square(tmp_path: Path) -> None:
@@ -362,7 +358,7 @@ def screens(path: Path, keys: bytes) -> list[str]:
         str(path),
     ]  # otherwise Ctrl-C would reach no process
     env = {**environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+    with ended(subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)) as process:
         os.close(theirs)
         shown = b""
         while b"q: leave" not in shown:

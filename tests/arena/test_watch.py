@@ -17,6 +17,7 @@ import pytest
 
 from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
+from tests.cli.commands import gmd
 from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import plain
 
@@ -207,10 +208,9 @@ def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
             assert (status, err) == (0, "")
             pasted = shlex.split(out.splitlines()[-1].partition(" steps through it")[0])
             assert pasted[:3] == ["gmd", "replay", str(game_id)]
-            replay = [sys.executable, "-m", *pasted]
-            done = subprocess.run(replay, capture_output=True, text=True, timeout=PATIENCE, env=environment())
-            assert (done.returncode, done.stderr) == (0, "")
-            assert done.stdout.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
+            done = gmd(*pasted[1:])
+            assert (done.status, done.err) == (0, "")
+            assert done.out.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
 
 
 @pytest.mark.parametrize(
@@ -228,11 +228,10 @@ def test_server_arguments_name_the_server(arguments: tuple[Any, ...], expected: 
 
 @pytest.mark.parametrize("command", [["watch"], ["watch", "3"], ["replay", "3"]])
 def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]) -> None:
-    run = [sys.executable, "-m", "gmd", *command, "--server", "127.0.0.1:1"]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE, env=environment())
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("Error: cannot connect to 127.0.0.1:1: ")
-    assert done.stderr.endswith("\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT.\n")
+    done = gmd(*command, "--server", "127.0.0.1:1")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("Error: cannot connect to 127.0.0.1:1: ")
+    assert done.err.endswith("\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT.\n")
 
 
 def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from gm_arena.tournament.plan import Entrant, Key, Outcome, Round, Settings
 from gm_arena.tournament.record import Record
 from gm_arena.tournament.results import table_of
 from gm_client.trio_client import Client, Turn
+from gmd.daemon import Daemon
 from tests.helpers import running_daemon
 
 #: Seconds after which a tournament of these tests counts as hung.
@@ -69,13 +70,17 @@ class Hall:
     """A daemon on a data directory, its registered players, and the nursery in which they play.
 
     :ivar keys: each player's key, by its name.
+    :ivar daemon: the daemon, if it runs in this process.
     """
 
-    def __init__(self, port: int, data: Path, nursery: trio.Nursery, keys: dict[str, str]) -> None:
+    def __init__(
+        self, port: int, data: Path, nursery: trio.Nursery, keys: dict[str, str], daemon: Daemon | None = None
+    ) -> None:
         self.port = port
         self.data = data
         self.nursery = nursery
         self.keys = keys
+        self.daemon = daemon
 
     def client(self, name: str) -> Client:
         return Client(port=self.port, name=name, key=self.keys[name], patience=PATIENCE)
@@ -132,7 +137,7 @@ class Hall:
 async def hall(tmp_path: Path, *names: str, **settings: Any) -> AsyncIterator[Hall]:
     """Run a daemon on which these players are registered."""
     async with running_daemon(data=str(tmp_path), **settings) as daemon, trio.open_nursery() as nursery:
-        yield Hall(daemon.port, tmp_path, nursery, await register(daemon.port, names))
+        yield Hall(daemon.port, tmp_path, nursery, await register(daemon.port, names), daemon)
         nursery.cancel_scope.cancel()
 
 

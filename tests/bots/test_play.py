@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 
 import chess
 import pytest
@@ -14,6 +12,7 @@ from gm_bots.minimax.play.game import Game
 from gm_bots.minimax.play.levels import LEVELS
 from gm_bots.minimax.play.prompt import WORDS, NotUnderstood, Word, legal, read
 from gm_bots.minimax.play.view import draw
+from tests.cli.commands import gmd
 from tests.terminal import Terminal
 
 #: Seconds after which a program counts as hung.
@@ -24,17 +23,10 @@ BEGINNER = LEVELS["beginner"]
 
 def play(*lines: str, arguments: tuple[str, ...] = ()) -> list[str]:
     """Return what is printed on a pipe when these lines are typed; a seed makes every game the same."""
-    command = [sys.executable, "-m", "gmd", "play", "minimax", "--level", "novice", "--seed", "1", *arguments]
-    done = subprocess.run(
-        command,
-        input="".join(f"{line}\n" for line in lines),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return [line.rstrip() for line in done.stdout.splitlines()]
+    typed = "".join(f"{line}\n" for line in lines)
+    done = gmd("play", "minimax", "--level", "novice", "--seed", "1", *arguments, input=typed)
+    assert (done.status, done.err) == (0, "")
+    return [line.rstrip() for line in done.out.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +156,9 @@ def test_engine_begins_when_the_player_is_black() -> None:
     ],
 )
 def test_wrong_arguments_are_reported(arguments: tuple[str, ...], complaint: str) -> None:
-    command = [sys.executable, "-m", "gmd", "play", "minimax", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 2
-    assert complaint in done.stderr
+    done = gmd("play", "minimax", *arguments)
+    assert done.status == 2
+    assert complaint in done.err
 
 
 def test_levels_are_described_in_the_singular_and_in_the_plural() -> None:

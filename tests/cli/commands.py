@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,12 +30,32 @@ class Ran(NamedTuple):
     err: str
 
 
-def gmd(*arguments: object) -> Ran:
-    """Run a subcommand to its end in this process, which has imported it already. Neither output is a terminal."""
-    ran = CliRunner().invoke(main, [str(argument) for argument in arguments], env={"GMD_DATA": ":memory:"})
+def gmd(*arguments: object, input: str | None = None, env: Mapping[str, str] | None = None) -> Ran:
+    """Run a subcommand to its end in this process, which has imported it already. Neither output is a terminal.
+
+    :param input: its standard input.
+    :param env: variables besides those of :func:`tests.serving.environment`.
+    """
+    ours = environment(env)
+    variables = {name: ours.get(name) for name in {**os.environ, **ours}}  # None: removed while it runs
+    with _logging_of_its_own():
+        ran = CliRunner().invoke(main, [str(argument) for argument in arguments], input=input, env=variables)
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
     return Ran(ran.exit_code, ran.stdout, ran.stderr)
+
+
+@contextmanager
+def _logging_of_its_own() -> Iterator[None]:
+    """Let a command configure logging as in a process of its own, and undo that afterwards."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def gmd_process(*arguments: object) -> Ran:

@@ -13,6 +13,7 @@ import chess.pgn
 import pytest
 
 from tests.cli.commands import change, client_of, gmd, gmd_process, lines_of
+from tests.ended import ended
 from tests.serving import environment
 from tests.terminal import shown
 
@@ -209,7 +210,8 @@ def test_full_standard_output_is_reported(unbuffered: str, played_data: Path) ->
 def test_reader_that_closes_the_pipe_ends_the_export_without_a_traceback(played_data: Path) -> None:
     """The command ``gmd export | head -1`` closes the pipe in this way."""
     command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with ended(subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()

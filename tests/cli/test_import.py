@@ -168,7 +168,7 @@ def test_imported_pgn_games_follow_their_headers_and_moves(tmp_path: Path) -> No
     named = import_pgn(tmp_path / "data", file, "--black", 3)
     assert (named.status, named.err.splitlines()[-1]) == (
         2,
-        f"Error: {file}: its name ends neither in .pgn nor in .jsonl; add --format",
+        f"Error: {file}: its name ends in none of .pgn, .jsonl and .json; add --format",
     )
     assert import_pgn(tmp_path / "data", file, "--format", "pgn", "--black", 3) == (
         1,

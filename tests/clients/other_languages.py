@@ -13,6 +13,7 @@ from typing import IO, Any
 import trio
 
 from tests.clients.running import PATIENCE
+from tests.ended import ended
 from tests.helpers import Client, Json
 from tests.tools import require_tool
 
@@ -90,7 +91,7 @@ class Driver:
 def driving(*command: str | Path) -> Iterator[Driver]:
     """Yield a driver, which must exit with status 0 when its input ends."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    with ended(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.running import NEW_GAME, PATIENCE, PING, UNKNOWN, Server, ask, conversation, gmcat, replies
+from tests.ended import ended
 from tests.tools import require_tool
 
 
@@ -44,7 +45,7 @@ def test_error_in_any_reply_exits_with_1(daemon_process: Server, requests: list[
 
 def test_reply_is_printed_before_the_next_line_is_read(daemon_process: Server) -> None:
     """A pipeline whose requests depend on the replies works this way."""
-    with conversation(daemon_process) as process:
+    with ended(conversation(daemon_process)) as process:
         game = ask(process, kind="new_game", player_white=1, player_black=2)["game_id"]
         for player, move in [(1, "f3"), (2, "e5"), (1, "g4"), (2, "Qh4#")]:
             last = ask(process, kind="move", game_id=game, player=player, move=move)

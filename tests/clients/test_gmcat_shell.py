@@ -10,11 +10,12 @@ import pytest
 
 from tests.clients.running import GMCAT, PATIENCE, PING, address, ask, complaint, conversation
 from tests.clients.scripted import Peer, answer_all, serving
+from tests.ended import ended
 
 
 def test_closed_output_pipe_ends_gmcat_quietly() -> None:
     """As with `gmcat ... | head -1`. A shell reports the status 141 for a program that SIGPIPE ended."""
-    with serving(answer_all) as server, conversation(server) as process:
+    with serving(answer_all) as server, ended(conversation(server)) as process:
         assert process.stdout is not None
         ask(process, kind="ping")
         process.stdout.close()
@@ -33,7 +34,7 @@ def test_interrupt_ends_gmcat_quietly() -> None:
 
     with serving(never_answer) as server:
         command = [*GMCAT, *address(server), PING]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with ended(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)) as process:
             assert asked.wait(PATIENCE)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=PATIENCE)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection
+from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection, trio_session
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues
 from tests.clients.running import PATIENCE
@@ -67,6 +67,8 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "revoke": ((), {}),
     "players": ((), {}),
     "pair": (("one", 2), {"white": "one", "black": 2}),
+    "contest": (("t" * 16, {"title": "x"}), {"report": {"title": "x"}}),
+    "work": (("t" * 16, {"worker": "w" * 16}), {"claim": {"worker": "w" * 16}}),
     "hello": ((), {}),
 }
 
@@ -244,6 +246,28 @@ def test_client_waits_for_a_server_that_stops(clients: Clients) -> None:
 
     with dialogues(stops, JsonPeer.reset, full, lambda peer: peer.greet(stopping), answers) as server:
         assert clients.connect(server.port).move(1, "e4") == OK
+
+
+def test_request_for_a_game_that_moved_to_another_server_is_repeated_where_that_is_safe(clients: Clients) -> None:
+    moved = {"code": "moved", "error": "game 1: another server has the game now", "retry_after": 0.0}
+
+    def refuses(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4", "ply": 0})
+        peer.write(moved)
+
+    def answers(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4", "ply": 0})
+        peer.write(OK)
+        peer.expect({"kind": "move", "game_id": 1, "move": "e5"})
+        peer.write(moved)
+
+    with dialogues(refuses, answers) as server:
+        client = clients.connect(server.port)
+        assert client.move(1, "e4", ply=0) == OK
+        with pytest.raises(ConnectionLost, match="it is not known whether this move was carried out"):
+            client.move(1, "e5")
 
 
 def test_refusal_of_the_player_at_a_reconnect_is_raised_at_once(clients: Clients) -> None:
@@ -623,3 +647,58 @@ def test_client_has_the_version_of_the_distribution() -> None:
     pyproject = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
     assert re.search(rf'^version = "{re.escape(blocking.VERSION)}"$', pyproject, re.MULTILINE)
     assert json.loads(encode({"kind": "ping"})) == {"kind": "ping"}
+
+
+# --- The server that has the game -------------------------------------------------------------------------------------
+
+STATE: Json = {"state": {"game_id": 3}, "error": None}
+
+
+def shows(home: str) -> Dialogue:
+    """Return a script that shows a game of another server, and closes."""
+
+    def script(peer: JsonPeer) -> None:
+        peer.greet()
+        assert peer.read() == {"kind": "state", "game_id": 3}
+        peer.write({**STATE, "home": home})
+
+    return script
+
+
+def test_client_reconnects_where_the_game_is(clients: Clients) -> None:
+    with dialogues(pings()) as home, dialogues(shows(f"127.0.0.1:{home.port}")) as server:
+        client = clients.connect(server.port)
+        client.state(3)
+        assert client.ping() == OK
+
+
+def test_client_falls_back_if_it_cannot_connect_where_the_game_is_and_does_not_try_again(clients: Clients) -> None:
+    with reserved_port() as closed:
+        home = f"127.0.0.1:{closed}"
+        with dialogues(shows(home), shows(home), pings()) as server:
+            client = clients.connect(server.port)
+            for _ in range(2):
+                client.state(3)
+            assert client.ping() == OK
+
+
+@pytest.mark.parametrize("reply", [None, {"error": "no", "code": "shutting_down"}, {"error": "no", "code": "bad_kind"}])
+def test_client_falls_back_if_what_is_there_is_silent_or_refuses_and_does_not_try_again(
+    clients: Clients, reply: Json | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (blocking, trio_session):
+        monkeypatch.setattr(module, "HOME_SECONDS", 0.05)
+
+    def unhelpful(peer: JsonPeer) -> None:
+        assert peer.read() is not None
+        if reply is not None:
+            peer.write(reply)
+        assert peer.read() is None  # the client gives up
+
+    with dialogues(unhelpful) as home:
+        script = shows(f"127.0.0.1:{home.port}")
+        with dialogues(script, script, pings()) as server:
+            client = clients.connect(server.port)
+            for _ in range(2):
+                client.state(3)
+            assert client.ping() == OK

@@ -12,6 +12,7 @@ import pytest
 
 from tests.clients.other_languages import ROOT, examples_of
 from tests.clients.running import PATIENCE, gmcat, replies
+from tests.ended import ended
 from tests.serving import Served
 from tests.tools import require_tool
 
@@ -45,13 +46,13 @@ def test_two_bots_play_a_game_to_its_end(daemon_process: Served) -> None:
 
 
 def test_missing_game_is_an_error(daemon_process: Served) -> None:
-    with bot("--port", str(daemon_process.port), "--player", "1", "--game", "9999999") as process:
+    with ended(bot("--port", str(daemon_process.port), "--player", "1", "--game", "9999999")) as process:
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (1, "game 9999999\n", "rbc_bot: game_id: there is no game 9999999\n")
 
 
 def test_absent_server_is_an_error() -> None:
-    with bot("--port", "1", "--player", "1", "--game", "1") as process:
+    with ended(bot("--port", "1", "--player", "1", "--game", "1")) as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "gmcat: cannot reach port 1 of 127.0.0.1" in err
@@ -60,7 +61,7 @@ def test_absent_server_is_an_error() -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
 def test_missing_option_is_named(arguments: list[str]) -> None:
-    with bot(*arguments) as process:
+    with ended(bot(*arguments)) as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
 
@@ -87,7 +88,7 @@ def run_example(commands: str, daemon: Served, directory: Path) -> list[str]:
 
 
 def test_bot_creates_a_game_and_notices_its_end(daemon_process: Served) -> None:
-    with bot("--port", str(daemon_process.port), "--player", "33", "--opponent", "34") as process:
+    with ended(bot("--port", str(daemon_process.port), "--player", "33", "--opponent", "34")) as process:
         assert process.stdout is not None
         game = process.stdout.readline().split()[1]
         resign = f'{{"kind":"end_game","game_id":{game},"termination":"resignation_black"}}'

@@ -15,7 +15,8 @@ from chess import Board, Color, Move, Square
 from gm_client import Client, connect
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from gm_client.tracker import Tracker
-from gm_recon import ReconBoard, ReconGame
+from gm_recon import ReconBoard, ReconGame, side_moves
+from gm_recon.possible import BATCH
 from tests.helpers_proof import proof_size
 from tests.serving import Served
 
@@ -172,7 +173,7 @@ def check(tracker: Tracker, game: ReconGame) -> None:
 # The cap.
 
 
-@pytest.mark.parametrize(("seed", "plies"), [(68, 28), (130, 26)])
+@pytest.mark.parametrize(("seed", "plies"), [(68, 28), (136, 28)])
 def test_positions_left_out_before_a_sense_return_after_it(seed: int, plies: int) -> None:
     """In these games the true position was once among the thousands that were dropped, and was missed."""
     crowded = 0
@@ -237,6 +238,29 @@ def test_tracker_above_its_cap_keeps_a_part_and_is_incomplete() -> None:
     assert len(whole) > 3_000
     assert len(part) == 300
     assert whole.complete
+
+
+def test_large_sets_are_worked_on_in_steps() -> None:
+    tracker = Tracker(chess.BLACK, cap=2_000)
+    for _ in range(3):
+        tracker.opponent_moved(None)
+        tracker.player_moved(None, None, None)
+    assert len(tracker) == 2_000
+    steps = sum(1 for _ in tracker.opponent_moved_steps(None))
+    assert steps > len(tracker) / BATCH
+    assert not tracker.complete  # each step has expanded a batch; the others chose those that are kept
+    assert sum(1 for _ in tracker.saw_steps(ReconBoard().window(chess.E5))) > len(tracker) / BATCH
+
+
+def test_tables_of_moves_are_emptied_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, whole = Tracker(chess.BLACK), Tracker(chess.BLACK)
+    for _ in range(3):
+        for tracker, room in (small, 5), (whole, 50_000):
+            monkeypatch.setattr(side_moves, "MAX_KEPT", room)
+            tracker.opponent_moved(None)
+            tracker.player_moved(None, None, None)
+    assert keys(small) == keys(whole)
+    assert sum(map(len, small._tables.values())) <= 5 < sum(map(len, whole._tables.values()))
 
 
 def test_kept_positions_are_drawn_uniformly() -> None:

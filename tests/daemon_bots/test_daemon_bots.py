@@ -13,6 +13,7 @@ from typing import Any
 import chess
 import pytest
 import structlog
+from trio.testing import MockClock
 
 from gm_bots.minimax.bots import MinimaxBots
 from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
@@ -160,8 +161,9 @@ async def test_killed_process_loses_its_game_and_the_next_game_has_another() -> 
         assert (failed["bot"], failed["game_id"], failed["reason"]) == ("random", first, "signal 9")
 
 
-async def test_process_that_hangs_loses_its_game() -> None:
-    async with running_daemon(bots="random", bot_games=1, bot_move_timeout=0.5) as daemon, connected(daemon) as client:
+async def test_process_that_hangs_loses_its_game(mock_clock: MockClock) -> None:
+    mock_clock.rate = 1.0
+    async with running_daemon(bots="random", bot_games=1, bot_move_timeout=20) as daemon, connected(daemon) as client:
         with structlog.testing.capture_logs() as events:
             bot = (await bots_of(client))["random"]
             game_id = (await client.new_game(ME, bot))["game_id"]
@@ -169,7 +171,11 @@ async def test_process_that_hangs_loses_its_game() -> None:
             os.kill(worker_of(events, game_id), signal.SIGSTOP)
             move = next(iter(chess.Board(state["fen"]).legal_moves)).uci()
             await client.ask("move", game_id=game_id, player=ME, move=move)
+            mock_clock.rate = 4.0  # much faster, and each turn of the loop would seem a pause, which is not charged
             ended = await client.ask("wait", game_id=game_id, player=None, ply=3)
+            while ended["state"]["termination"] == "available_move":  # a wait ends by itself after a while
+                ended = await client.ask("wait", game_id=game_id, player=None, ply=3)
+            mock_clock.rate = 1.0
             assert ended["state"]["termination"] == "resignation_black"
 
 

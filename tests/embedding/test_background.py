@@ -191,7 +191,7 @@ def test_program_that_never_closes_the_daemon_ends(tmp_path: Path) -> None:
 
 async def break_it(daemon: gmd.Daemon) -> None:
     """Provoke a fault of the daemon itself: its deadlines' task fails."""
-    daemon.arbiter._to_load.close()
+    daemon.arbiter._reloads._to_load.close()
 
 
 def test_failure_of_the_daemon_is_raised_on_closing() -> None:

@@ -37,8 +37,9 @@ from gmd.event_log.sqlite_committer import committer_of
 from gmd.event_log.tables import metadata
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from gmd.games.game import GameSummary, Seating
-from tests.helpers import START_FEN
+from tests.helpers import START_FEN, running_log
 from tests.helpers_proof import proof_size
+from tests.postgres import clean_database, new_store, require_postgres, set_database_clock
 
 OPTIONS = GameOptions(
     variant="standard",
@@ -128,16 +129,31 @@ async def process_log() -> AsyncIterator[EventLog]:
             log.close()
 
 
+@asynccontextmanager
+async def postgres_log() -> AsyncIterator[EventLog]:
+    """Yield a log in PostgreSQL."""
+    with clean_database() as url, closing(new_store(url)) as store:
+        async with running_log(store) as log:
+            yield log
+
+
 LogFactory = Callable[[], AbstractAsyncContextManager[EventLog]]
 
 #: Every kind of log, empty, by its name.
-LOGS: dict[str, LogFactory] = {"memory": memory_log, "sqlite": sqlite_log, "process": process_log}
+LOGS: dict[str, LogFactory] = {
+    "memory": memory_log,
+    "sqlite": sqlite_log,
+    "process": process_log,
+    "postgres": postgres_log,
+}
 
 
 @pytest.fixture(params=list(LOGS.values()), ids=list(LOGS))
 def new_log(request: pytest.FixtureRequest) -> LogFactory:
     """Return a function that opens an empty log."""
     factory: LogFactory = request.param
+    if factory is postgres_log:
+        require_postgres()
     return factory
 
 
@@ -284,6 +300,7 @@ async def test_row_gives_the_time_of_the_last_move_or_end(new_log: LogFactory, m
         ]:
             instant = datetime(2026, 11, 21, 4, next(minutes), tzinfo=UTC).timestamp() + 0.75
             monkeypatch.setattr("time.time", lambda instant=instant: instant)
+            await set_database_clock(log, instant)
             await append(log, game_id, len(await log.load(game_id)), *events, summary=summary)
             (row,) = await log.rows(GameQuery())
             noted.append(row.changed)
@@ -342,6 +359,8 @@ def test_page_of_rows_matches_the_query(
             for query in asked:
                 assert await rows_of(log, query) == listed(rows, query)
 
+    if name == "postgres":
+        require_postgres()
     trio.run(main)
 
 

@@ -48,7 +48,7 @@ async def moves_of(client: Client, game_id: int) -> int:
 
 
 async def test_full_database_refuses_moves_and_keeps_acknowledged_ones(tmp_path: Path) -> None:
-    with structlog.testing.capture_logs(), store_in(tmp_path, max_page_count=22) as store:
+    with structlog.testing.capture_logs(), store_in(tmp_path, max_page_count=30) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
             game_id = (await client.new_game())["game_id"]

@@ -8,7 +8,10 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.event_log.pruning_clock import FILE_NAME, MOST_AHEAD, PruningClock
+from gmd.event_log.opening import open_store
+from gmd.event_log.pruning_clock import MOST_AHEAD, PruningClock
+from gmd.event_log.seen_time import FILE_NAME, SeenFile, SeenRow
+from gmd.event_log.sql import SqlStore
 from gmd.utc import read_time, write_time
 
 DAY = 86_400.0
@@ -29,7 +32,7 @@ class Machine:
 
 def clock(machine: Machine, directory: Path, newest: float | None = None, *, trusted: bool = False) -> PruningClock:
     return PruningClock(
-        directory / FILE_NAME,
+        SeenFile(directory / FILE_NAME),
         lambda up_to: newest,
         trusted=trusted,
         wall=lambda: machine.wall,
@@ -111,3 +114,25 @@ def test_pruning_time_never_runs_more_than_a_day_ahead_of_elapsed_time(
         after = now()
         assert after <= highest + seconds + MOST_AHEAD + 1
         highest = max(highest + seconds, after)
+
+
+def test_time_of_pruning_is_that_of_all_daemons_on_a_database(database_url: str, tmp_path: Path) -> None:
+    machine = Machine()
+
+    def clock_of(store: SqlStore) -> PruningClock:
+        return PruningClock(
+            SeenRow(store), lambda up_to: None, wall=lambda: machine.wall, steady=lambda: machine.steady
+        )
+
+    with open_store(str(tmp_path), database_url) as one, open_store(str(tmp_path), database_url) as two:
+        assert clock_of(one)() == NOW  # it prunes first, and again after months, in which the other has pruned
+        machine.run(90 * DAY)
+        clock_of(two)
+        SeenRow(two).note(machine.wall)
+        machine.run(3_600)
+        with structlog.testing.capture_logs() as logged:
+            assert clock_of(one)() == machine.wall
+        assert logged == []
+        assert SeenRow(two).read() == machine.wall
+        machine.wall += 365 * DAY
+        assert clock_of(two)() == machine.wall - 365 * DAY

@@ -28,9 +28,14 @@ async def http_daemon(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.Asyn
     """Yield a daemon that serves HTTP, and a client of it."""
     async with (
         running_daemon(http=True, http_port=0, **settings) as daemon,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.http_port}", trust_env=False) as client,
+        http_client(daemon.http_port) as client,
     ):
         yield daemon, client
+
+
+def http_client(port: int, **options: Any) -> httpx.AsyncClient:
+    """Return a client of a port without TLS. Without ``verify`` it would read all of the system's certificates."""
+    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, verify=False, **options)
 
 
 class Scrape:

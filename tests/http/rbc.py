@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ import httpx
 
 from gmd.daemon import Daemon
 from tests.helpers import Json, running_daemon
+from tests.http.helpers import http_client
 
 #: Routes for players only, for every registered player, and for every registered player once the game is over.
 PLAYERS = (
@@ -23,6 +24,9 @@ PLAYERS = (
 )
 ANYBODYS = ("is_over", "is_my_turn", "game_status")
 ENDED = ("winner_color", "win_reason", "game_history")
+
+#: The names of a table's players: White's, Black's, and that of the one without a seat.
+NAMES = ("white-bot", "black-bot", "other-bot")
 
 #: Timeout in seconds of anything on a busy machine.
 PATIENCE_SECONDS = 60.0
@@ -90,6 +94,11 @@ class Table:
         self.client = client
         self.white, self.black, self.other = players
 
+    @property
+    def daemons(self) -> Sequence[Daemon]:
+        """All daemons that have a part in what the players are answered."""
+        return [self.daemon]
+
     async def new_game(self, **options: Any) -> int:
         """Create a game of White against Black, who have taken their seats but made no contact; return its id."""
         seats = {"player_white": self.white.id, "player_black": self.black.id}
@@ -111,10 +120,7 @@ async def rbc_table(**settings: Any) -> AsyncIterator[Table]:
     """Yield a :class:`Table`."""
     async with (
         running_daemon(http=True, http_port=0, **settings) as daemon,
-        httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{daemon.http_port}", trust_env=False, timeout=PATIENCE_SECONDS
-        ) as client,
+        http_client(daemon.http_port, timeout=PATIENCE_SECONDS) as client,
     ):
-        names = ("white-bot", "black-bot", "other-bot")
-        players = [Player(client, await daemon.ask_as_operator("register", name=name)) for name in names]
+        players = [Player(client, await daemon.ask_as_operator("register", name=name)) for name in NAMES]
         yield Table(daemon, client, players)

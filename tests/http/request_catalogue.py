@@ -7,10 +7,11 @@ A test fails if the application has a route that is used neither here nor in the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from litestar.routes import HTTPRoute
 
+from gm_protocol.base import FIRST_REGISTERED
 from gmd.daemon import Daemon
 
 #: A method, and a path as in the application.
@@ -31,6 +32,7 @@ class HttpRequest:
     :ivar form: the fields of a form, sent in place of JSON from one of our own pages; the visitor's token is added.
     :ivar name: the last part of a path that ends with ``{name}``; with ``{game_id}`` in place of the game's id.
     :ivar visits: whether a browser asks, with the cookie of who asks in place of HTTP Basic.
+    :ivar lasts: whether the answer has no end, so that only what comes at once is compared.
     """
 
     method: str
@@ -41,6 +43,7 @@ class HttpRequest:
     form: dict[str, str] | None = None
     name: str = ""
     visits: bool = False
+    lasts: bool = False
 
     @property
     def route(self) -> Route:
@@ -55,6 +58,8 @@ class HttpRequest:
             path="no/such/page",
             version="0",
             file="style.css",
+            contest_id=1,
+            player=FIRST_REGISTERED,
             name=self.name.format(game_id=game_id),
         )
 
@@ -73,6 +78,9 @@ _NAMES = (
     "{game_id}.svg?view=truth&ply=1",
     "{game_id}.pgn",
     "{game_id}.json",
+    "{game_id}.history.json",
+    "{game_id}.counts.svg",
+    "{game_id}.counts.svg?ply=0&view=black",
 )
 _GAME_PAGES: tuple[HttpRequest, ...] = (
     *(
@@ -81,9 +89,25 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
         for who in ("observer", "stranger")
     ),
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}", visits=True),
+    *(
+        HttpRequest("POST", "/games/{game_id}/act", form=form, who=who, visits=True)
+        for form in ({"kind": "move", "move": "a1a1"}, {"kind": "claim_draw"}, {"kind": "sense", "square": "z9"})
+        for who in ("observer", "stranger")
+    ),
+    HttpRequest("POST", "/games/{game_id}/act", form={"kind": "move", "move": "e2e4", "ply": "999"}, visits=True),
+    HttpRequest("POST", "/games/{game_id}/join", form={"seat": "white"}, who="stranger", visits=True),
+    HttpRequest("POST", "/games/{game_id}/rematch", form={}, visits=True),
+    HttpRequest("POST", "/games/{game_id}/rematch", form={}, who="stranger", visits=True),
+    HttpRequest("GET", "/games/{game_id}/aid", visits=True),
+    HttpRequest("GET", "/games/{game_id}/aid", who="stranger", visits=True),
+    HttpRequest("GET", "/games/{game_id}/counts", visits=True),
+    HttpRequest("GET", "/games/{game_id}/counts", who="nobody"),
     HttpRequest("GET", "/embed/{game_id}", visits=True),
     HttpRequest("GET", "/embed/{game_id}?ply=0", who="nobody", visits=True),
 )
+
+_VISITORS: tuple[Who, ...] = ("observer", "stranger", "nobody")
 
 #: Requests for pages. None of those that make a new guest or a new cookie is among them: both are random.
 PAGES: tuple[HttpRequest, ...] = (
@@ -91,7 +115,18 @@ PAGES: tuple[HttpRequest, ...] = (
     HttpRequest("GET", "/", visits=True),
     HttpRequest("GET", "/", who="stranger", visits=True),
     HttpRequest("GET", "/", who="nobody", visits=True),
+    *(
+        HttpRequest("GET", path, who=who, visits=True, lasts=True)
+        for path in ("/games/{game_id}/events", "/games/{game_id}/events?since=0", "/events")
+        for who in _VISITORS
+    ),
     HttpRequest("GET", "/static/{version}/{file}", who="nobody", visits=True),
+    HttpRequest("GET", "/ranked", who="nobody", visits=True),
+    HttpRequest("GET", "/contests", who="nobody", visits=True),
+    HttpRequest("GET", "/contests/{contest_id}", visits=True),
+    HttpRequest("GET", "/operator/daemons", who="nobody", visits=True),
+    HttpRequest("GET", "/players/{player}", visits=True),
+    HttpRequest("GET", "/players/{player}?before=9", who="stranger", visits=True),
     HttpRequest("GET", "/sign-in", visits=True),
     HttpRequest("GET", "/register", who="nobody", visits=True),
     HttpRequest("POST", "/sign-in", form={"name": "ann", "password": "wrong"}, who="nobody", slow=True, visits=True),
@@ -162,9 +197,12 @@ def described_routes_of(daemon: Daemon) -> set[Route]:
 def routes_of(daemon: Daemon) -> set[Route]:
     """Return every route of a daemon's application, except litestar's OPTIONS, which lists the methods."""
     assert daemon.http is not None
+    app: Any = daemon.http._app
+    if daemon.http.others is not None:
+        app = app._app  # behind what passes on requests for others
     return {
         (method, route.path_format)
-        for route in daemon.http._app.routes  # type: ignore[attr-defined]
+        for route in app.routes
         if isinstance(route, HTTPRoute)
         for method in route.methods
         if method != "OPTIONS"

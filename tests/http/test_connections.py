@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gmd.daemon import Daemon
-from gmd.http.peers import Proxies
 from gmd.http.server import HttpServer
 from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
+from gmd.proxies import Proxies
 from tests.helpers import running_daemon, troubles
 from tests.helpers_proof import proof_size
 from tests.http.helpers import PORT_LIMITS, open_http, read_to_end

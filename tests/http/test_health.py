@@ -10,7 +10,7 @@ import trio
 
 from tests.event_log.test_faults import limit
 from tests.helpers import Client
-from tests.http.helpers import http_daemon
+from tests.http.helpers import http_client, http_daemon
 from tests.serving import served
 
 #: A number of states that, left unread, fill every buffer between a daemon and its client.
@@ -42,7 +42,7 @@ async def test_health_of_a_stopping_daemon_is_stopping_until_its_sessions_have_e
             asking.start_soon(client.send, *[{"kind": "state", "game_id": 1}] * MANY)  # and reads no reply
             await trio.testing.wait_all_tasks_blocked(0.05)
             stopping.set()
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
+            async with http_client(http_port) as http:
                 while (response := await http.get("/healthz")).status_code == 200:
                     pass  # the daemon does not know yet
             asking.cancel_scope.cancel()

@@ -15,7 +15,7 @@ import trio
 from gmd.daemon import Daemon, HttpAddressError
 from gmd.http.probes import MAX_CONNECTIONS
 from tests.helpers import running_daemon, troubles
-from tests.http.helpers import open_http, scrape
+from tests.http.helpers import http_client, open_http, scrape
 from tests.serving import served
 
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\n"
@@ -26,7 +26,7 @@ async def probed(**settings: Any) -> AsyncIterator[tuple[Daemon, httpx.AsyncClie
     """Yield a daemon with a health port, and a client of that port."""
     async with (
         running_daemon(health_port=0, **settings) as daemon,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{daemon.health_port}", trust_env=False) as client,
+        http_client(daemon.health_port) as client,
     ):
         yield daemon, client
 

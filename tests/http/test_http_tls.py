@@ -19,8 +19,9 @@ import structlog
 import trio
 
 from gmd.config import Config, ConfigError
-from gmd.daemon import Daemon, http_certificate_of
+from gmd.daemon import Daemon
 from gmd.tls import certificate_of
+from gmd.web import http_certificate_of
 from tests.helpers import running_daemon
 from tests.http.helpers import open_http, read_to_end
 from tests.serving import served

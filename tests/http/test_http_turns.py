@@ -10,10 +10,10 @@ import pytest
 import trio
 
 from gmd.fair_scheduler import FairScheduler
-from gmd.http.peers import Proxies
 from gmd.http.server import HttpServer
 from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
+from gmd.proxies import Proxies
 from gmd.tls import certificate_of
 from tests.http.helpers import PORT_LIMITS
 from tests.tls import Certificates

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
 from gmd.http.claims import MAX_CLAIMS, Claims
-from tests.http.helpers import http_daemon
+from tests.http.helpers import http_client, http_daemon
 from tests.http.rbc import PATIENCE_SECONDS, Player, Table, answered, rbc_table
 
 #: Settings under which no connection ends by a timeout.
@@ -48,8 +48,7 @@ class Program:
 @asynccontextmanager
 async def program(table: Table, player: Player) -> AsyncIterator[Program]:
     """Yield a :class:`Program`."""
-    url = f"http://127.0.0.1:{table.daemon.http_port}"
-    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
+    async with http_client(table.daemon.http_port, timeout=PATIENCE_SECONDS) as client:
         yield Program(client, player)
 
 

@@ -11,7 +11,7 @@ import trio
 
 from tests.helpers import Client
 from tests.http.contract import BODIES, DOCUMENTED
-from tests.http.helpers import http_daemon
+from tests.http.helpers import http_client, http_daemon
 from tests.http.rbc import answered, rbc_table
 
 #: The body that ``rc-register`` sends.
@@ -170,7 +170,7 @@ async def test_stopping_daemon_answers_every_route_with_retry_after() -> None:
             asking.start_soon(client.send, *[{"kind": "state", "game_id": 1}] * 30_000)  # and reads no reply
             await trio.testing.wait_all_tasks_blocked(0.05)
             stopping.set()
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", trust_env=False) as http:
+            async with http_client(http_port) as http:
                 while (await http.get("/healthz")).status_code == 200:
                     pass  # the daemon does not know yet
                 for method, path in DOCUMENTED:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import chess
 import httpx
@@ -19,6 +19,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from gmd.daemon import Daemon
 from gmd.http.pages.visitor import COOKIE
 from tests.helpers import Json
+from tests.http.helpers import open_http
+from tests.http.pages.event_reader import begun
 from tests.http.rbc import ENDED, PLAYERS, Table, answered, as_move, rbc_table
 from tests.http.request_catalogue import OUTSIDE, HttpRequest, Route, Who
 from tests.noninterference import Distinguished
@@ -28,6 +30,9 @@ GETS = (*PLAYERS, "is_over", "is_my_turn", *ENDED)
 
 #: Status of the game, held for longer than :meth:`Pair.pass_time` ever passes in an opponent's turn.
 HELD_STATUS = "game_status?wait=5"
+
+#: What opens two tables.
+Tables = AbstractAsyncContextManager[tuple[Table, Table]]
 
 #: Headers that contain the time of the answer.
 TIMES = ("date",)
@@ -85,7 +90,10 @@ class Pair:
 
         :raises Distinguished: the answers differ.
         """
-        answers = [shown(await send(twin, request)) for twin in self.twins]
+        received = [await send(twin, request) for twin in self.twins]
+        for each in received:
+            assert each.status_code < 500, f"{request}\n{each.text}"
+        answers = [shown(each) for each in received]
         self.asked.add(request.route)
         self.compare(request, *answers)
 
@@ -208,9 +216,11 @@ async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
     visitors = {"observer": twin.observer, "stranger": twin.table.other}
     headers, form = {"accept": "text/html"}, request.form
     if (visitor := visitors.get(request.who)) is not None:
-        cookie, token = session_of(daemon, visitor.id)
+        cookie, token = session_of(twin.table, visitor.id)
         headers["cookie"] = f"{COOKIE}={cookie}"
         form = None if form is None else {**form, "csrf": token}
+    if request.lasts:
+        return await beginning_of(daemon, url, headers)
     if form is None:
         return await client.request(request.method, url, headers=headers)
     answer = await client.post(url, data=form, headers={**headers, "sec-fetch-site": "same-origin"})
@@ -218,14 +228,24 @@ async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
     return answer
 
 
-def session_of(daemon: Daemon, player: int) -> tuple[str, str]:
-    """Return a player's cookie and the token of its forms, which is the same in both daemons."""
-    assert daemon.http is not None
-    assert daemon.http.site is not None
-    sessions = daemon.http.site.sessions
-    sessions._secret = bytes(32)
+async def beginning_of(daemon: Daemon, url: str, headers: dict[str, str]) -> httpx.Response:
+    """Return what comes at once of an answer that has no end, and close the connection."""
+    async with await open_http(daemon) as stream:
+        reader = await begun(stream, url, headers.get("cookie", "").partition("=")[2] or None)
+        content = await reader.drained()
+        status, *lines = reader.head.decode().split("\r\n")
+        return httpx.Response(int(status.split()[1]), headers=[line.split(": ", 1) for line in lines], content=content)
+
+
+def session_of(table: Table, player: int) -> tuple[str, str]:
+    """Return a player's cookie and the token of its forms, which is the same at both tables."""
+    for daemon in table.daemons:
+        assert daemon.http is not None
+        assert daemon.http.site is not None
+        sessions = daemon.http.site.sessions
+        sessions._secret = bytes(32)
     unsigned = f"{player}.0.{int(time.time())}.{'0' * 32}"
-    account = daemon.authenticator.registry.get(player)
+    account = table.daemon.authenticator.registry.get(player)
     cookie = f"{unsigned}.{sessions._signature(unsigned, account, oversees=False)}"
     return cookie, sessions.read(cookie).csrf
 
@@ -236,9 +256,17 @@ def shown(response: httpx.Response) -> object:
     return response.status_code, headers, response.content
 
 
+def two_tables() -> Tables:
+    """Yield two daemons with the same short history."""
+    return alike(rbc_table)
+
+
 @asynccontextmanager
-async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
-    """Yield two daemons with the same short history; the player without a part in the game takes no games."""
+async def alike(opened: Callable[..., AbstractAsyncContextManager[Table]]) -> AsyncIterator[tuple[Table, Table]]:
+    """Yield two tables with the same short history; the player without a part in the game takes no games.
+
+    :param opened: opens one of them, with the given settings.
+    """
     often = 10**9
     patience = {
         "max_failures_per_minute": often,
@@ -249,7 +277,7 @@ async def two_tables() -> AsyncIterator[tuple[Table, Table]]:
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
     clock.rate = 0.0
-    async with rbc_table(**settings) as one, rbc_table(**settings) as other:
+    async with opened(**settings) as one, opened(**settings) as other:
         for table in (one, other):
             auth = table.other.auth
             answered(await table.client.post("/api/users/me/max_games", json={"max_games": 0}, auth=auth))

@@ -17,6 +17,7 @@ from gm_protocol.errors import GmError
 from gm_protocol.messages import ClockOption
 from gmd.event_log.memory import MemoryLog
 from gmd.games.commands import End
+from gmd.games.game_note import note_of
 from gmd.games.replay import replay
 from gmd.lobby.invitation import status_of
 from gmd.lobby.offer import Offer, terms
@@ -149,7 +150,7 @@ class Both:
         lobby = there.daemon.lobby
         for game_id, modelled in self.modelled.items():
             game = (await there.daemon.arbiter.live_game(game_id)).game
-            assert status_of(game) == modelled.status
+            assert status_of(note_of(game)) == modelled.status
             assert {player for player in game.players if player is not None} == modelled.seated
         for player in PLAYERS:
             mine = {game_id: each for game_id, each in self.modelled.items() if player in each.seats}

@@ -92,20 +92,20 @@ class Ledger:
         lobby, games = there.daemon.lobby, await self.games(there)
         pending = [game for game in games if not game.over and not game.begun]
         invitations = [game for game in pending if game.created.invited]
-        out = Counter(inviter_of(game) for game in invitations)
+        out = Counter(inviter_of(game.created) for game in invitations)
         for player in PLAYERS:
             waiting = [game for game in pending if is_registered(player) and game.waits_unbegun(player)]
             inbox = lobby.book.inbox(player)
             assert sorted(inbox.shown) == sorted(game.id for game in waiting)
             assert len(inbox) == len(waiting)
-            of_each = Counter(inviter_of(game) for game in waiting)
+            of_each = Counter(inviter_of(game.created) for game in waiting)
             assert {inviter: inbox.count(inviter) for inviter in (None, ANYBODY, *PLAYERS)} == {
                 inviter: of_each[inviter] for inviter in (None, ANYBODY, *PLAYERS)
             }
             hand = [game for game in games if player in game.named and not game.over]
-            assert lobby.book.in_hand(player) == sum(game.begun or counts_in_hand(game) for game in hand)
+            assert lobby.book.in_hand(player) == sum(game.begun or counts_in_hand(game.created) for game in hand)
             assert lobby.book.out(player) == out[player] <= 3
-            assert sum(inviter_of(game) is not None for game in waiting) <= 4
+            assert sum(inviter_of(game.created) is not None for game in waiting) <= 4
         for peer in (HERE, THERE):
             mine = [game for game in games if self.sources.get(game.id) == peer and not game.over]
             assert lobby.quotas.games.size(peer) == len(mine) <= 5

@@ -429,6 +429,7 @@ async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(
     assert tried.orders > 600 / SHARES
 
 
+@pytest.mark.seconds(10)
 async def test_lost_key_cannot_create_a_game() -> None:
     tried = Tried()
     async with house(in_memory) as there:

@@ -191,6 +191,18 @@ async def test_concurrent_registrations_of_one_name_succeed_only_once(tmp_path: 
     assert len(got) == 1
 
 
+async def test_player_who_was_stored_unknown_to_the_registry_keeps_nobody_from_registering(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        async with running_log(store) as log:
+            registry, other = Registry(SqlPlayers(log), 10), Registry(SqlPlayers(log), 10)
+            await registry.start()
+            await other.register("one", None, "t")  # as a registration whose commit has lost its connection
+            with pytest.raises(PlayersNotWritten):
+                await registry.register("two", None, None)
+            assert (await registry.register("two", None, None))[0].player == FIRST_PLAYER + 1
+            assert (await registry.register("one", None, "t"))[0].player == FIRST_PLAYER
+
+
 class FullDisk(MemoryPlayers):
     """Store that may be full."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +15,8 @@ from gmd.players.memory import MemoryPlayers
 from gmd.players.sql import SqlPlayers
 from gmd.players.store import PlayersNotWritten, PlayerStore
 from tests.helpers import running_log, store_in
+from tests.postgres import clean_database, require_postgres
+from tests.postgres import new_store as new_postgres
 
 BARE = Account(player=FIRST_PLAYER, name="Bare", created="2026-11-21T04:41:00Z", key=None)
 FULL = Account(
@@ -45,16 +47,25 @@ async def sql_store() -> AsyncIterator[PlayerStore]:
             yield SqlPlayers(log)
 
 
+@asynccontextmanager
+async def postgres_store() -> AsyncIterator[PlayerStore]:
+    with clean_database() as url, closing(new_postgres(url)) as store:
+        async with running_log(store) as log:
+            yield SqlPlayers(log)
+
+
 StoreFactory = Callable[[], AbstractAsyncContextManager[PlayerStore]]
 
 #: Every kind of store, empty, by its name.
-STORES: dict[str, StoreFactory] = {"memory": memory_store, "sql": sql_store}
+STORES: dict[str, StoreFactory] = {"memory": memory_store, "sql": sql_store, "postgres": postgres_store}
 
 
 @pytest.fixture(params=list(STORES.values()), ids=list(STORES))
 def new_store(request: pytest.FixtureRequest) -> StoreFactory:
     """Return a function that opens an empty store."""
     factory: StoreFactory = request.param
+    if factory is postgres_store:
+        require_postgres()
     return factory
 
 

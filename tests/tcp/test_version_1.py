@@ -32,6 +32,11 @@ ONE_OF_EACH: dict[str, Json] = {
     "history": {"game_id": 1},
     "register": {"name": "bot"},
     "leaderboard": {},
+    "contest": {
+        "token": "0123456789abcdef",
+        "report": {"title": "a v b", "form": "match", "variant": "rbc", "players": [{"name": "a"}]},
+    },
+    "work": {"token": "0123456789abcdef", "claim": {"worker": "x" * 16, "arguments": ["seed=1"], "games": 2}},
     "join": {"player": 1, "game_id": 1},
 }
 #: Requests that this client may not make, or about a game that does not exist.

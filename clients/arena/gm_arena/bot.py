@@ -44,6 +44,7 @@ class Place:
     :ivar options: the game's options, as the reply to ``join`` has them; empty until the seat is taken.
     :ivar names: the players' names by colour; None for a player without a name.
     :ivar seed: the seed of a bot that plays at random, which makes a game repeatable; None for a random one.
+    :ivar invites: whether the bot has invited the opponent, who has not accepted yet.
     :ivar read_moves: asks the server for the moves so far, in UCI; for games without hidden information.
     """
 
@@ -55,6 +56,7 @@ class Place:
     read_moves: Callable[[], Awaitable[list[str]]]
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
+    invites: bool = False
     names: PlayerNames = field(default_factory=lambda: PlayerNames(white=None, black=None))
 
     @property

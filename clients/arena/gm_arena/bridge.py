@@ -202,7 +202,10 @@ class Bridge:
                     return
                 game = await made_as(client, opponent, color, fields)
                 state = await _seen_by_all(client, game["game_id"])
-                self._take(self._places_in(state, client.player))
+                places = self._places_in(state, client.player)
+                for place in places:
+                    place.invites = state["phase"] == "open" and place.opponent is not None
+                self._take(places)
 
     async def play_all(self, count: int | None = None) -> None:
         """Play the player's games as they wait for it, and those it is invited to, until :meth:`drain`.

@@ -57,7 +57,8 @@ class Lines:
         opponent = "whoever joins" if place.opponent is None else place.opponent_name
         if opponent == str(place.opponent):
             opponent = f"player {opponent}"
-        _say(f"game {place.game_id}: {place.seat} against {opponent}, {place.variant}")
+        waits = "; it begins when the invitation is accepted" if place.invites else ""
+        _say(f"game {place.game_id}: {place.seat} against {opponent}, {place.variant}{waits}")
 
     def ends(self, played: Played) -> None:
         place, state = played.place, played.state
@@ -93,7 +94,9 @@ class Lines:
         """Report that the first Ctrl-C was received."""
         if in_hand:
             games = "the game" if in_hand == 1 else f"the {in_hand} games"
-            _say(f"finishing {games} in hand; Ctrl-C again leaves at once", err=True)
+            _say(
+                f"finishing {games} in hand, with a clock however long it takes; Ctrl-C again leaves at once", err=True
+            )
 
     def sums_up(self) -> None:
         """Print the last line."""

@@ -9,7 +9,7 @@ import { turns } from "./turns.js";
 const READING = new Set([
   ...["hello", "ping", "state", "wait", "actions", "games", "history"],
   ...["join", "players", "revoke"],
-  ...["invitations", "accept", "decline", "settings", "leaderboard"],
+  ...["invitations", "accept", "decline", "settings", "leaderboard", "contest", "work"],
 ]);
 
 /** Kinds that may be sent again if "ply" identifies the action. */
@@ -19,7 +19,7 @@ const ACTING = new Set(["move", "sense", "end_game"]);
 const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
 /** Codes of a reply to hello that a retry may overcome. */
-const PASSING = new Set(["too_many", "shutting_down"]);
+const PASSING = new Set(["too_many", "shutting_down", "moved"]);
 
 /** Default seconds of retries after a lost connection: enough to restart a server. */
 const PATIENCE_SECONDS = 60;
@@ -30,6 +30,12 @@ const LONGEST_DELAY = 2;
 
 /** Seconds without a reply, in addition to the longest wait, after which the connection counts as lost. */
 const SILENCE_SECONDS = 30;
+
+/** Seconds that connecting to the address in `home`, and its reply to the hello, may take. */
+const HOME_SECONDS = 1;
+
+/** Milliseconds in which an address in `home` is not tried again if it did not answer. */
+const HOME_AGAIN = 600_000;
 
 /** Connects and says hello, in one attempt. Rejects with ConnectionLost, or with GmError if the server refuses. */
 export async function connect(options) {
@@ -56,6 +62,8 @@ export class Client {
   #lostAt = null; // when requests that are still unanswered first lost their connection
   #attempts = 0; // to connect, since then
   #closed = false;
+  #home = null; // the host and port of the server that has the game of the latest reply, if that is another one
+  #unreachable = new Map(); // the addresses that did not answer, and until when they are not tried again
   #wake = () => {}; // ends the pause between two attempts
   #children = new Set(); // the clients of loops of turns
 
@@ -154,6 +162,14 @@ export class Client {
     return this.request("leaderboard", fields);
   }
 
+  contest(fields) {
+    return this.request("contest", fields);
+  }
+
+  work(fields) {
+    return this.request("work", fields);
+  }
+
   players(fields) {
     return this.request("players", fields);
   }
@@ -170,6 +186,8 @@ export class Client {
   async *turns(fields = {}) {
     if (this.#closed) throw closed();
     const child = new Client({ ...this.#options, ...this.#greeting });
+    child.#home = this.#home;
+    child.#unreachable = this.#unreachable;
     this.#children.add(child);
     try {
       yield* turns(child, fields);
@@ -207,9 +225,33 @@ export class Client {
   }
 
   async #open() {
-    const connection = await Connection.open(this.#options);
+    const home = this.#wayHome();
+    if (home !== null) {
+      try {
+        return await this.#openAt({ ...this.#options, ...home }, HOME_SECONDS, HOME_SECONDS);
+      } catch {
+        // Perhaps a balancer hides the servers.
+        this.#unreachable.set(`${home.host}:${home.port}`, Date.now() + HOME_AGAIN);
+      }
+    }
+    return this.#openAt(this.#options);
+  }
+
+  /**
+   * Where to connect first, once, as the server there has the game, or null. A Unix socket, or a certificate, is that of
+   * one server: then the hint is not followed.
+   */
+  #wayHome() {
+    const home = this.#home;
+    this.#home = null;
+    if (home === null || this.#options.path !== undefined || this.#options.tls) return null;
+    return (this.#unreachable.get(`${home.host}:${home.port}`) ?? 0) > Date.now() ? null : home;
+  }
+
+  async #openAt(where, seconds = undefined, silence = SILENCE_SECONDS) {
+    const connection = await Connection.open(where, seconds);
     this.#said = this.#greeting;
-    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }));
+    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }), silence);
     if (reply.code === "unauthorized" && (await this.#asksForKey(connection))) return this.#open();
     if (reply.error != null) throw refused(connection, reply, "hello");
     if (this.#closed) connection.drop(closed());
@@ -274,6 +316,11 @@ export class Client {
       this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
       return;
     }
+    if (reply.code === "moved") {
+      // It is sent again if that is safe, as after a lost connection.
+      this.#connection.drop(new ConnectionLost(`another server has the game now: ${reply.error}`));
+      return;
+    }
     if (reply.code === "unauthorized" && this.#said !== this.#greeting) {
       pending.sent = false;
       this.#connection.drop(new ConnectionLost("the session began with a key that has been replaced"));
@@ -281,6 +328,7 @@ export class Client {
     }
     this.#unanswered.shift();
     this.#settle();
+    if (reply.home !== undefined || reply.state) this.#home = address(reply.home);
     this.#fulfil(pending, reply);
   }
 
@@ -372,14 +420,20 @@ export class Client {
   }
 }
 
+/** The host and port of an address as in `home`; null for none, and for what is no address. */
+function address(text = "") {
+  const found = /^\[?(.+?)\]?:(\d+)$/.exec(text);
+  return found && { host: found[1], port: Number(found[2]) };
+}
+
 /** The reply to the only message on a connection. If there is none, the connection is closed. */
-async function answer(connection, body) {
+async function answer(connection, body, silence = SILENCE_SECONDS) {
   const arrived = new Promise((resolve, reject) => {
     connection.onbody = resolve;
     connection.onlost = reject;
     connection.onsilence = () => connection.drop(new ConnectionLost("the server did not answer the hello in time"));
   });
-  connection.watch(SILENCE_SECONDS);
+  connection.watch(silence);
   connection.send(body);
   try {
     return decode(await arrived);

@@ -24,10 +24,10 @@ export class Connection {
   #corked = false;
 
   /**
-   * Connects. `path` is a Unix socket, instead of `host` and `port`; `tls` is true, or options of tls.connect.
-   * Rejects with ConnectionLost.
+   * Connects within `seconds`. `path` is a Unix socket, instead of `host` and `port`; `tls` is true, or options of
+   * tls.connect. Rejects with ConnectionLost.
    */
-  static open({ host = "127.0.0.1", port = 7100, path, tls: secure = false }) {
+  static open({ host = "127.0.0.1", port = 7100, path, tls: secure = false }, seconds = CONNECT_SECONDS) {
     const address = path === undefined ? { host, port, autoSelectFamily: true } : { path };
     const name = path ?? `${host}:${port}`;
     return new Promise((resolve, reject) => {
@@ -37,8 +37,8 @@ export class Connection {
         socket.destroy();
         reject(new ConnectionLost(`cannot connect to ${name}: ${reason(cause)}`, { cause }));
       };
-      const late = new Error(`no answer in ${CONNECT_SECONDS} seconds`);
-      const patience = setTimeout(() => fail(late), CONNECT_SECONDS * 1000);
+      const late = new Error(`no answer in ${seconds} seconds`);
+      const patience = setTimeout(() => fail(late), seconds * 1000);
       socket.once("error", fail);
       socket.once(secure ? "secureConnect" : "connect", () => {
         clearTimeout(patience);

@@ -227,6 +227,24 @@ test("a server that is stopping is tried again, and so is one that has too many 
   assert.deepEqual(await client.move({ game_id: 1, move: "e4" }), OK);
 });
 
+test("a request for a game that moved to another server is sent again", async (t) => {
+  const port = await serve(
+    t,
+    async (peer) => {
+      await peer.greet();
+      assert.equal((await peer.read()).ply, 0);
+      peer.write({ error: "another server has the game now", code: "moved", retry_after: 0 });
+    },
+    async (peer) => {
+      await peer.greet();
+      assert.equal((await peer.read()).ply, 0);
+      peer.write(OK);
+    },
+  );
+  const client = await connected(t, port);
+  assert.deepEqual(await client.move({ game_id: 1, move: "e4", ply: 0 }), OK);
+});
+
 test("patience ends", async (t) => {
   const port = await serve(t, async (peer) => {
     await peer.greet();
@@ -500,4 +518,57 @@ test("closing ends the attempts to connect", async (t) => {
   });
   const client = new Client({ port });
   await assert.rejects(client.ping(), { name: "ConnectionLost", message: "the client was closed" });
+});
+
+const shows = (home) => async (peer) => {
+  await peer.greet();
+  assert.equal((await peer.read()).kind, "state");
+  peer.write({ ...OK, state: { game_id: 3 }, home });
+  peer.close();
+};
+
+const pings = async (peer) => {
+  await peer.greet();
+  assert.deepEqual(await peer.read(), { kind: "ping" });
+  peer.write(OK);
+};
+
+async function reconnected(client, states) {
+  for (let shown = 0; shown < states; shown++) {
+    await client.state({ game_id: 3 });
+  }
+  assert.deepEqual(await client.ping(), OK);
+}
+
+test("the client reconnects where the game is", async (t) => {
+  const home = await serve(t, pings);
+  const port = await serve(t, shows(`127.0.0.1:${home}`));
+  await reconnected(await connected(t, port), 1);
+});
+
+test("the client falls back if it cannot connect where the game is, and does not try again", async (t) => {
+  let tried = 0;
+  const home = await serve(t, (peer) => {
+    tried++;
+    peer.reset();
+  });
+  const script = shows(`127.0.0.1:${home}`);
+  await reconnected(await connected(t, await serve(t, script, script, pings)), 2);
+  assert.equal(tried, 1);
+});
+
+test("the client falls back if what is there is silent or refuses", async (t) => {
+  for (const reply of [null, { error: "no", code: "shutting_down" }, { error: "no", code: "bad_kind" }]) {
+    const home = await serve(t, async (peer) => {
+      await peer.read();
+      if (reply) peer.write(reply);
+    });
+    await reconnected(await connected(t, await serve(t, shows(`[127.0.0.1]:${home}`), pings)), 1);
+  }
+});
+
+test("what is no address is not followed", async (t) => {
+  for (const home of ["nonsense", "", ":7100", undefined]) {
+    await reconnected(await connected(t, await serve(t, shows(home), pings)), 1);
+  }
 });

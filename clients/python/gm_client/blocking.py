@@ -37,6 +37,9 @@ DEFAULT_PORT = 7100
 MAX_REPLY = 64 << 20
 #: Seconds that each step of connecting may take.
 CONNECT_SECONDS = 10.0
+#: The same at the address in ``home``, also for its reply to the hello; and seconds in which it is not tried again if
+#: it did not answer.
+HOME_SECONDS, HOME_AGAIN_SECONDS = 1.0, 600.0
 #: Default seconds of retries after a lost connection: enough to restart a server.
 PATIENCE_SECONDS = 60.0
 #: Seconds between two attempts, at first and at most. They double each time, with jitter for crowds of clients.
@@ -47,7 +50,7 @@ SILENCE_SECONDS = 30.0
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
     *("hello", "ping", "state", "wait", "actions", "games", "history", "players", "revoke"),
-    *("join", "invitations", "accept", "decline", "settings", "leaderboard"),
+    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "work"),
 }
 #: Kinds that may be sent again if "ply" identifies the action.
 ACTING = {"move", "sense", "end_game"}
@@ -58,7 +61,7 @@ MAX_DECLINED = 100
 #: Codes of a reply to join that mean that the invitation no longer exists.
 GIVEN_UP = {"game_over", "no_such_game", "not_available"}
 #: Codes of a reply to hello that a retry may overcome.
-PASSING = {"too_many", "shutting_down"}
+PASSING = {"too_many", "shutting_down", "moved"}
 
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
@@ -161,6 +164,158 @@ class Clock(TypedDict):
     margin: NotRequired[float]
     #: Most delay per request not charged.
     lag: NotRequired[float]
+
+
+class ContestReport(TypedDict):
+    """How a contest stands. It says nothing of games that are not over but that they are played."""
+
+    #: The contest's name.
+    title: str
+    #: What it is.
+    form: Literal["match", "tournament"]
+    #: Of its games.
+    variant: Variant
+    #: stopped: to be resumed, perhaps.
+    status: NotRequired[Literal["over", "running", "stopped"]]
+    #: A sentence: what is played, or the verdict.
+    note: NotRequired[str]
+    #: Games planned, if known.
+    planned: NotRequired[int | None]
+    #: Games that are over.
+    games: NotRequired[int]
+    #: The table, best first.
+    players: list[ContestPlayer]
+    #: The heads of the cells.
+    columns: NotRequired[list[str]]
+    #: The first player's, from 0 to 1.
+    score: NotRequired[ContestInterval | None]
+    #: The first player's, over the second.
+    elo: NotRequired[ContestInterval | None]
+    #: The test that ends the match.
+    sprt: NotRequired[ContestSprt | None]
+    #: The past, oldest first.
+    curve: NotRequired[list[ContestPoint]]
+    #: Games, newest first.
+    latest: NotRequired[list[ContestGame]]
+
+
+class ContestPlayer(TypedDict):
+    """A row of the table. Its cells are its results against each player, or in each round."""
+
+    #: As in the table.
+    name: str
+    #: On this server, if known.
+    player: NotRequired[int | None]
+    #: Of all games.
+    points: NotRequired[float]
+    #: Played and over.
+    games: NotRequired[int]
+    #: Of these.
+    wins: NotRequired[int]
+    #: Of these.
+    draws: NotRequired[int]
+    #: Of these.
+    losses: NotRequired[int]
+    #: One for each column.
+    cells: NotRequired[list[str]]
+
+
+class ContestInterval(TypedDict):
+    """An estimate, and the interval in which the true value is in 19 of 20 cases."""
+
+    #: The estimate.
+    value: float
+    #: The interval's lower end.
+    low: float
+    #: Its upper end.
+    high: float
+
+
+class ContestSprt(TypedDict):
+    """A sequential probability ratio test of elo0 (H0) against elo1 (H1)."""
+
+    #: The Elo of H0.
+    elo0: float
+    #: The Elo of H1.
+    elo1: float
+    #: The chance to accept H1 where H0 holds.
+    alpha: float
+    #: The chance to accept H0 where H1 holds.
+    beta: float
+    #: The kind of Elo.
+    model: Literal["logistic", "normalized"]
+    #: At or below this ratio H0 is accepted.
+    lower: float
+    #: At or above this ratio H1 is accepted.
+    upper: float
+    #: The log-likelihood ratio now.
+    llr: float
+    #: The hypothesis accepted.
+    accepted: NotRequired[Literal["H0", "H1"] | None]
+
+
+class ContestPoint(TypedDict):
+    """How a match of two stood after some games."""
+
+    #: After so many games.
+    games: int
+    #: The estimate of the first player's Elo.
+    elo: NotRequired[float | None]
+    #: Its interval's lower end.
+    low: NotRequired[float | None]
+    #: Its upper end.
+    high: NotRequired[float | None]
+    #: The test's log-likelihood ratio.
+    llr: NotRequired[float | None]
+
+
+class ContestGame(TypedDict):
+    """A game of a contest. white and black are numbers of players, from 0."""
+
+    #: The game.
+    game_id: int
+    #: The place in players.
+    white: int
+    #: The place in players.
+    black: int
+    #: Left out: it is played.
+    result: NotRequired[Literal["+/-", "-/+", "-/-", "0-1", "1-0", "1/2-1/2"] | None]
+
+
+class WorkClaim(TypedDict):
+    """A worker's part of a shared match: what it has played, knows and wants."""
+
+    #: 16 to 64 characters, random.
+    worker: str
+    #: NAME=VALUE, the same for all.
+    arguments: list[str]
+    #: Planned, the same for all.
+    games: int
+    #: How many games to hold.
+    want: NotRequired[int]
+    #: It knows the results up to this game.
+    after: NotRequired[int]
+    #: By this worker.
+    played: NotRequired[list[PlayedGame]]
+    #: The last game that counts.
+    decided: NotRequired[int | None]
+    #: Seconds until others get its games.
+    lease: NotRequired[float]
+    #: Give all games back.
+    leave: NotRequired[bool]
+
+
+class PlayedGame(TypedDict):
+    """A game of a shared match that is over."""
+
+    #: In the match's plan, from 1.
+    number: int
+    #: How it ended.
+    result: Literal["+/-", "-/+", "-/-", "0-1", "1-0", "1/2-1/2"]
+    #: The game on this server.
+    game_id: NotRequired[int | None]
+    #: For the other workers.
+    detail: NotRequired[str]
 
 
 class Limits(TypedDict):
@@ -470,6 +625,23 @@ class LeaderboardRow(TypedDict):
     losses: int
 
 
+class WorkShare(TypedDict):
+    """What a worker gets of a shared match: its games, and what became of all others."""
+
+    #: The games that it is to play.
+    hold: list[int]
+    #: Those of played that count as its own.
+    counted: list[int]
+    #: Of all workers, after the game after, without a gap.
+    results: list[PlayedGame]
+    #: Games that are over.
+    over: int
+    #: Workers that hold games.
+    workers: int
+    #: The last game that counts.
+    decided: NotRequired[int | None]
+
+
 class Fields(TypedDict, total=False):
     """Fields that a request of any kind may have. A player of null is nobody."""
 
@@ -728,6 +900,7 @@ class Reply(TypedDict):
 
     error: None
     id: NotRequired[int | str]
+    home: NotRequired[str]
 
 
 class HelloReply(Reply):
@@ -908,6 +1081,20 @@ class LeaderboardReply(Reply):
     games: int
 
 
+class ContestReply(Reply):
+    """The number of the contest, whose page is /contests/NUMBER."""
+
+    #: Its page: /contests/ID.
+    contest_id: int
+
+
+class WorkReply(Reply):
+    """The worker's share."""
+
+    #: What it gets.
+    share: WorkShare
+
+
 class SenseReply(Reply):
     """The result of a sense; empty if nothing was sensed."""
 
@@ -1075,6 +1262,12 @@ class Asked:
         return self.reply
 
 
+def _address(text: str | None) -> tuple[str, int] | None:
+    """Return the host and port of an address; None for none, and for what is no address."""
+    host, _, port = (text or "").rpartition(":")
+    return (host.strip("[]"), int(port)) if host and port.isdecimal() else None
+
+
 class Conversation:
     """A session that outlives its connections: the unanswered requests, and the player's hello."""
 
@@ -1086,6 +1279,10 @@ class Conversation:
         self._attempts = 0  # to connect, since then
         self._said: dict[str, Any] = {}  # the fields of the connection's first hello
         self._introduced = True  # false where the hello was refused because of an old key
+        #: The address of the server that has the game of the latest reply, if that is another one.
+        self.home: tuple[str, int] | None = None
+        #: The addresses that did not answer, and until when they are not tried again.
+        self._unreachable: dict[tuple[str, int], float] = {}
         #: The server's latest hello.
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
 
@@ -1122,8 +1319,25 @@ class Conversation:
     def again(self) -> Conversation:
         """Return a new conversation that begins with this one's current hello."""
         other = Conversation({}, self._patience)
-        other._greeting, other.hello = self._greeting, self.hello
+        other._greeting, other.hello, other.home = self._greeting, self.hello, self.home
+        other._unreachable = self._unreachable
         return other
+
+    def way_home(self, path: str | None, tls: ssl.SSLContext | bool, now: float) -> tuple[str, int] | None:
+        """Return the address of the server that has the game, to connect there first, once; None for no such address.
+
+        A Unix socket, or a certificate, is that of one server: then the hint is not followed.
+
+        :param now: the time in seconds, on a monotonic clock.
+        """
+        home, self.home = self.home, None
+        if home is None or path is not None or tls or self._unreachable.get(home, now) > now:
+            return None
+        return home
+
+    def not_home(self, home: tuple[str, int], now: float) -> None:
+        """Do not try an address again for a while: it did not answer, perhaps as a balancer hides the servers."""
+        self._unreachable[home] = now + HOME_AGAIN_SECONDS
 
     def abandon(self, asked: Asked) -> None:
         """Do not send a request (again): its caller no longer waits for the reply."""
@@ -1170,11 +1384,15 @@ class Conversation:
             if asked is not None:
                 asked.sent = False
             raise ConnectionLost(f"the server ended the session: {reply.get('error')}")
+        if reply.get("code") == "moved":  # it is sent again if that is safe, as after a lost connection
+            raise ConnectionLost(f"another server has the game now: {reply.get('error')}")
         if reply.get("code") == "unauthorized" and self._said != self._greeting:
             asked.sent = False
             raise ConnectionLost("the session began with a key that has been replaced")
         self._unanswered.popleft()
         self._connects()
+        if "home" in reply or reply.get("state") is not None:
+            self.home = _address(reply.get("home"))
         if reply.get("error") is not None:
             asked.error = GmError(reply, asked.kind)
         else:
@@ -1390,13 +1608,14 @@ class Connection:
         port: int = DEFAULT_PORT,
         path: str | None = None,
         tls: bool | ssl.SSLContext = False,
+        patience: float = CONNECT_SECONDS,
     ) -> Self:
-        """Connect.
+        """Connect within ``patience`` seconds.
 
         :raises ConnectionLost: no connection can be made.
         """
         try:
-            return cls(_connected(host, port, path, tls))
+            return cls(_connected(host, port, path, tls, patience))
         except (OSError, UnicodeError) as error:  # ssl.SSLError is one
             raise ConnectionLost(f"cannot connect to {path or f'{host}:{port}'}: {_reason(error)}") from error
 
@@ -1443,17 +1662,17 @@ class Connection:
             self._socket.close()
 
 
-def _connected(host: str, port: int, path: str | None, tls: bool | ssl.SSLContext) -> socket.socket:
+def _connected(host: str, port: int, path: str | None, tls: bool | ssl.SSLContext, patience: float) -> socket.socket:
     if path is not None:
         connected = socket.socket(socket.AF_UNIX)
-        connected.settimeout(CONNECT_SECONDS)
+        connected.settimeout(patience)
         try:
             connected.connect(path)
         except BaseException:
             connected.close()
             raise
         return connected
-    connected = socket.create_connection((host, port), CONNECT_SECONDS)
+    connected = socket.create_connection((host, port), patience)
     try:
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -1510,14 +1729,24 @@ class BlockingSession(Session):
             raise ConnectionLost("the client was closed")
         if self._connection is not None:
             return
-        connection = Connection.open(*self._where)
+        _, _, path, tls = self._where
+        if (home := self._conversation.way_home(path, tls, time.monotonic())) is not None:
+            try:
+                self._connection = self._greeted(Connection.open(*home, patience=HOME_SECONDS), HOME_SECONDS)
+                return
+            except (ConnectionLost, GmError, BadReply):
+                self._conversation.not_home(home, time.monotonic())
+        self._connection = self._greeted(Connection.open(*self._where), SILENCE_SECONDS)
+
+    def _greeted(self, connection: Connection, patience: float) -> Connection:
+        """Say hello on a connection, and return it once the reply has come, within ``patience`` seconds."""
         try:
             connection.send(self._conversation.greeting())
-            self._conversation.greeted(connection.receive(SILENCE_SECONDS))
+            self._conversation.greeted(connection.receive(patience))
         except BaseException:
             connection.close()
             raise
-        self._connection = connection
+        return connection
 
     def close(self) -> None:
         """End the session."""
@@ -1738,6 +1967,14 @@ class Client(BlockingSession):
     def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
         """Return a page of the ratings from ranked games, the strongest first."""
         return self._call(LeaderboardReply, "leaderboard", **fields)
+
+    def contest(self, token: str, report: ContestReport, **fields: Unpack[Fields]) -> ContestReply:
+        """Report how a match or a tournament stands, under a token of its own; it begins with the first report."""
+        return self._call(ContestReply, "contest", token=token, report=report, **fields)
+
+    def work(self, token: str, claim: WorkClaim, **fields: Unpack[Fields]) -> WorkReply:
+        """Report the games that a worker has played of a match that several machines play, and take others."""
+        return self._call(WorkReply, "work", token=token, claim=claim, **fields)
 
     def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
         """Revoke a player's key. For the operator only."""

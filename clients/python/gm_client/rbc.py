@@ -10,11 +10,9 @@ import chess
 from chess import Board, Move, Piece, Square
 
 from gm_recon import Cell, ReconBoard
+from gm_recon.possible import SENSE_SQUARES as SENSE_SQUARES
 
 from .blocking import GameState, SenseResult
-
-#: The squares with a complete window. Each shows everything that a window clipped at an edge shows, and more.
-SENSE_SQUARES = [chess.square(file, rank) for rank in range(1, 7) for file in range(1, 7)]
 
 #: The protocol's letters, in the order of python-chess's piece types.
 _LETTERS = " pNBRQK"

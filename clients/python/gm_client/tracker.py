@@ -1,39 +1,24 @@
-"""Every position that is still possible: exactly what a player of reconnaissance blind chess can know.
+"""The positions that are still possible in a game of reconnaissance blind chess, from the server's replies.
 
-A player knows its own pieces. So positions differ only in the opponent's pieces, and each is stored as one integer,
-in which a move is one XOR and a sense one AND (:mod:`gm_client.tracker_moves`).
+They are those of :mod:`gm_recon.possible`, which a program without a server can use as well.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Self
 
-import chess
-from chess import BB_SQUARES, Board, Color, Move, Piece, Square
+from chess import STARTING_FEN, Color
 
-from gm_recon import Cell, ReconBoard
+from gm_recon.possible import CAP, PossiblePositions
 
 from .blocking import GameState, MoveReply, SenseReply
-from .rbc import SENSE_SQUARES, read_move, read_sense, read_square
-from .tracker_moves import ALL, EP, EP_SHIFT, RIGHTS, Successors, at, column, lanes, put, rook_right
+from .rbc import read_move, read_sense, read_square
 
-#: The default number of positions kept. In one of the 300 long games of the tests, which allow two million, more
-#: remained after a sense. ``python -m bench tracker`` measures their cost on your machine.
-CAP = 500_000
-#: Positions expanded between two checks of their number.
-BATCH = 256
-#: Positions used to choose a sense: enough to tell a good one from a bad one.
-SAMPLE = 1_000
-
-#: Selects the positions that agree with an observation.
-Fits = Callable[[set[int]], set[int]]
+__all__ = ["CAP", "Tracker"]
 
 
-class Tracker:
+class Tracker(PossiblePositions):
     """The possible positions, given everything that the player has observed.
 
     In each turn call :meth:`begin`, then :meth:`sensed`, then :meth:`moved`, with the server's replies::
@@ -44,51 +29,16 @@ class Tracker:
             tracker.begin(turn.state)
             tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
             tracker.moved(turn.move(...))  # chosen with tracker.sample(10), for example
-
-    Two positions are equal if the pieces, the castling rights and the possible en passant captures are. The half-move
-    clock does not count.
-
-    **Cost.** The opponent's move takes about a microsecond for each resulting position, of which there are some 20 for
-    each before if it captured nothing. A sense takes some 0.1 microseconds for each position, and the player's own move
-    at most one. A position takes some 150 bytes.
-
-    **The cap.** If a move of the opponent leads to more than ``cap`` positions, the tracker keeps a random sample of
-    ``cap`` of them for the time being, and the positions before the move: :attr:`complete` is false, and answers about
-    positions are answers about the sample. The next sense generates all of them again, in the same time, and keeps
-    those that agree with it; if they are no more than ``cap``, the tracker is complete again. At most three times
-    ``cap`` are held meanwhile. So the true position is always among those kept after a sense, unless more than ``cap``
-    are possible then. In that case it may be dropped, and :attr:`complete` stays false. Later observations then rule
-    out all others sooner or later, and the tracker is :attr:`lost`: it has no positions, and continues without an
-    error.
-
-    Between players who move at random and sense by :meth:`best_sense`, some fifty positions remain after a sense, and
-    some twenty times as many precede it. In 300 games of 80 half-turns the maximum was 740,000 in one game and 270,000
-    in all others: with a cap of two million the true position was always among them, with the default in all games
-    except perhaps that one. A player who does not sense exceeds any cap.
-
-    :ivar color: the player's colour.
     """
 
     def __init__(
-        self, color: Color, fen: str = chess.STARTING_FEN, *, cap: int = CAP, rng: random.Random | None = None
+        self, color: Color, fen: str = STARTING_FEN, *, cap: int = CAP, rng: random.Random | None = None
     ) -> None:
         """:param fen: the start position of the game, which both players know.
         :param rng: decides which positions are dropped, and which are drawn by :meth:`sample`.
         :raises ValueError: the FEN cannot be read, or is not a possible start position.
         """
-        board = ReconBoard(fen).as_chess()
-        self.color = color
-        self._cap, self._rng = cap, rng or random.Random()
-        self._turn, self._ply = board.turn, 0
-        self._own = board.copy(stack=False)
-        self._own.castling_rights &= _home_rank(color)
-        for square in chess.scan_forward(board.occupied_co[not color]):
-            self._own.remove_piece_at(square)
-        if board.turn == color:
-            self._own.ep_square = None
-        self._positions = {self._key(board)}
-        self._before: tuple[Successors, set[int]] | None = None  # where they come from, if some were left out
-        self._has_truth = True  # the true position is among these, or follows from those before
+        super().__init__(color, fen, cap=cap, rng=rng or random.Random())
 
     @classmethod
     def of(cls, state: GameState, *, cap: int = CAP, rng: random.Random | None = None) -> Self:
@@ -100,63 +50,6 @@ class Tracker:
         if state["ply_index"] > (tracker._turn != tracker.color):
             raise ValueError(f"ply_index: {state['ply_index']}: a tracker has to see a game from its beginning")
         return tracker
-
-    # --- Queries ------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return len(self._positions)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all possible positions are kept, including the true one."""
-        return self._has_truth and self._before is None
-
-    @property
-    def lost(self) -> bool:
-        """Whether no positions remain, because the true one was dropped when there were too many."""
-        return not self._positions
-
-    def __iter__(self) -> Iterator[Board]:
-        """Yield the positions as independent boards."""
-        return map(self._board, self._positions)
-
-    def __contains__(self, board: object) -> bool:
-        """Return whether a position is possible."""
-        return isinstance(board, Board) and self._fits(board) and self._key(board) in self._positions
-
-    def sample(self, count: int) -> list[Board]:
-        """Return this many positions drawn at random, or all if there are fewer."""
-        return [self._board(position) for position in self._draw(count)]
-
-    def pieces_at(self, square: Square) -> Counter[Piece | None]:
-        """Count the pieces that may stand on a square, by the number of positions."""
-        if self._own.occupied & BB_SQUARES[square]:
-            return Counter({self._own.piece_at(square): len(self)})
-        mask = column(square)
-        found = Counter(position & mask for position in self._positions)
-        return Counter({self._piece(key, square): count for key, count in found.items()})
-
-    def expected_after(self, square: Square) -> float:
-        """Return the expected number of positions after a sense of a square, estimated from a thousand positions."""
-        return self._expected(square, self._draw(SAMPLE))
-
-    def best_sense(self) -> Square:
-        """Return the square whose sense leaves the fewest positions; any square if lost. Takes milliseconds."""
-        drawn = self._draw(SAMPLE)
-        if not drawn:
-            return self._rng.choice(SENSE_SQUARES)
-        return min(SENSE_SQUARES, key=lambda square: self._expected(square, drawn))
-
-    def _expected(self, square: Square, drawn: list[int]) -> float:
-        mask = _window(square)
-        counts = Counter(position & mask for position in drawn).values()
-        return len(self) * sum(count * count for count in counts) / max(1, len(drawn)) ** 2
-
-    def _draw(self, count: int) -> list[int]:
-        return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
-
-    # --- The server's replies -----------------------------------------------------------------------------------
 
     def begin(self, state: GameState) -> None:
         """Begin the player's turn with this state. A repeated call in the same turn does nothing.
@@ -178,183 +71,3 @@ class Tracker:
         if reply["state"]["phase"] != "over":
             requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
             self.player_moved(requested, taken, read_square(reply["capture_square"]))
-
-    # --- The same with python-chess types ------------------------------------------------------------------------
-
-    def opponent_moved(self, capture: Square | None) -> None:
-        """Record the opponent's turn, with the square it captured on, or None.
-
-        :raises ValueError: this contradicts earlier observations.
-        """
-        own = self._own
-        successors = Successors(not self.color, own.occupied, own.pawns, own.ep_square, capture)
-        positions, are_all = self._expand(successors, self._positions)
-        self._check(positions)
-        if capture is not None:
-            own.remove_piece_at(capture)
-            own.castling_rights &= ~BB_SQUARES[capture]
-        own.ep_square = None
-        own.fullmove_number += self.color  # Black has moved; after the player's own moves python-chess counts
-        self._before = None if are_all else (successors, self._positions)
-        self._positions = positions
-        self._turn, self._ply = self.color, self._ply + 1
-
-    def saw(self, cells: Iterable[Cell]) -> None:
-        """Record squares that the player has seen, and the pieces on them.
-
-        :raises ValueError: this contradicts earlier observations.
-        """
-        mask = expected = 0
-        for square, piece in cells:
-            mask |= column(square)
-            if piece is not None and piece.color != self.color:
-                expected |= at(piece.piece_type, square)
-        self._keep(lambda positions: {each for each in positions if each & mask == expected})
-
-    def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """Record the player's move as requested and as made. The game goes on: no king was captured.
-
-        :raises ValueError: this contradicts earlier observations.
-        """
-        free, held = (0, 0) if requested is None else self._revealed_by(requested, taken, capture)
-        self._keep(lambda positions: {each for each in positions if not each & free and (not held or each & held)})
-        gone = EP
-        if capture is not None:
-            gone |= column(capture) | rook_right(not self.color, capture)
-        left = ALL ^ gone
-        self._positions = {position & left for position in self._positions}
-        self._own.turn = self.color
-        self._own.push(taken or Move.null())
-        self._own.clear_stack()
-        self._turn, self._ply = not self.color, self._ply + 1
-
-    def _revealed_by(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
-        """Return what a move's result reveals: the opponent's bits that are all clear, and bits of which one is set."""
-        source, wanted = requested.from_square, requested.to_square
-        piece_type = self._own.piece_type_at(source)
-        if piece_type == chess.KING and chess.square_distance(source, wanted) > 1:
-            rook = wanted + 1 if wanted > source else wanted - 2
-            between = chess.between(source, rook)
-            return (0, between) if taken is None else (between, 0)
-        if piece_type == chess.PAWN:
-            return self._revealed_by_pawn(requested, taken, capture)
-        assert taken is not None, "only castling and pawns can be refused"
-        path = chess.between(source, taken.to_square)
-        return _landing(path, taken.to_square, capture)
-
-    def _revealed_by_pawn(self, requested: Move, taken: Move | None, capture: Square | None) -> tuple[int, int]:
-        source, wanted = requested.from_square, requested.to_square
-        target = BB_SQUARES[wanted]
-        if chess.square_file(source) != chess.square_file(wanted):
-            passed = 1 << EP_SHIFT + chess.square_file(wanted)
-            if chess.square_rank(wanted) != (5 if self.color else 2):
-                passed = 0
-            if taken is None:
-                return target | passed, 0
-            return _landing(0, wanted, capture) if capture == wanted else (target, passed)
-        path = chess.between(source, wanted) | target
-        if taken is None:
-            return 0, path & ~target or target
-        if taken.to_square != wanted:
-            return path & ~target, target
-        return path, 0
-
-    # --- Updates ------------------------------------------------------------------------------------------------
-
-    def _keep(self, fits: Fits) -> None:
-        """Keep the positions that fit. If some were left out, generate all again: now there may be room.
-
-        :raises ValueError: none fits, although the true one was among them.
-        """
-        positions, are_all = fits(self._positions), True
-        if self._before is not None:
-            positions, are_all = self._expand(*self._before, fits)
-        self._check(positions)
-        self._positions, self._before = positions, None
-        self._has_truth = self._has_truth and are_all
-
-    def _check(self, positions: set[int]) -> None:
-        if not positions and self._has_truth:
-            raise ValueError("no position is possible any more: the observations do not belong to one game")
-
-    def _expand(self, successors: Successors, before: set[int], fits: Fits = set) -> tuple[set[int], bool]:
-        """Return all following positions that fit, and True; or ``cap`` of them, if there are more, and False.
-
-        Those are the first in an order that depends only on chance and on the positions, not on how they were reached:
-        each is equally likely to be kept. (The hash of an integer is its remainder modulo a prime of 61 bits, so a
-        random factor mixes them well.)
-        """
-        found: set[int] = set()
-        factor, last = self._rng.getrandbits(61) | 1, None
-        positions = iter(before)
-        while batch := list(islice(positions, BATCH)):
-            fresh: set[int] = set()
-            for position in batch:
-                successors.add(position, fresh)
-            fresh = fits(fresh)
-            found |= fresh if last is None else {each for each in fresh if hash(each * factor) <= last}
-            if len(found) > 2 * self._cap:
-                found, last = self._first(found, factor)
-        if len(found) > self._cap:
-            found, last = self._first(found, factor)
-        return found, last is None
-
-    def _first(self, positions: set[int], factor: int) -> tuple[set[int], int]:
-        """Return the first ``cap`` positions in the order of a factor, and the rank of the last of them."""
-        first = sorted(positions, key=lambda position: hash(position * factor))[: self._cap]
-        return set(first), hash(first[-1] * factor)
-
-    # --- Positions and boards -----------------------------------------------------------------------------------
-
-    def _board(self, position: int) -> Board:
-        """Return a position with everything that the player knows."""
-        board = self._own.copy(stack=False)
-        put(board, position, not self.color)
-        for square in chess.scan_forward(chess.BB_CORNERS & ~_home_rank(self.color)):
-            if position & rook_right(not self.color, square):
-                board.castling_rights |= BB_SQUARES[square]
-        if position & EP:
-            file = (position >> EP_SHIFT).bit_length() - 1
-            board.ep_square = chess.square(file, 5 if self.color else 2)
-        board.turn = self._turn
-        return board
-
-    def _key(self, board: Board) -> int:
-        """Return the opponent's part of a board."""
-        position = lanes(board, not self.color)
-        square = board.ep_square
-        if board.turn == self.color and square is not None:
-            able = chess.BB_PAWN_ATTACKS[not self.color][square] & board.pawns & board.occupied_co[self.color]
-            position |= 1 << EP_SHIFT + chess.square_file(square) if able else 0
-        return position
-
-    def _fits(self, board: Board) -> bool:
-        """Return whether the player's own part of a board equals the present one."""
-        rights = board.castling_rights & _home_rank(self.color)
-        own = self._own
-        return (
-            board.turn == self._turn
-            and rights == own.castling_rights
-            and lanes(board, self.color) & ~RIGHTS == lanes(own, self.color) & ~RIGHTS
-        )
-
-    def _piece(self, key: int, square: Square) -> Piece | None:
-        types = [piece_type for piece_type in chess.PIECE_TYPES if key >> 64 * piece_type & BB_SQUARES[square]]
-        return Piece(types[0], not self.color) if types else None
-
-
-def _home_rank(color: Color) -> chess.Bitboard:
-    return chess.BB_RANK_1 if color else chess.BB_RANK_8
-
-
-def _landing(path: chess.Bitboard, target: Square, capture: Square | None) -> tuple[int, int]:
-    """Return what a piece reveals that passes free squares and captures on its target, or finds it free."""
-    if capture is None:
-        return path | BB_SQUARES[target], 0
-    return path | 1 << 64 * chess.KING + target, BB_SQUARES[target]
-
-
-def _window(square: Square) -> int:
-    """Return the bits of all pieces in the window of a sense."""
-    cells = [cell for cell in chess.SQUARES if chess.square_distance(cell, square) <= 1]
-    return sum(column(cell) for cell in cells)

@@ -28,6 +28,8 @@ from .blocking import (
     Asked,
     ChallengeFields,
     ChallengeReply,
+    ContestReply,
+    ContestReport,
     DeclineReply,
     EndGameFields,
     Fields,
@@ -74,6 +76,8 @@ from .blocking import (
     TurnView,
     WaitFields,
     WaitReply,
+    WorkClaim,
+    WorkReply,
 )
 from .trio_session import TrioSession
 
@@ -215,6 +219,14 @@ class Client(TrioSession):
     async def leaderboard(self, **fields: Unpack[LeaderboardFields]) -> LeaderboardReply:
         """Return a page of the ratings from ranked games, the strongest first."""
         return await self._call(LeaderboardReply, "leaderboard", **fields)
+
+    async def contest(self, token: str, report: ContestReport, **fields: Unpack[Fields]) -> ContestReply:
+        """Report how a match or a tournament stands, under a token of its own; it begins with the first report."""
+        return await self._call(ContestReply, "contest", token=token, report=report, **fields)
+
+    async def work(self, token: str, claim: WorkClaim, **fields: Unpack[Fields]) -> WorkReply:
+        """Report the games that a worker has played of a match that several machines play, and take others."""
+        return await self._call(WorkReply, "work", token=token, claim=claim, **fields)
 
     async def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
         """Revoke a player's key. For the operator only."""

@@ -31,13 +31,14 @@ class Connection:
         port: int = DEFAULT_PORT,
         path: str | None = None,
         tls: bool | ssl.SSLContext = False,
+        patience: float = CONNECT_SECONDS,
     ) -> Self:
-        """Connect.
+        """Connect within ``patience`` seconds.
 
         :raises ConnectionLost: no connection can be made.
         """
         try:
-            with trio.fail_after(CONNECT_SECONDS):
+            with trio.fail_after(patience):
                 return cls(await _connected(host, port, path, tls))
         except (*LOST, trio.TooSlowError, UnicodeError) as error:
             raise ConnectionLost(f"cannot connect to {path or f'{host}:{port}'}: {_reason(error)}") from error

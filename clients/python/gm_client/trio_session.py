@@ -9,6 +9,7 @@ import trio
 
 from .blocking import (
     DEFAULT_PORT,
+    HOME_SECONDS,
     PATIENCE_SECONDS,
     SILENCE_SECONDS,
     Asked,
@@ -64,16 +65,27 @@ class TrioSession(Session):
             raise ConnectionLost("the client was closed")
         if self._connection is not None:
             return
-        connection = await Connection.open(*self._where)
+        _, _, path, tls = self._where
+        if (home := self._conversation.way_home(path, tls, trio.current_time())) is not None:
+            try:
+                opened = await Connection.open(*home, patience=HOME_SECONDS)
+                self._connection = await self._greeted(opened, HOME_SECONDS)
+                return
+            except (ConnectionLost, GmError, BadReply):
+                self._conversation.not_home(home, trio.current_time())
+        self._connection = await self._greeted(await Connection.open(*self._where), SILENCE_SECONDS)
+
+    async def _greeted(self, connection: Connection, patience: float) -> Connection:
+        """Say hello on a connection, and return it once the reply has come, within ``patience`` seconds."""
         try:
             await connection.send(self._conversation.greeting())
-            self._conversation.greeted(await connection.receive(SILENCE_SECONDS))
+            self._conversation.greeted(await connection.receive(patience))
             if self._closed:
                 raise ConnectionLost("the client was closed")
         except BaseException:
             await connection.close()
             raise
-        self._connection = connection
+        return connection
 
     async def aclose(self) -> None:
         """End the session and its loops."""

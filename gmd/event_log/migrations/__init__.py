@@ -5,15 +5,22 @@ A new database gets the tables of :mod:`gmd.event_log.tables` at once. A test co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
+from gmd.cluster.tables import create_cluster
 from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
-HEAD = "0006"
+HEAD = "0010"
+#: Stands for HEAD while `gmd copy` fills the tables, so that no gmd starts with a part of a log.
+UNFINISHED = "copying"
+#: The key of the lock under which the schema of a PostgreSQL database changes.
+_LOCK = int.from_bytes(b"gmd", "big")
 
-#: alembic's own table, as alembic creates it.
-_VERSION = Table(
+#: alembic's own table, as alembic creates it. Its one row has the revision.
+VERSION = Table(
     "alembic_version",
     MetaData(),
     Column("version_num", String(32), nullable=False),
@@ -32,26 +39,89 @@ class NewerSchema(Exception):
         self.revision = revision
 
 
+class OlderDaemons(Exception):
+    """A database whose schema has to change while daemons serve it that know the older one only."""
+
+    def __init__(self, daemons: Sequence[str]) -> None:
+        """:param daemons: each with its address and version."""
+        super().__init__(
+            f"has an older schema, and daemons that know no newer one serve it: {', '.join(daemons)}. Stop all of "
+            "them, then start this version; a daemon that was killed counts for two seconds"
+        )
+
+
+class UnfinishedCopy(Exception):
+    """A database that ``gmd copy`` has not filled to the end."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "holds a part of a log: `gmd copy` was stopped. Run the same gmd copy again, which goes on where it was"
+        )
+
+
+def problem_of_revision(revision: str | None) -> str | None:
+    """Return why this program cannot read a database without changing it, as the end of a sentence; None if it can."""
+    if revision is None:
+        return "has no games in it, nor tables for them"
+    if revision == UNFINISHED:
+        return str(UnfinishedCopy())
+    if revision != HEAD:
+        return (
+            f"is at revision {revision} of its schema, and this program reads {HEAD}. "
+            "Start gmd serve with it once, if it is older, or read it with the gmd that wrote it"
+        )
+    return None
+
+
 def migrate(engine: Engine) -> None:
     """Bring a database's schema up to date, or create it in a new database, in one transaction.
 
+    Many daemons may do so at once: the first does it, and the others wait.
+
     :raises NewerSchema: a newer program has changed the schema. The database is not changed.
+    :raises UnfinishedCopy: the database has a part of a log only.
+    :raises OlderDaemons: daemons that know the older schema only have leases. The database is not changed.
     """
     if stored_revision(engine) == HEAD:
         return
     with engine.begin() as connection:
+        if _is_postgres(connection):  # the begin of a transaction that writes locks a file of SQLite's
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         stored = _revision(connection)  # read again within the transaction, so that no other program can interfere
         if stored is None:
             _create(connection)
+        elif stored == UNFINISHED:
+            raise UnfinishedCopy
         elif stored != HEAD:
+            _check_for_daemons(connection)
             _upgrade(connection, stored)
 
 
 def _create(connection: Connection) -> None:
     """Create the schema in a new database."""
-    _VERSION.create(connection, checkfirst=False)
+    VERSION.create(connection, checkfirst=False)
     metadata.create_all(connection, checkfirst=False)
-    connection.execute(_VERSION.insert().values(version_num=HEAD))
+    if _is_postgres(connection):
+        create_cluster(connection)
+    connection.execute(VERSION.insert().values(version_num=HEAD))
+
+
+def _check_for_daemons(connection: Connection) -> None:
+    """Check that nobody serves the database; those whose leases have run out may not have them again.
+
+    :raises OlderDaemons: somebody does.
+    """
+    if not _is_postgres(connection) or not inspect(connection).has_table("daemons"):
+        return
+    # Leases wait; the columns are those that the table has had from the beginning.
+    connection.execute(text("LOCK TABLE daemons IN SHARE ROW EXCLUSIVE MODE"))
+    query = "SELECT game || ' (gmd ' || version || ')' FROM daemons WHERE until > clock_timestamp() ORDER BY began"
+    if serving := connection.execute(text(query)).scalars().all():
+        raise OlderDaemons(serving)
+    connection.execute(text("DELETE FROM daemons"))
+    connection.execute(
+        text("UPDATE shards SET daemon = NULL, epoch = epoch + 1, wanted = NULL WHERE daemon IS NOT NULL")
+    )
 
 
 def _upgrade(connection: Connection, stored: str) -> None:
@@ -70,6 +140,10 @@ def _upgrade(connection: Connection, stored: str) -> None:
         raise NewerSchema(stored) from None
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _is_postgres(connection: Connection) -> bool:
+    return connection.dialect.name == "postgresql"
 
 
 def stored_revision(engine: Engine) -> str | None:

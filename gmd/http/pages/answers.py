@@ -6,8 +6,9 @@ A game that is over never changes, and everybody sees the same of it. A game in 
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
+import chess
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
@@ -29,6 +30,7 @@ from .picture_view import View
 #: only without asking again, because a server without a data directory begins anew with game 1.
 FINISHED = {"cache-control": "public, max-age=300"}
 IN_PROGRESS = {"cache-control": "no-store", "vary": "Cookie"}
+SVG = "image/svg+xml"
 #: Headers of files. A picture has styles of its own and no script, and any site may show it.
 _FILES = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -36,6 +38,9 @@ _FILES = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
+
+
+_Fields = TypeVar("_Fields", bound=Struct)
 
 
 class Query(Struct, frozen=True):
@@ -46,14 +51,19 @@ class Query(Struct, frozen=True):
 
     ply: Annotated[int, Meta(ge=0, le=10**9)] | None = None
     view: View | None = None
-    flip: bool = False
+    flip: bool | None = None
     size: Annotated[int, Meta(ge=MIN_SIZE, le=MAX_SIZE)] = USUAL_SIZE
     part: bool = False
 
     @property
     def wanted(self) -> Wanted:
-        """What the visitor wants to see."""
-        return Wanted(self.ply, self.view, self.flip)
+        """What the visitor wants to see, where everybody gets the same."""
+        return self.wanted_from(None)
+
+    def wanted_from(self, seat: chess.Color | None) -> Wanted:
+        """Return what the visitor wants to see: by default from the bottom of its own seat."""
+        usual = seat == chess.BLACK
+        return Wanted(self.ply, self.view, usual if self.flip is None else self.flip, usual)
 
     @property
     def seat(self) -> Color | None:
@@ -62,16 +72,24 @@ class Query(Struct, frozen=True):
 
 
 def read_query(request: Request[Any, Any, Any]) -> Query:
-    """Return a request's query. An empty value counts as left out, and unknown names are ignored.
+    """Return a request's query about a game.
 
     :raises BadRequest: a value cannot be used.
     """
-    names = (field.name for field in msgspec.structs.fields(Query))
+    return read_fields(request, Query)
+
+
+def read_fields(request: Request[Any, Any, Any], kind: type[_Fields]) -> _Fields:
+    """Return a request's query as a struct. An empty value counts as left out, and unknown names are ignored.
+
+    :raises BadRequest: a value cannot be used.
+    """
+    names = (field.name for field in msgspec.structs.fields(kind))
     given = {name: value for name in names if (value := request.query_params.get(name))}
     try:
-        return msgspec.convert(given, Query, strict=False)
+        return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        what, _, where = with_choices(error, Query).rpartition(" - at `$.")
+        what, _, where = with_choices(error, kind).rpartition(" - at `$.")
         raise BadRequest(f"{where.rstrip('`')}: {what[:1].lower()}{what[1:]}") from None
 
 

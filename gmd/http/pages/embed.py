@@ -22,7 +22,7 @@ async def embed(request: Request[Any, Any, Any], visit: FromVisit, game_id: Game
     """Return a game's board, its players and links to step through it."""
     query = read_query(request)
     look = await with_past(visit, await look_at(visit, game_id, query.seat))
-    view = await viewed(visit, look, query, moves=False)
+    view = await viewed(visit, look, query.wanted, moves=False)
     shown = page(visit, "embed.html", headers=_headers(visit, look, view), view=view)
     for name in ("x-frame-options", "cross-origin-opener-policy", *(["vary"] if look.over else [])):
         del shown.headers[name]

@@ -8,15 +8,19 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.status_codes import (
     HTTP_400_BAD_REQUEST,
+    HTTP_401_UNAUTHORIZED,
     HTTP_403_FORBIDDEN,
     HTTP_404_NOT_FOUND,
+    HTTP_408_REQUEST_TIMEOUT,
     HTTP_409_CONFLICT,
+    HTTP_413_REQUEST_ENTITY_TOO_LARGE,
     HTTP_500_INTERNAL_SERVER_ERROR,
     HTTP_503_SERVICE_UNAVAILABLE,
 )
 from msgspec import UNSET
 
 from gm_protocol.errors import GmError
+from gmd.http.backend import backend_of
 from gmd.http.errors import HttpError, failed, refused
 from gmd.http.refusals import retry_after
 from gmd.in_process import Refused
@@ -24,7 +28,7 @@ from gmd.in_process import Refused
 from .rendering import page
 from .visit import visit_of
 
-#: The statuses of refused requests. A page asks nobody for HTTP Basic, so it has no 401.
+#: The statuses of refused requests. A page for players asks nobody for HTTP Basic, so it has no 401.
 _STATUSES = {
     "unauthorized": HTTP_403_FORBIDDEN,
     "not_a_player": HTTP_403_FORBIDDEN,
@@ -36,13 +40,17 @@ _STATUSES = {
     "wrong_phase": HTTP_409_CONFLICT,
     "too_many": HTTP_503_SERVICE_UNAVAILABLE,
     "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
+    "moved": HTTP_503_SERVICE_UNAVAILABLE,
     "internal": HTTP_500_INTERNAL_SERVER_ERROR,
 }
 _TITLES = {
+    HTTP_401_UNAUTHORIZED: "For operators only",
     HTTP_400_BAD_REQUEST: "That cannot be used",
     HTTP_403_FORBIDDEN: "Not allowed",
     HTTP_404_NOT_FOUND: "Not found",
+    HTTP_408_REQUEST_TIMEOUT: "Too late",
     HTTP_409_CONFLICT: "Not possible now",
+    HTTP_413_REQUEST_ENTITY_TOO_LARGE: "Too large",
     HTTP_503_SERVICE_UNAVAILABLE: "Busy",
     HTTP_500_INTERNAL_SERVER_ERROR: "The server has failed",
 }
@@ -52,7 +60,7 @@ _PROGRAMS = ("/api", "/schema", "/healthz", "/metrics")
 
 def refusal_page(request: Request[Any, Any, Any], error: GmError | Refused) -> Response[Any]:
     """Return the page that says why a request was refused."""
-    shown = _page(request, _STATUSES.get(error.code, HTTP_400_BAD_REQUEST), sentence_of(error))
+    shown = _page(request, status_of(error), sentence_of(error))
     if (seconds := retry_after(error)) is not None:
         shown.headers["retry-after"] = str(seconds)
     return shown
@@ -65,7 +73,12 @@ def refusal_anywhere(request: Request[Any, Any, Any], error: GmError | Refused) 
     seconds = retry_after(error)
     body = HttpError(str(error), error.code, UNSET if seconds is None else seconds)
     headers = {"cache-control": "no-store", **({} if seconds is None else {"retry-after": str(seconds)})}
-    return Response(body, status_code=_STATUSES.get(error.code, HTTP_400_BAD_REQUEST), headers=headers)
+    return Response(body, status_code=status_of(error), headers=headers)
+
+
+def status_of(error: GmError | Refused) -> int:
+    """Return the status of the answer that refuses a request."""
+    return _STATUSES.get(error.code, HTTP_400_BAD_REQUEST)
 
 
 def sentence_of(error: GmError | Refused) -> str:
@@ -108,6 +121,6 @@ def wants_page(request: Request[Any, Any, Any]) -> bool:
 
 
 def _page(request: Request[Any, Any, Any], status: int, sentence: str) -> Response[Any]:
-    visit = visit_of(request, request.app.state.backend)
+    visit = visit_of(request, backend_of(request))
     title = _TITLES.get(status, _TITLES[HTTP_400_BAD_REQUEST])
     return page(visit, "error.html", status=status, title=title, sentence=sentence)

@@ -1,4 +1,4 @@
-"""``/games/7``, and the same game as ``.svg``, ``.pgn`` and ``.json``."""
+"""``/games/7``, and the same game as ``.svg``, ``.pgn``, ``.json``, ``.counts.svg`` and ``.history.json``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from litestar import Request, Response, get
 from litestar.exceptions import NotFoundException
 from litestar.params import PathParameter
 
+from gm_protocol.errors import NotAvailable
 from gm_protocol.state import GameState
 
-from .answers import ERRORS, IN_PROGRESS, Query, file, read_query
+from .answers import ERRORS, IN_PROGRESS, SVG, Query, file, read_query
+from .counts import counts_picture
 from .drawing import draw
-from .game_view import GameView, players_of, view_steps
-from .looking import Look, look_at, past_steps, with_past, worked
+from .game_view import GameView, Wanted, view_steps
+from .live import names_for
+from .live_page import live_page
+from .looking import Look, look_at, look_live, past_steps, record_in, with_past, worked
 from .picture_view import needs_past, picture_steps
 from .rendering import page
 from .visit import FromVisit, Visit
 
 #: A game's number, and the kind of the file.
-_NAME = re.compile(r"([0-9]{1,16})(?:\.(svg|pgn|json))?", re.ASCII)
+_NAME = re.compile(r"([0-9]{1,16})(?:\.(svg|pgn|json|counts\.svg|history\.json))?", re.ASCII)
 #: What stands in place of a hidden history.
 _HIDDEN = b'{"pgn":null,"moves":null,"history":null,"error":null}'
 
-PGN, SVG, JSON = "application/x-chess-pgn", "image/svg+xml", "application/json"
+PGN, JSON = "application/x-chess-pgn", "application/json"
 
 
 @get("/games/{name:str}", include_in_schema=False, exception_handlers=ERRORS)
@@ -39,23 +43,42 @@ async def game(
         raise NotFoundException
     game_id, query = int(found[1]), read_query(request)
     if found[2] is None:
-        return await _page(visit, game_id, query)
+        return await _page(request, visit, game_id, query)
+    if found[2] == "counts.svg":
+        return await counts_picture(request, visit, game_id, query)
     if found[2] == "svg":
         return await _picture(request, visit, game_id, query)
+    if found[2] == "history.json":
+        return await _record(request, visit, game_id, query)
     return await (_pgn if found[2] == "pgn" else _json)(request, visit, game_id, query)
 
 
-async def _page(visit: Visit, game_id: int, query: Query) -> Response[Any]:
-    look = await with_past(visit, await look_at(visit, game_id, query.seat))
-    view = await viewed(visit, look, query, moves=not query.part)
+async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
+    """Return the page of a game, or a part of it: of its latest ply while it is played, or of any ply."""
+    if query.ply is None and not query.part:
+        look = await look_live(visit, game_id, query.seat, shows_presence=True)
+        if look.over:
+            visit.backend.pages.aids.drop(game_id)
+        else:
+            return await live_page(request, visit, look, flip=query.flip, named=query.seat)
+    else:
+        look = await look_at(visit, game_id, query.seat)
+    look = await with_past(visit, look)
+    view = await viewed(visit, look, query.wanted_from(look.seat), moves=not query.part)
     headers = {} if look.over else {"cache-control": IN_PROGRESS["cache-control"]}
-    return page(visit, "position.html" if query.part else "game.html", headers=headers, view=view)
+    name, origin = "position.html" if query.part else "game.html", _origin(request, visit)
+    return page(visit, name, headers=headers, view=view, origin=origin, plays=look.seat is not None)
 
 
-async def viewed(visit: Visit, look: Look, query: Query, *, moves: bool) -> GameView:
+def _origin(request: Request[Any, Any, Any], visit: Visit) -> str:
+    """Return the beginning of this server’s addresses, as the browser has it; empty without a host."""
+    host = request.headers.get("host", "")
+    return f"http{'s' if visit.secure else ''}://{host}" if host else ""
+
+
+async def viewed(visit: Visit, look: Look, wanted: Wanted, *, moves: bool) -> GameView:
     """Return what a page shows of a game."""
-    names = {player: visit.name_of(player) or "" for player in players_of(look.state)}
-    return await worked(visit, view_steps(look, query.wanted, names, moves=moves))
+    return await worked(visit, view_steps(look, wanted, names_for(visit, look), moves=moves))
 
 
 async def _picture(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
@@ -69,7 +92,7 @@ async def _picture(request: Request[Any, Any, Any], visit: Visit, game_id: int, 
 def _drawn(look: Look, query: Query) -> Generator[None, None, str]:
     picture = yield from picture_steps(look, look.ply(query.ply), query.view)
     yield
-    return draw(picture, size=query.size, flip=query.flip)
+    return draw(picture, size=query.size, flip=bool(query.flip))
 
 
 async def _pgn(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
@@ -89,3 +112,12 @@ async def _json(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     content = b'{"state":%b,%b' % (msgspec.json.encode(state), history[1:])
     moves = content[: content.index(b'"history":')]  # these and the PGN say all that a record has
     return file(request, content, JSON, over=look.over, telling=moves)
+
+
+async def _record(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
+    """Return the record of a game of rbc as reconchess saves its games."""
+    look = await look_at(visit, game_id, query.seat)
+    if look.state.variant != "rbc":
+        raise NotAvailable(f"game {game_id}: reconchess's record is for reconnaissance blind chess only")
+    record = record_in(await visit.ask_encoded("history", game_id=game_id))
+    return file(request, record, JSON, over=look.over, name=f"game-{game_id}.history.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import chess
@@ -12,7 +12,7 @@ from gm_protocol.state import GameState, LastResult, side_of
 
 from . import told
 from .looking import Look
-from .picture_view import VIEWS, View, last_sense, present_or_past, sees_nothing
+from .picture_view import VIEWS, View, board_data, last_sense, picture_of, present_or_past, sees_nothing
 from .recon_replay import ReconReplay
 from .replay import Position, begins, captured, first_number, san_steps
 from .words import result_words, side_name
@@ -29,17 +29,19 @@ class Wanted:
     """What a visitor wants to see of a game.
 
     :ivar ply: None for the latest one.
-    :ivar view: in a finished game of rbc one view; None for all of them.
+    :ivar view: in a finished game that had hidden something one view; None for all of them.
     :ivar flip: whether Black is at the bottom.
+    :ivar usual_flip: the same for addresses that do not say.
     """
 
     ply: int | None = None
     view: View | None = None
     flip: bool = False
+    usual_flip: bool = False
 
     def query(self, ply: int | None) -> str:
         """Return the query of an address that shows another ply in the same way; with its "?", or empty."""
-        fields = {"ply": ply, "view": self.view, "flip": 1 if self.flip else None}
+        fields = {"ply": ply, "view": self.view, "flip": int(self.flip) if self.flip != self.usual_flip else None}
         query = urlencode({name: value for name, value in fields.items() if value is not None})
         return f"?{query}" if query else ""
 
@@ -84,13 +86,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """A board: its picture's address, what the picture shows, and in rbc what the side was told."""
+    """A board: its picture's address, what the picture shows, and in rbc what the side was told.
+
+    :ivar data: the same for scripts that draw the board (:func:`.board_data`).
+    """
 
     title: str
     source: str
     words: str
     size: int
     told: list[str]
+    data: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,11 @@ class GameView:
     has_past: bool
 
     @property
+    def counted(self) -> bool:
+        """Whether the numbers of possible positions can be asked for."""
+        return self.over and self.state.variant == "rbc"
+
+    @property
     def path(self) -> str:
         """The address of the page."""
         return f"/games/{self.state.game_id}"
@@ -137,7 +148,7 @@ class GameView:
     @property
     def flipped(self) -> str:
         """The query of the same ply with the board turned."""
-        return Wanted(None, self.wanted.view, not self.wanted.flip).query(self.wanted.ply)
+        return replace(self.wanted, flip=not self.wanted.flip).query(self.wanted.ply)
 
 
 def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: bool) -> Generator[None, None, GameView]:
@@ -151,7 +162,7 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
     recon = look.recon
     listed = (yield from _moves(look, ply)) if moves and look.past is not None else _Moves([])
     steps = [] if look.past is None else _links(ply, last)
-    views = [wanted.view] if wanted.view or recon is None else list(VIEWS)
+    views = [wanted.view] if wanted.view or not look.has_views else list(VIEWS)
     return GameView(
         state=state,
         wanted=wanted,
@@ -161,7 +172,7 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
         over=look.over,
         sides=[_side(look, color, position, names) for color in (chess.WHITE, chess.BLACK)],
         boards=[_board(look, recon, wanted, ply, view, position, alone=len(views) == 1) for view in views],
-        choices=[] if recon is None else _choices(wanted, ply),
+        choices=_choices(wanted, ply) if look.has_views else [],
         steps=steps,
         rows=listed.rows,
         earlier=listed.earlier,
@@ -191,7 +202,7 @@ def _links(ply: int, last: int) -> list[tuple[str, int | None]]:
 
 def _choices(wanted: Wanted, ply: int) -> list[Choice]:
     every: list[tuple[str, View | None]] = [("All three", None), *((VIEW_NAMES[view], view) for view in VIEWS)]
-    return [Choice(name, Wanted(None, view, wanted.flip).query(ply), view == wanted.view) for name, view in every]
+    return [Choice(name, replace(wanted, view=view).query(ply), view == wanted.view) for name, view in every]
 
 
 # --- Players ----------------------------------------------------------------------------------------------------------
@@ -246,14 +257,10 @@ def _board(
 ) -> BoardView:
     state, size = look.state, ALONE if alone else BESIDE
     shows_past = look.over or ply != state.ply_index
-    seen = Wanted(None, view if recon is not None or look.hides else None, wanted.flip)
+    seen = Wanted(None, view if look.has_views or look.hides else None, wanted.flip)
     query = seen.query(ply if shows_past else None)
     title = (
-        VIEW_NAMES[view or "truth"]
-        if recon is not None
-        else "Your view"
-        if look.hides and look.seat is not None
-        else ""
+        VIEW_NAMES[view or "truth"] if look.has_views else "Your view" if look.hides and look.seat is not None else ""
     )
     return BoardView(
         title,
@@ -261,6 +268,7 @@ def _board(
         _board_words(look, ply, position, title),
         size,
         _told(look, recon, ply, view),
+        board_data(picture_of(look, ply, view, position), flip=wanted.flip),
     )
 
 
@@ -288,7 +296,8 @@ def _told(look: Look, recon: ReconReplay | None, ply: int, view: View | None) ->
         sentences.append(told.lost(capture))
     if (sense := last_sense(look)) is not None:
         enemies = [(at, piece) for at, piece in sense.cells if piece is not None and piece.isupper() != look.seat]
-        sentences.append(f"Your latest sense: {told.sensed(sense.square, enemies)}")
+        is_new = side_of(state.turn) == look.seat and state.phase == "move"
+        sentences.insert(len(sentences) if is_new else 0, told.sensed(sense.square, enemies))
     return sentences
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,15 @@ from msgspec import convert
 from gm_protocol.messages import GameRow
 from gm_protocol.ranked import LeaderboardRow
 from gm_protocol.state import ClockState, Color
+from gmd.contests.contest import Contest, Owner
 from gmd.in_process import Refused
 from gmd.roster import BotKind
 
+from .contest_view import ContestLine, lines_of, state_of
 from .visit import Visit
 
 #: How many rows each list has, at most.
-LIVE, FINISHED, OPEN, LEADERS, PRESENT = 20, 10, 10, 20, 50
+LIVE, FINISHED, OPEN, LEADERS, PRESENT, CONTESTS = 20, 10, 10, 20, 50, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +56,37 @@ class GameLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of all players' games.
+
+    :ivar offered: games with an open seat, which anybody may take.
+    """
+
+    offered: list[GameLine]
+    live: list[GameLine]
+    finished: list[GameLine]
+
+    def named(self) -> list[tuple[str, list[GameLine]]]:
+        """Return the lists with their names on the page."""
+        return [("offered", self.offered), ("live", self.live), ("finished", self.finished)]
+
+
+@dataclass(frozen=True, slots=True)
 class HomeView:
     """What the home page shows.
 
     :ivar bots: the bots that the daemon runs, with their players.
     :ivar here: the names of the registered players who are here; None for a visitor who may not see them.
     :ivar mine: the visitor's own games that are not over.
-    :ivar offered: games with an open seat, which anybody may take.
+    :ivar contests: those that run, and the latest others.
     """
 
-    live: list[GameLine]
-    finished: list[GameLine]
-    offered: list[GameLine]
+    lists: Lists
     mine: list[GameLine]
     here: list[str] | None
     leaders: list[LeaderboardRow]
     bots: list[tuple[int, BotKind]]
+    contests: list[ContestLine]
 
     def bots_for(self, variant: str) -> list[tuple[int, BotKind]]:
         """Return the bots that play a variant, with their players."""
@@ -77,22 +95,45 @@ class HomeView:
 
 async def home_view(visit: Visit) -> HomeView:
     """Return what a visitor sees on the home page. It asks the protocol as the visitor."""
-    live, finished, waiting = [await _rows(visit, status, limit) for status, limit in _LISTS]
     leaders = await visit.ask("leaderboard", limit=LEADERS)
-    mine = await _mine(visit)
     return HomeView(
-        live=[await line_of(row, visit) for row in live],
-        finished=[await line_of(row, visit) for row in finished],
-        offered=[await line_of(row, visit) for row in waiting if None in (row.player_white, row.player_black)],
-        mine=[await line_of(row, visit) for row in mine],
+        lists=await lists_view(visit),
+        mine=await mine_view(visit),
         here=_here(visit),
         leaders=convert(leaders["leaderboard"], list[LeaderboardRow]),
         bots=list(visit.backend.services.roster.bots()),
+        contests=_contests(visit),
     )
 
 
-#: The lists of all players' games, and their lengths.
-_LISTS = (("live", LIVE), ("over", FINISHED), ("open", OPEN))
+async def lists_view(visit: Visit) -> Lists:
+    """Return the lists of all players' games, with the clocks that a visitor may see.
+
+    Other requests are answered between those for the lists: a game that begins or ends meanwhile is in two of them, and
+    is shown in the later one.
+    """
+    waiting, live, finished = [await _rows(visit, status, limit) for status, limit in _LISTS]
+    waiting, live = _without(waiting, live), _without(live, finished)
+    return Lists(
+        offered=[await line_of(row, visit) for row in waiting if None in (row.player_white, row.player_black)],
+        live=[await line_of(row, visit) for row in live],
+        finished=[await line_of(row, visit) for row in finished],
+    )
+
+
+async def mine_view(visit: Visit) -> list[GameLine]:
+    """Return the visitor's games that are not over."""
+    return [await line_of(row, visit) for row in await _mine(visit)]
+
+
+#: The lists of all players' games, and their lengths, in the order in which a game goes through them.
+_LISTS = (("open", OPEN), ("live", LIVE), ("over", FINISHED))
+
+
+def _without(rows: list[GameRow], others: list[GameRow]) -> list[GameRow]:
+    """Return the rows of games that the others do not have."""
+    found = {row.game_id for row in others}
+    return [row for row in rows if row.game_id not in found]
 
 
 async def _rows(visit: Visit, status: str, limit: int, player: int | None = None) -> list[GameRow]:
@@ -103,7 +144,7 @@ async def _rows(visit: Visit, status: str, limit: int, player: int | None = None
 
 
 async def _mine(visit: Visit) -> list[GameRow]:
-    """Return the visitor's games that are not over."""
+    """Return the rows of the visitor's games that are not over."""
     if visit.player is None:
         return []
     return [row for status in ("live", "open") for row in await _rows(visit, status, LIVE, visit.player)]
@@ -132,6 +173,18 @@ async def _clock(row: GameRow, visit: Visit) -> tuple[ClockState | None, bool]:
     except Refused:  # the game is gone
         return None, False
     return (None, False) if shown is None else (convert(shown, ClockState), True)
+
+
+def _contests(visit: Visit) -> list[ContestLine]:
+    """Return the contests that run, newest first, and behind them the latest others."""
+    now = time.time()
+    found = sorted(visit.backend.services.contests.newest_first(), key=lambda each: _less_wanted(each, now))
+    return lines_of(found[:CONTESTS], now, visit.name_of)
+
+
+def _less_wanted(contest: Contest, now: float) -> tuple[bool, bool]:
+    """Return the order of contests: those that run come first, and of these those of somebody whom the server knows."""
+    return state_of(contest, now) != "running", contest.owner == Owner()
 
 
 def _here(visit: Visit) -> list[str] | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import chess
 import msgspec
@@ -42,6 +42,11 @@ def past_steps(encoded: bytes) -> Generator[None, None, Past]:
     return Past(past.pgn, past.moves, (yield from record_steps(encoded, len(head) + len(name))))
 
 
+def record_in(encoded: bytes) -> bytes:
+    """Return the record of an encoded ``history`` reply of rbc: the game as reconchess saves it."""
+    return encoded[encoded.index(_HISTORY) + len(_HISTORY) : encoded.rindex(b',"error":')]
+
+
 #: Where the record begins in a ``history`` reply, after the PGN and the moves.
 _HISTORY = b'"history":'
 
@@ -52,11 +57,15 @@ class Look:
 
     :ivar seat: the visitor's side; None for a spectator.
     :ivar past: the game's history; None where it is hidden, or was not asked for.
+    :ivar senses: the squares that the visitor may sense now; None if it may not sense, or this was not asked for.
+    :ivar moves: the moves that the visitor may ask for now, in UCI; None as for senses.
     """
 
     state: GameState
     seat: chess.Color | None = None
     past: Past | None = None
+    senses: list[str] | None = None
+    moves: list[str] | None = None
 
     @property
     def over(self) -> bool:
@@ -67,6 +76,11 @@ class Look:
     def hides(self) -> bool:
         """Whether the game may hide something from the visitor now."""
         return self.state.variant in HIDING and not self.over
+
+    @property
+    def has_views(self) -> bool:
+        """Whether the game is over and was one of which each side saw only a part."""
+        return self.over and self.state.variant in HIDING
 
     @property
     def recon(self) -> ReconReplay | None:
@@ -97,17 +111,46 @@ async def look_at(visit: Visit, game_id: int, seat: Color | None = None) -> Look
     :raises NoSuchGame: there is no such game.
     :raises Refused: likewise, or the visitor may not look.
     """
+    return await _look(visit, game_id, seat, brief=True)
+
+
+async def look_live(
+    visit: Visit, game_id: int, seat: Color | None = None, *, moves: bool = True, shows_presence: bool = False
+) -> Look:
+    """Return a game's present state with the visitor's actions, which is what :mod:`.live_view` is made of.
+
+    :param seat: as for :func:`look_at`; if left out, the seat that is to move where nothing is hidden.
+    :param moves: whether the moves are wanted, if they are not hidden.
+    :param shows_presence: whether a player comes to its game by this: then its clock may start.
+    :raises NoSuchGame: there is no such game.
+    :raises Refused: likewise, or the visitor may not look.
+    """
+    asked = {"actions": True, "shows_presence": shows_presence}
+    look = await _look(visit, game_id, seat, brief=True, **asked)
+    state = look.state
+    if moves and state.variant not in HIDING and state.ply_index:
+        look = await _look(visit, game_id, seat, brief=False, **asked)
+    return look
+
+
+async def _look(visit: Visit, game_id: int, seat: Color | None, **fields: Any) -> Look:
+    named: Color | None = None
     check_id(game_id)
     try:
-        reply = await visit.look(game_id, brief=True)
-        named = None
+        reply = await visit.look(game_id, **fields)
     except Refused as refused:
         if refused.code != BadRequest.code:
             raise
         named = seat or "white"  # the visitor holds both seats, and must name one
-        reply = await visit.look(game_id, brief=True, seat=named)
+        reply = await visit.look(game_id, seat=named, **fields)
     state = msgspec.convert(reply["state"], GameState)
-    return Look(state, side_of(named) if named else _seat_in(state, visit.player))
+    if named is None and visit.player is not None and state.player_white == state.player_black == visit.player:
+        named = seat or state.turn  # nothing is hidden
+    acts = named is None or named == state.turn
+    side = side_of(named) if named else _seat_in(state, visit.player)
+    return Look(
+        state, side, None, reply.get("sense_actions") if acts else None, reply.get("move_actions") if acts else None
+    )
 
 
 async def with_past(visit: Visit, look: Look) -> Look:
@@ -118,7 +161,7 @@ async def with_past(visit: Visit, look: Look) -> Look:
     if look.hides:
         return look
     reply = await visit.ask_encoded("history", game_id=look.state.game_id)
-    return Look(look.state, look.seat, await worked(visit, past_steps(reply)))
+    return replace(look, past=await worked(visit, past_steps(reply)))
 
 
 async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:

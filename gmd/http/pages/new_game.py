@@ -19,6 +19,8 @@ from .words import variant_name
 
 #: The opponent of a game whose link is shared.
 LINK = "link"
+#: Seconds for which the answer waits for a bot. One that has no place free takes longer, and the page says so.
+BOT_SECONDS = 3.0
 
 
 class Play(Struct, frozen=True):
@@ -39,7 +41,16 @@ async def play(request: Request[Any, Any, Any], visit: FromVisit) -> Response[An
     """Make the game, and send the browser to its page."""
     form = await read_form(request, visit, Play)
     visit = visit.acting()
-    return redirect(visit, f"/games/{await make_game(visit, form)}")
+    game_id = await make_game(visit, form)
+    await begun_soon(visit, game_id)
+    return redirect(visit, f"/games/{game_id}")
+
+
+async def begun_soon(visit: Visit, game_id: int) -> None:
+    """Wait a little for a bot of this server's to accept, and to move if it has White: then its page can be played."""
+    state = (await visit.look(game_id, brief=True))["state"]
+    if {state["player_white"], state["player_black"]} & {player for player, _ in visit.backend.services.roster.bots()}:
+        await visit.ask("wait", shows_presence=True, game_id=game_id, timeout=BOT_SECONDS, brief=True)
 
 
 async def make_game(visit: Visit, form: Play) -> int:

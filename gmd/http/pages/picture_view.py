@@ -8,13 +8,14 @@ from typing import Literal
 import chess
 
 from gm_protocol.state import LastSense, side_of
+from gmd.games.dark_board import DarkBoard, visible_squares
 
 from .drawing import Picture
 from .looking import Look
 from .recon_replay import Sense, overlaid, window_of
-from .replay import Position, placement_of, position_steps
+from .replay import Position, begins, placement_of, position_steps
 
-#: The views of a finished game of rbc: everything, or what one side saw.
+#: The views of a finished game that had hidden something: everything, or what one side saw.
 View = Literal["truth", "white", "black"]
 VIEWS: tuple[View, ...] = ("truth", "white", "black")
 
@@ -34,15 +35,38 @@ def picture_steps(look: Look, ply: int, view: View | None) -> Generator[None, No
     """Return the picture of a ply, in steps.
 
     :param ply: one that :meth:`.Look.ply` has returned.
-    :param view: in a finished game of rbc the view to show. Otherwise there is one view only.
+    :param view: in a finished game that had hidden something the view to show. Otherwise there is one view only.
     """
+    return picture_of(look, ply, view, (yield from present_or_past(look, ply)))
+
+
+def picture_of(look: Look, ply: int, view: View | None, position: Position) -> Picture:
+    """Return the picture of a ply.
+
+    :param position: what :func:`present_or_past` returns for the ply.
+    """
+    side = side_of_view(view)
     if (recon := look.recon) is not None:
-        sight = recon.seen(ply, side_of_view(view))
+        sight = recon.seen(ply, side)
         return Picture(sight.placement, sight.last_move, window=sight.window)
     if look.hides:
         return _hidden(look)
-    position = yield from present_or_past(look, ply)
+    if look.has_views and side is not None:
+        moved = begins(look.state.start_fen) == bool(ply % 2)
+        return _in_the_dark(position, side, shows_move=moved == side)
     return Picture(placement_of(position.fen), position.last_move, position.check)
+
+
+def board_data(picture: Picture, *, flip: bool) -> dict[str, object]:
+    """Return what a script needs to draw a board. The names are those of live positions."""
+    return {
+        "placement": picture.placement,
+        "last_move": picture.last_move,
+        "check": None if picture.check is None else chess.SQUARE_NAMES[picture.check],
+        "window": [chess.SQUARE_NAMES[square] for square in sorted(picture.window)],
+        "unseen": [chess.SQUARE_NAMES[square] for square in sorted(picture.unseen)],
+        "orientation": "black" if flip else "white",
+    }
 
 
 def present_or_past(look: Look, ply: int) -> Generator[None, None, Position]:
@@ -84,6 +108,19 @@ def _hidden(look: Look) -> Picture:
     if isinstance(state.visible, list) and look.seat is not None:
         unseen = frozenset(chess.SQUARES) - {chess.parse_square(name) for name in state.visible}
     return Picture(placement, state.last_move, unseen=unseen)
+
+
+def _in_the_dark(position: Position, side: chess.Color, *, shows_move: bool) -> Picture:
+    """Return what a side saw of a position of Dark chess.
+
+    :param shows_move: whether the last move was the side's own.
+    """
+    board = DarkBoard(position.fen)
+    visible = visible_squares(board, side)
+    for square in chess.scan_forward(board.occupied & ~visible):
+        board.remove_piece_at(square)
+    last_move = position.last_move if shows_move else None
+    return Picture(board.board_fen(), last_move, unseen=frozenset(chess.scan_forward(chess.BB_ALL & ~visible)))
 
 
 def _symbol(piece: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,11 +12,13 @@ from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.response import Redirect, Response, Template
 from litestar.status_codes import HTTP_200_OK, HTTP_303_SEE_OTHER
 from litestar.template import TemplateConfig
+from markupsafe import Markup
 
 from gmd.version import VERSION
 
-from . import words
+from . import contest_view, words
 from .site import Site
+from .static_files import package_files
 from .visit import Visit
 from .visitor import COOKIE, SESSION_SECONDS
 
@@ -42,8 +46,15 @@ HEADERS = {
 }
 
 
-def template_config(site: Site) -> TemplateConfig[JinjaTemplateEngine]:
+def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Return litestar's configuration of the templates."""
+    return TemplateConfig(instance=JinjaTemplateEngine.from_environment(templates()))
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates, which jinja2 compiles when they are first used."""
+    static = package_files()
     environment = Environment(
         loader=PackageLoader("gmd.http.pages"),
         autoescape=True,
@@ -52,14 +63,20 @@ def template_config(site: Site) -> TemplateConfig[JinjaTemplateEngine]:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"static": site.static.url, "has_board": site.static.has_board, "version": VERSION}
+    environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
     environment.filters |= {
         "variant_name": words.variant_name,
         "variant_short": words.variant_short,
         "clock_text": words.clock_text,
+        "points_text": contest_view.points_text,
+        "number_text": contest_view.number_text,
+        "ratio_text": contest_view.ratio_text,
+        "interval_text": contest_view.interval_text,
+        "share_text": contest_view.share_text,
+        "verdict_text": contest_view.verdict_text,
     }
     environment.globals["result_words"] = words.result_words
-    return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
+    return environment
 
 
 def page(
@@ -78,6 +95,22 @@ def page(
         headers=HEADERS | (headers or {}),
         cookies=_cookies(visit),
     )
+
+
+def part(site: Site, template: str, **context: Any) -> str:
+    """Return a part of a page, for scripts, which every visitor of one kind gets the same."""
+    assert site.templates is not None
+    return site.templates.get_template(template).render(context)
+
+
+def part_steps(site: Site, template: str, **context: Any) -> Generator[None, None, Markup]:
+    """Return a part of a page as :func:`part` does, in steps: for parts that may be large."""
+    assert site.templates is not None
+    pieces: list[str] = []
+    for piece in site.templates.get_template(template).generate(context):
+        pieces.append(piece)
+        yield
+    return Markup("".join(pieces))
 
 
 def redirect(visit: Visit, to: str) -> Response[Any]:

@@ -10,7 +10,22 @@ from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from gm_protocol.errors import GmError
 from gmd.in_process import Refused
 
-from . import embed, game, home, new_game, sign_in, static_route
+from . import (
+    acting,
+    aid,
+    contests,
+    counts,
+    daemons,
+    embed,
+    events,
+    game,
+    home,
+    new_game,
+    players,
+    rematch,
+    sign_in,
+    static_route,
+)
 from .error_pages import failed_page, http_page, refusal_page
 from .visit import visit_of
 
@@ -19,7 +34,19 @@ PAGE_ROUTES = Router(
     route_handlers=[
         home.home,
         game.game,
+        acting.act,
+        acting.join,
+        aid.aid,
+        rematch.rematch,
+        counts.counts,
+        events.game_events,
+        events.list_events,
         embed.embed,
+        contests.contests,
+        contests.contest,
+        daemons.daemons,
+        players.ranked,
+        players.player,
         new_game.play,
         sign_in.sign_in_page,
         sign_in.sign_in,

@@ -19,6 +19,7 @@ from .error_pages import sentence_of
 from .forms import read_form
 from .rendering import page, redirect
 from .visit import FromVisit, Visit
+from .visitor import COOKIE
 
 
 class SignIn(Struct, frozen=True):
@@ -85,6 +86,8 @@ async def spectate(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
 async def sign_out(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
     """Take the visitor's cookie away."""
     await read_form(request, visit, SignOut)
+    if (cookie := request.cookies.get(COOKIE)) is not None:
+        visit.backend.pages.live.sign_out(cookie)
     return redirect(visit.leaving(), "/")
 
 

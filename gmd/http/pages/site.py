@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from .static_files import StaticFiles
+from gmd.keyed_locks import KeyedLocks
+
+from .aid_cache import AidCache
+from .counts_cache import CountsCache
+from .live_hub import LiveHub
+from .static_files import StaticFiles, package_files
 from .visitor import Sessions
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Site:
     """The pages' state.
 
     :ivar sessions: the visitors' cookies.
+    :ivar live: those who read events.
     :ivar static: the static files.
+    :ivar templates: jinja2's environment, once the application is made.
+    :ivar aids: the possible positions of players who use the aid.
+    :ivar counts: the numbers of possible positions in finished games.
+    :ivar rematches: a lock for each game of which a rematch is being made.
     """
 
     sessions: Sessions
-    static: StaticFiles = field(default_factory=StaticFiles)
+    live: LiveHub = field(default_factory=LiveHub)
+    static: StaticFiles = field(default_factory=package_files)
+    templates: Environment | None = None
+    counts: CountsCache = field(default_factory=CountsCache)
+    aids: AidCache = field(default_factory=AidCache)
+    rematches: KeyedLocks = field(default_factory=KeyedLocks)

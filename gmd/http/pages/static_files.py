@@ -1,4 +1,4 @@
-"""Static files: read once, when the daemon starts, and served from memory.
+"""Static files: read once, when the first daemon starts, and served from memory.
 
 Their addresses contain a digest of all of them, so that a browser may keep them for ever, and modules that import each
 other by relative addresses stay together.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -63,6 +64,12 @@ class StaticFiles:
         if path not in self._files:
             raise KeyError(f"static: {path!r} is no file of gmd/http/pages/static")
         return f"/static/{self.version}/{path}"
+
+
+@cache
+def package_files() -> StaticFiles:
+    """Return the package's own files, read once."""
+    return StaticFiles()
 
 
 def _files_in(folder: Traversable, prefix: str = "") -> list[tuple[str, StaticFile]]:

@@ -149,7 +149,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     try:
         check_id(invitation_id)
         guest.check()
-        await backend.services.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
+        await backend.services.lobby.games.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
@@ -162,7 +162,7 @@ async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: b
     :raises NoSuchGame: there is no game with that id, and ``if_over`` is false.
     """
     try:
-        game = (await backend.services.arbiter.live_game(game_id, guest.peer)).game
+        game = await backend.services.lobby.games.look(game_id, guest.peer)
     except NoSuchGame:
         if if_over:
             return True

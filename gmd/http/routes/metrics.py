@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from hmac import compare_digest
 from typing import Any
 
 from litestar import MediaType, Request, Response, get
 from litestar.di import NamedDependency
-from litestar.exceptions import NotAuthorizedException
 from litestar.openapi import ResponseSpec
 from litestar.params import SkipValidation
 from litestar.status_codes import HTTP_401_UNAUTHORIZED
@@ -16,6 +14,7 @@ from prometheus_client.exposition import choose_encoder
 
 from gmd.http.backend import FromVitals
 from gmd.http.errors import HttpError
+from gmd.http.operators import admit
 
 
 @get(
@@ -35,23 +34,9 @@ async def metrics(
 
     Where the daemon has a `metrics_token`, the request must carry it: `Authorization: Bearer TOKEN`.
     """
-    if backend.metrics_token is not None:
-        _admit(request.headers.get("authorization", ""), backend.metrics_token)
+    admit(request.headers.get("authorization", ""), backend.metrics_token, "/metrics")
     try:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
     except (TypeError, ValueError):  # the header names no existing version
         encode, content_type = choose_encoder("")
     return Response(encode(registry), headers={"content-type": content_type})
-
-
-def _admit(authorization: str, token: str) -> None:
-    """Check the token of a request.
-
-    :raises NotAuthorizedException: it is missing or wrong.
-    """
-    scheme, _, shown = authorization.partition(" ")
-    if scheme.lower() != "bearer" or not compare_digest(shown.strip().encode(), token.encode()):
-        raise NotAuthorizedException(
-            "authorization: /metrics needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
-            headers={"www-authenticate": "Bearer"},
-        )

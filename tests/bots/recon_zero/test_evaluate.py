@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,9 +20,9 @@ from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switche
 from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.processes import Processes
-from tests.arena.matches import PATIENCE, games, lines, same_whenever, summary
+from tests.arena.matches import games, lines, same_whenever, summary
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
-from tests.serving import environment
+from tests.cli.commands import gmd
 from tests.tools import require_tool
 
 #: Options of games that are soon over and prove nothing.
@@ -35,10 +33,7 @@ PLAIN = (*QUICK, "--option", "checkpoint=none")
 
 def run(*arguments: object, stockfish: str | None = None) -> tuple[int, str, str]:
     """Run the command; return its exit status, its output and its standard error."""
-    command = [sys.executable, "-m", "gmd", "evaluate", *map(str, arguments)]
-    variables = environment() if stockfish is None else {**environment(), "STOCKFISH_EXECUTABLE": stockfish}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=PATIENCE)
-    return done.returncode, done.stdout, done.stderr
+    return gmd("evaluate", *arguments, env={} if stockfish is None else {"STOCKFISH_EXECUTABLE": stockfish})
 
 
 def rows(said: str) -> dict[str, list[str]]:

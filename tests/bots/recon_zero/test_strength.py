@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gm_bots.recon_zero.shipped import shipped
-from tests.arena.matches import environment, games, summary
+from tests.arena.matches import games, summary
 from tests.bots.recon_zero.learning import needs_torch
 from tests.helpers_proof import proof_size
+from tests.serving import environment
 from tests.tools import require_tool
 
 pytestmark = [needs_torch, pytest.mark.proof]

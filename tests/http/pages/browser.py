@@ -12,6 +12,7 @@ import httpx
 
 from gmd.daemon import Daemon
 from tests.helpers import running_daemon
+from tests.http.helpers import http_client
 from tests.http.rbc import PATIENCE_SECONDS
 
 #: What a browser accepts for a page.
@@ -83,6 +84,8 @@ class Page(HTMLParser):
         self._note_field(tag, given)
 
     def _note_field(self, tag: str, given: dict[str, str]) -> None:
+        if tag == "input" and given.get("type") == "checkbox" and "checked" not in given:
+            return  # it is not sent
         if tag == "input" and "name" in given:
             self.forms[-1].fields[given["name"]] = given.get("value", "")
         elif tag == "select":
@@ -124,10 +127,7 @@ class Browser:
 @asynccontextmanager
 async def browsing(daemon: Daemon) -> AsyncIterator[Browser]:
     """Open a browser at a daemon."""
-    address = f"http://127.0.0.1:{daemon.http_port}"
-    async with httpx.AsyncClient(
-        base_url=address, trust_env=False, follow_redirects=True, timeout=PATIENCE_SECONDS
-    ) as client:
+    async with http_client(daemon.http_port, follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         yield Browser(client)
 
 

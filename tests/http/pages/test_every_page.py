@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from trio.testing import MockClock
 
 from tests.http.helpers import open_http, read_to_end
 from tests.http.pages.browser import ACCEPT, Page, browsing, pages
+from tests.http.pages.test_contests import TOURNAMENT
 from tests.http.request_catalogue import routes_of
 
 #: The headers that every page has.
@@ -21,7 +23,7 @@ HEADERS = {
     "content-type": "text/html; charset=utf-8",
 }
 #: Pages, and addresses without a page.
-PATHS = ["/", "/sign-in", "/register", "/nowhere", "/play"]
+PATHS = ["/", "/sign-in", "/register", "/nowhere", "/play", "/ranked", "/contests", "/contests/1", "/players/1"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -30,6 +32,7 @@ async def test_every_page_has_the_headers_and_is_complete_in_itself(path: str, s
     async with pages(**settings) as (daemon, browser):
         if not settings:
             await daemon.ask("new_game", player_white=1, player_black=2, clock="300")
+            await daemon.ask("contest", token="0" * 16, report=TOURNAMENT)
         page = await browser.get(path)
         assert {name: page.response.headers.get(name) for name in HEADERS} == HEADERS
         assert page.inline == []
@@ -64,6 +67,40 @@ async def test_errors_are_pages_for_browsers_and_json_for_programs(path: str, ac
         answer = await browser.client.get(path, headers={"accept": accept})
         assert answer.status_code in (401, 404)
         assert answer.headers["content-type"] == kind
+
+
+#: A form that is larger than a request may be, and one of which only a part arrives.
+TOO_LARGE = ("Content-Length: 2000", b"x" * 2_000, 413, "The body is larger than 1000 bytes.")
+TOO_LATE = ("Content-Length: 10", b"name=", 408, "The whole body did not arrive within 30 seconds.")
+
+
+@pytest.mark.parametrize("path", ["/play", "/nowhere", "/"])
+@pytest.mark.parametrize(("length", "body", "expected", "sentence"), [TOO_LARGE, TOO_LATE])
+async def test_body_that_is_too_large_or_too_late_is_refused_on_a_page(
+    path: str, length: str, body: bytes, expected: int, sentence: str, autojump_clock: MockClock
+) -> None:
+    async with pages(max_message=1_000, frame_timeout=30) as (daemon, _):
+        for accept, kind in ((ACCEPT, "text/html; charset=utf-8"), ("*/*", "application/json")):
+            async with await open_http(daemon) as stream:
+                head = f"POST {path} HTTP/1.1\r\nHost: here\r\nAccept: {accept}\r\n{length}\r\n\r\n"
+                await stream.send_all(head.encode() + body)
+                answer = (await read_to_end(stream)).decode()
+            assert answer.startswith(f"HTTP/1.1 {expected} ")
+            assert f"content-type: {kind}\r\n" in answer
+            assert "connection: close\r\n" in answer
+            assert answer.count("HTTP/1.1") == 1
+            assert (f"<p>{sentence}</p>" in answer) == (accept == ACCEPT)
+
+
+async def test_failure_to_make_such_a_page_closes_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pages(max_message=1_000) as (daemon, _):
+        monkeypatch.setattr("gmd.http.pages.visitor.Sessions.read", _fail)
+        async with await open_http(daemon) as stream:
+            head = f"POST /play HTTP/1.1\r\nHost: here\r\nAccept: {ACCEPT}\r\nContent-Length: 2000\r\n\r\n"
+            await stream.send_all(head.encode() + b"x" * 2_000)
+            answer = await read_to_end(stream)
+    assert answer.startswith(b"HTTP/1.1 500 ")
+    assert b"a secret" not in answer
 
 
 async def test_wrong_method_is_refused_with_the_allowed_ones() -> None:
@@ -147,5 +184,5 @@ async def test_internal_error_is_a_page_that_shows_nothing_of_it(monkeypatch: py
         assert "a secret" not in page.response.text
 
 
-def _fail(_: object) -> None:
+def _fail(*_: object) -> None:
     raise RuntimeError("a secret")

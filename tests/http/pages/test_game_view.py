@@ -177,7 +177,7 @@ def test_player_of_a_blind_game_sees_the_own_view_and_what_it_was_told() -> None
     assert board.told == [
         "Asked for e4d5: e4d5 was made and captured a piece on d5.",
         "The opponent captured the piece on d5.",
-        "Your latest sense: Sensed around e5 and saw a queen on d5 and a pawn on d2.",
+        "Sensed around e5 and saw a queen on d5 and a pawn on d2.",
     ]
     picture = run_through(picture_steps(look, 4, "black"))
     assert picture.placement == "8/8/8/3q4/8/8/PPPP1PPP/RNBQKBNR"  # the own pieces hide nothing of the window

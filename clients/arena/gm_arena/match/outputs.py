@@ -38,14 +38,18 @@ _HEADER = re.compile(r'^\[(?P<name>\w+) ".*"\]$', re.MULTILINE)
 class Outputs(ExitStack):
     """The files that the options ask for."""
 
-    def __init__(self, pgn: IO[str] | None, moves: IO[str] | None, plot: Path | None, histories: Path | None) -> None:
+    def __init__(self, pgn: Path | None, moves: Path | None, plot: Path | None, histories: Path | None) -> None:
+        """Create the files. If one cannot be written, the others are closed again.
+
+        :raises RecordUnusable: a file cannot be written.
+        """
         super().__init__()
-        self._pgn, self._moves, self._plot, self._histories = pgn, moves, plot, histories
-        for file in (pgn, moves):
-            if file is not None:
-                self.callback(_close, file)
-        if moves is not None:
-            _append(moves, csv_text([COLUMNS]))
+        self._plot, self._histories = plot, histories
+        with ExitStack() as opened:
+            self._pgn, self._moves = (_opened(path, opened) for path in (pgn, moves))
+            if self._moves is not None:
+                _append(self._moves, csv_text([COLUMNS]))
+            self.push(opened.pop_all())
 
     @classmethod
     def of(cls, given: Mapping[str, Any], records: Sequence[Record]) -> Self:
@@ -56,9 +60,12 @@ class Outputs(ExitStack):
         if given["plot"] is not None:
             _figure(given["plot"])
         histories = _folder(given["histories"])
-        outputs = cls(_opened(given["pgn_out"]), _opened(given["csv_out"]), given["plot"], histories)
-        for record in records:
-            outputs.add(record)
+        outputs = cls(given["pgn_out"], given["csv_out"], given["plot"], histories)
+        with ExitStack() as unfinished:
+            unfinished.push(outputs)
+            for record in records:
+                outputs.add(record)
+            unfinished.pop_all()
         return outputs
 
     def add(self, record: Record) -> None:
@@ -79,11 +86,16 @@ class Outputs(ExitStack):
             draw(self._plot, records, labels)
 
 
-def _opened(path: Path | None) -> IO[str] | None:
+def _opened(path: Path | None, closing: ExitStack) -> IO[str] | None:
+    """Create a file, which ``closing`` closes."""
+    if path is None:
+        return None
     try:
-        return None if path is None else path.open("w", encoding="utf-8")
+        file = path.open("w", encoding="utf-8")
     except OSError as error:
         raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
+    closing.callback(_close, file)
+    return file
 
 
 def _folder(path: Path | None) -> Path | None:

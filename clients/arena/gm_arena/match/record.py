@@ -1,8 +1,9 @@
 """The record of a match: a file of JSON lines, from which a match that was killed can be resumed.
 
 The first line has the match's arguments. Each following line has a game, in the plan's order, and is durable before the
-next is written: the file always has the first games of the plan, without gaps. A line that a crash has cut short is
-ignored.
+next is written: the file always has the first games of the plan, without gaps. Where several machines play the match
+(``--join``), it has the games that count as this machine's, in the order in which they ended. A line that a crash has
+cut short is ignored.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +31,7 @@ class RecordFile:
     """A record that is being written.
 
     :ivar records: the games in it.
+    :ivar contest: the token of the match's reports to a server; where several machines play, the name of this one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,6 +41,7 @@ class RecordFile:
         """
         self.path = path
         self.records: list[Record] = []
+        self.contest = secrets.token_hex(16)
         with self._if_written():
             self._file = path.open("a+b")
         try:
@@ -58,7 +62,7 @@ class RecordFile:
                 raise RecordUnusable(f"{path} exists already: continue it with --resume, or name another file")
             if path.is_file():
                 opened._file.truncate(0)
-            opened._write({"match": VERSION, "arguments": arguments})
+            opened._write({"match": VERSION, "arguments": arguments, "contest": opened.contest})
         return opened
 
     @classmethod
@@ -74,6 +78,7 @@ class RecordFile:
             header, opened.records, end = read(path)
             _check_same(path, header.get("arguments"), json.loads(json.dumps(arguments)))
             opened._file.truncate(end)
+            opened.contest = str(header.get("contest", opened.contest))  # older records have none
         return opened
 
     def add(self, record: Record) -> None:
@@ -126,7 +131,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     end = 0
     for raw in path.read_bytes().splitlines(keepends=True):
         line = _line(raw)
-        if line is None or (header is not None and line.get("game") != len(records) + 1):
+        if line is None or (header is not None and not _follows(line, header, records)):
             break
         if header is None:
             header = line
@@ -136,6 +141,13 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     if header is None or header.get("match") != VERSION:
         raise RecordUnusable(f"{path} is not a match's record: its first line is not a record's header")
     return header, records, end
+
+
+def _follows(line: Record, header: Record, records: list[Record]) -> bool:
+    """Return whether a line has the next game: any game, where several machines play the match."""
+    if "join" in (header.get("arguments") or ()):
+        return isinstance(line.get("game"), int)
+    return line.get("game") == len(records) + 1
 
 
 def _is_without_games(path: Path) -> bool:

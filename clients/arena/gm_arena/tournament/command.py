@@ -27,7 +27,7 @@ from .record import Record, RecordError
 
 if TYPE_CHECKING:
     from .daemon import Daemon
-    from .director import Director
+    from .director import Director, Watcher
 
 #: The clock where none is given: with three minutes and two seconds a move, a bot that has gone soon loses on time.
 #: A variant with a default clock (blind chess) needs none.
@@ -143,7 +143,6 @@ def _how_to_go_on(path: Path, directory: Path) -> str:
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:
     """Play the tournament, or the rest of it; return the exit status."""
     from .daemon import operator_of
-    from .director import Director
     from .display import shown
 
     async with operator_of(directory, given["patience"]) as daemon:
@@ -153,8 +152,24 @@ async def _run(directory: Path, path: Path, name: str, players: Sequence[str], g
             record = Record.create(path, _settings(name, await _entrants(daemon, players), given))
         with record:
             with shown(record) as watcher:
-                await _direct(Director(record, daemon, watcher, given["concurrency"]), record)
+                await _play(record, daemon, watcher, given["concurrency"])
             return await _write_results(record, daemon, given)
+
+
+async def _play(record: Record, daemon: Daemon, watcher: Watcher, at_once: int) -> None:
+    """Play to the end, and report it to the daemon, whose pages show it."""
+    from ..contest import reporting
+    from .contest import ReportingWatcher, TournamentContest
+    from .director import Director
+
+    contest = TournamentContest(record)
+    async with reporting(daemon.reports, contest.token, contest.report) as reporter:
+        try:
+            await _direct(Director(record, daemon, ReportingWatcher(watcher, reporter), at_once), record)
+        except BaseException:
+            contest.status = "stopped"
+            raise
+        contest.status = "over"
 
 
 async def _direct(director: Director, record: Record) -> None:

@@ -22,10 +22,14 @@ class Lost(Exception):
 
 
 class Daemon:
-    """The operator's session, which survives restarts of the daemon."""
+    """The operator's session, which survives restarts of the daemon.
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    :ivar reports: the client for reports of the tournament.
+    """
+
+    def __init__(self, client: Client, reports: Client) -> None:
+        """:param reports: another session, for reports: a request ends a wait in its own session."""
+        self._client, self.reports = client, reports
 
     async def registered(self) -> list[Entrant]:
         """Return all registered players who have a key, oldest first."""
@@ -130,6 +134,7 @@ async def operator_of(directory: Path, patience: float) -> AsyncIterator[Daemon]
     :raises OSError: there is no such directory.
     """
     with short_path(directory / SOCKET_NAME) as path:
-        async with Client(path=path, patience=patience, client=f"gmd-tournament/{VERSION}") as client:
+        name = f"gmd-tournament/{VERSION}"
+        async with Client(path=path, patience=patience, client=name) as client:
             await client.open()
-            yield Daemon(client)
+            yield Daemon(client, Client(path=path, patience=patience, client=name))

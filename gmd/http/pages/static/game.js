@@ -4,6 +4,10 @@
  * The server draws every position; this module only asks for the part of the page that changes.
  */
 
+import { copyOnClick, showButtons } from "./copying.js";
+import { showNextGame } from "./nextgame.js";
+import { MovingBoards } from "./replay.js";
+
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
 const position = /** @type {HTMLElement} */ (document.getElementById("position"));
 const said = /** @type {HTMLElement} */ (document.getElementById("said"));
@@ -11,7 +15,13 @@ const path = game.dataset.path ?? "";
 const query = game.dataset.query ?? "";
 const last = Number(game.dataset.last);
 
-let shown = Number(game.dataset.ply);
+const counts = document.getElementById("counts");
+const boards = new MovingBoards(game.dataset.sprite);
+
+/** The ply that was asked for, the one to be shown once the address names it, and the one that is drawn. */
+let asked = Number(game.dataset.ply);
+let shown = asked;
+let drawn = asked;
 /** @type {AbortController | null} */
 let loading = null;
 
@@ -29,6 +39,7 @@ function plyOfHash() {
  * @param {number} ply
  */
 async function show(ply) {
+  asked = ply;
   if (ply === shown) return;
   shown = ply;
   loading?.abort();
@@ -41,9 +52,14 @@ async function show(ply) {
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const focused = document.activeElement instanceof HTMLAnchorElement && position.contains(document.activeElement);
     const name = focused ? document.activeElement?.textContent : null;
-    position.innerHTML = await answer.text();
+    const part = document.createElement("template"); // in which pictures are not loaded
+    part.innerHTML = await answer.text();
+    said.textContent = part.content.querySelector("img")?.alt ?? "";
+    boards.stand(part.content, Math.abs(ply - drawn) === 1);
+    drawn = ply;
+    position.replaceChildren(part.content);
+    showButtons(position);
     mark(ply);
-    said.textContent = position.querySelector("img")?.alt ?? "";
     for (const link of name ? position.querySelectorAll("a") : []) {
       if (link.textContent === name) link.focus();
     }
@@ -61,6 +77,7 @@ function mark(ply) {
   const link = game.querySelector(`.moves [data-ply="${ply}"]`);
   link?.setAttribute("aria-current", "step");
   link?.scrollIntoView({ block: "nearest" });
+  if (counts instanceof HTMLImageElement) counts.src = `${path}.counts.svg?ply=${ply}`;
 }
 
 /**
@@ -68,13 +85,15 @@ function mark(ply) {
  * @param {number} ply
  */
 function go(ply) {
-  if (ply >= 0 && ply <= last) location.hash = `#ply=${ply}`;
+  if (ply < 0 || ply > last) return;
+  asked = ply; // at once: keys may come faster than the browser reports the new address
+  location.hash = `#ply=${ply}`;
 }
 
 /** @type {Record<string, () => number>} */
 const KEYS = {
-  ArrowLeft: () => shown - 1,
-  ArrowRight: () => shown + 1,
+  ArrowLeft: () => asked - 1,
+  ArrowRight: () => asked + 1,
   Home: () => 0,
   End: () => last,
 };
@@ -86,6 +105,17 @@ const KEYS = {
 function takesKeys(target) {
   return target instanceof HTMLElement && target.closest("input, select, textarea, [contenteditable]") !== null;
 }
+
+/** Return the address of the ply that is shown. */
+function address() {
+  const page = new URL(`${path}${query}`, location.href);
+  page.hash = `#ply=${shown}`;
+  return page.href;
+}
+
+copyOnClick(address, said);
+showButtons(document);
+showNextGame(path);
 
 if (game.querySelector("[data-ply]")) {
   document.addEventListener("keydown", (event) => {
@@ -103,6 +133,8 @@ if (game.querySelector("[data-ply]")) {
   });
   const first = shown;
   addEventListener("hashchange", () => void show(plyOfHash() ?? first));
+  await boards.load();
+  boards.stand(position, false);
   const wanted = plyOfHash();
   if (wanted !== null) void show(wanted);
 }

@@ -8,6 +8,10 @@ other side's pieces, which are stored elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
 import chess
 from chess import BB_SQUARES, Bitboard, Color, PieceType, Square
 
@@ -20,8 +24,11 @@ EP = 0xFF << EP_SHIFT
 ALL = (1 << EP_SHIFT + 8) - 1
 WITHOUT_RIGHTS = ALL ^ RIGHTS
 
-#: The most results kept by each table. A full table is cleared, and entries in use return at once.
-MAX_KEPT = 4_096
+#: The most results that :class:`MoveTables` keep, of some 300 bytes each. Full tables are emptied, and those in use
+#: return at once.
+MAX_KEPT = 50_000
+#: The most placements of the pieces of one type that are listed at once.
+MAX_LANE = 4_096
 
 _PROMOTIONS = (chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT)
 _BACK_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
@@ -54,6 +61,11 @@ def lanes(board: chess.Board, color: Color) -> int:
     return position
 
 
+def squares(positions: Iterable[int]) -> Bitboard:
+    """Return the squares on which one of the positions has a piece."""
+    return reduce(or_, positions, 0) & LANE
+
+
 def put(board: chess.Board, position: int, color: Color) -> None:
     """Put all pieces of a side on a board that has none of it. (Square by square this takes ten times as long.)"""
     board.pawns |= position >> 64 * chess.PAWN & LANE
@@ -69,43 +81,60 @@ def put(board: chess.Board, position: int, color: Color) -> None:
 class _Targets(dict[Bitboard, tuple[int, ...]]):
     """A piece's moves to free squares, by the occupied squares on its lines."""
 
-    def __init__(self, piece_type: PieceType, square: Square) -> None:
+    def __init__(self, tables: MoveTables, piece_type: PieceType, square: Square) -> None:
         board = chess.BaseBoard.empty()
         board.set_piece_at(square, chess.Piece(piece_type, chess.WHITE))
-        self._board, self._piece_type, self._square = board, piece_type, square
+        leave = at(piece_type, square)
+        self._tables, self._board, self._square = tables, board, square
+        self._changes = [leave ^ at(piece_type, target) for target in chess.SQUARES]
         self.lines: Bitboard = board.attacks_mask(square)
 
     def __missing__(self, held: Bitboard) -> tuple[int, ...]:
         self._board.occupied = held
         free = self._board.attacks_mask(self._square) & ~held
-        leave = at(self._piece_type, self._square)
-        if len(self) >= MAX_KEPT:
-            self.clear()
-        self[held] = moves = tuple(leave ^ at(self._piece_type, target) for target in chess.scan_forward(free))
+        self._tables.make_room()
+        self[held] = moves = tuple(map(self._changes.__getitem__, chess.scan_forward(free)))
         return moves
 
 
-_TARGETS = {
-    (piece_type, square): _Targets(piece_type, square)
-    for piece_type in (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
-    for square in chess.SQUARES
-}
+class MoveTables(dict[tuple[PieceType, Square], _Targets]):
+    """The moves of pieces, listed once for each occupation of their lines: what one player's positions have in common.
+
+    Whoever expands positions again sees by the time it takes which occupations are listed already. So tables belong to
+    one player of one game, and are never shared.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept = 0
+
+    def __missing__(self, key: tuple[PieceType, Square]) -> _Targets:
+        self[key] = targets = _Targets(self, *key)
+        return targets
+
+    def make_room(self) -> None:
+        """Make room for one more list of moves."""
+        if self._kept >= MAX_KEPT:
+            for targets in self.values():
+                targets.clear()
+            self._kept = 0
+        self._kept += 1
 
 
 class _Lane(dict[Bitboard, list[tuple[int, Bitboard, _Targets]]]):
     """The pieces of a type, by their squares: for each, a mask of the rights left after its move, and its moves."""
 
-    def __init__(self, piece_type: PieceType, color: Color) -> None:
-        self._piece_type, self._color = piece_type, color
+    def __init__(self, tables: MoveTables, piece_type: PieceType, color: Color) -> None:
+        self._tables, self._piece_type, self._color = tables, piece_type, color
 
     def __missing__(self, held: Bitboard) -> list[tuple[int, Bitboard, _Targets]]:
-        if len(self) >= MAX_KEPT:
+        if len(self) >= MAX_LANE:
             self.clear()
         self[held] = pieces = [self._piece(square) for square in chess.scan_forward(held)]
         return pieces
 
     def _piece(self, square: Square) -> tuple[int, Bitboard, _Targets]:
-        targets = _TARGETS[self._piece_type, square]
+        targets = self._tables[self._piece_type, square]
         return ALL ^ lost_rights(self._piece_type, self._color, square), targets.lines, targets
 
 
@@ -120,9 +149,16 @@ class Successors:
     """The results of a side's next move, for positions of its pieces."""
 
     def __init__(
-        self, color: Color, others: Bitboard, other_pawns: Bitboard, ep_square: Square | None, capture: Square | None
+        self,
+        tables: MoveTables,
+        color: Color,
+        others: Bitboard,
+        other_pawns: Bitboard,
+        ep_square: Square | None,
+        capture: Square | None,
     ) -> None:
-        """:param color: the side that moves.
+        """:param tables: the moves of pieces, kept from turn to turn.
+        :param color: the side that moves.
         :param others: the other side's squares, whose pawns may capture en passant.
         :param ep_square: the square that a pawn of the other side has just passed.
         :param capture: the square of the move's capture, or None.
@@ -132,9 +168,9 @@ class Successors:
         if ep_square is not None and capture == ep_square + (8 if not color else -8):
             self._passed = ep_square
         self._lanes = [
-            (64 * lane, _Lane(lane, color)) for lane in (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+            (64 * lane, _Lane(tables, lane, color)) for lane in (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
         ]
-        self._king = _Lane(chess.KING, color)
+        self._king = _Lane(tables, chess.KING, color)
         self._single: dict[Bitboard, list[int]] = {}
         self._double: dict[Bitboard, list[int]] = {}
         rank = chess.BB_RANK_4 if color else chess.BB_RANK_5

@@ -1,0 +1,75 @@
+"""Connections to PostgreSQL for the cluster's own tables, which fail soon when the server is gone.
+
+A daemon must find out that it cannot renew its lease, and not wait for a dead server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+#: Seconds for a connection to be established, and for sent data to be acknowledged; libpq takes no fewer than 2.
+CONNECT_SECONDS = 2
+#: Seconds for a statement, which is shorter than a lease; and for a lock, as each is held for one commit.
+STATEMENT_SECONDS = 1.0
+LOCK_SECONDS = 0.3
+
+#: What a server says that is to take connections soon.
+PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection")
+
+_SETTINGS = {
+    "statement_timeout": f"{STATEMENT_SECONDS * 1000:.0f}ms",
+    "lock_timeout": f"{LOCK_SECONDS * 1000:.0f}ms",
+    "idle_in_transaction_session_timeout": f"{STATEMENT_SECONDS * 1000:.0f}ms",
+    "default_transaction_isolation": "read committed",
+    "synchronous_commit": "on",
+}
+
+
+def connected(url: str, name: str) -> psycopg.Connection[Any]:
+    """Return a new connection, in autocommit mode; block until it is established.
+
+    :param name: what the server's lists of connections call it.
+    :raises psycopg.Error: there is no server, or it refuses.
+    """
+    connection = psycopg.connect(
+        url,
+        autocommit=True,
+        application_name=name[:63],
+        connect_timeout=CONNECT_SECONDS,
+        keepalives=1,
+        keepalives_idle=1,
+        keepalives_interval=1,
+        keepalives_count=2,
+        tcp_user_timeout=CONNECT_SECONDS * 1000,
+    )
+    try:
+        connection.execute(
+            "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) AS setting (name, value)",
+            (list(_SETTINGS), list(_SETTINGS.values())),
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def plain_url(url: str) -> str:
+    """Return a database's URL as psycopg takes it: without the name of a driver."""
+    return f"postgresql://{url.partition('://')[2]}"
+
+
+def why_unreachable(url: str) -> str | None:
+    """Return why a server cannot be reached, or takes no connections yet; None if it answers, a refusal included.
+
+    :param url: the database's, as psycopg takes it.
+    """
+    try:
+        psycopg.connect(url, connect_timeout=CONNECT_SECONDS).close()
+    except psycopg.OperationalError as error:
+        reason = " ".join(str(error).split())  # libpq's have several lines
+        return None if "FATAL:" in reason and not any(word in reason for word in PASSING) else reason
+    except psycopg.Error:
+        return None  # the URL cannot be read, for one
+    return None

@@ -1,0 +1,212 @@
+"""One connection between two daemons: frames, a sign of life, and what is written in one turn leaves together.
+
+The side that has connected is the caller (:mod:`gmd.cluster.calling`), the other the answerer
+(:mod:`gmd.cluster.answering`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import msgspec
+import trio
+
+from gm_protocol.errors import BadFrame
+from gm_protocol.framing import HEADER, FrameDecoder
+from gmd import loop_time
+from gmd.logger import get_logger
+
+from .link_messages import MAX_FRAME, AnyFrame, Beat, decode_frame, encode
+
+logger = get_logger(__name__)
+
+#: Seconds after which a side that has nothing to say sends a sign of life; and seconds without any after which the
+#: other side counts as dead: as long as a lease.
+BEAT_SECONDS = 0.5
+DEAD_SECONDS = 2.0
+#: Bytes read at once, and written at once without a task of their own. (A larger buffer would be mapped and unmapped
+#: each time.)
+READ_SIZE = WRITE_SIZE = 65_536
+#: Frames that are taken before other tasks get a turn.
+FRAMES_A_TURN = 32
+#: Bytes on their way out beyond which :meth:`Link.room` waits.
+MAX_UNSENT = 4 << 20
+
+#: Takes a frame that has come.
+Take = Callable[[AnyFrame], None]
+
+
+class Link:
+    """A connection after the handshake.
+
+    :ivar is_open: whether frames can still be posted.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, take: Take, *, answers: bool) -> None:
+        """:param take: called with each frame; it must not block.
+        :param answers: whether this is the answerer's side. It reads nothing while too much is on its way out. The
+            caller goes on reading, or both could wait for each other.
+        """
+        self._stream = stream
+        self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
+        self._take = take
+        self._answers = answers
+        self._out: list[bytes] = []
+        self._unsent = 0
+        self._writing = False
+        self._wakes_writer = trio.Event()
+        self._has_room = trio.Event()
+        self._heard = self._spoke = loop_time.now()
+        self.is_open = True
+        self._corked = False  # whether what is posted is sent at the end of the present turn without another task
+        #: Called when the frames that were posted so far begin to be sent; and before, to post more.
+        self.on_taken: Callable[[], None] = _nothing
+        self.before_sending: Callable[[], None] = _nothing
+
+    async def run(self) -> None:
+        """Converse until the connection ends, breaks, or falls silent."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._until_end, self._write, nursery.cancel_scope)
+                nursery.start_soon(self._until_end, self._beat, nursery.cancel_scope)
+                await self._until_end(self._read, nursery.cancel_scope)
+        finally:
+            self.is_open = False
+            self._has_room.set()
+            self._socket = None
+
+    def post(self, frame: AnyFrame) -> None:
+        """Send a frame, together with what else is posted in this turn of the event loop."""
+        body = encode(frame)
+        self._out += HEADER.pack(len(body)), body
+        self._unsent += len(body)
+        if not self._corked:
+            self._wakes_writer.set()
+
+    def wake(self) -> None:
+        """Have :attr:`before_sending` called soon."""
+        self._wakes_writer.set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more bytes are on their way out than should be."""
+        return self._unsent > MAX_UNSENT
+
+    async def room(self) -> None:
+        """Return when there is room for more frames, or the connection has ended."""
+        while self.is_full and self.is_open:
+            if self._has_room.is_set():
+                self._has_room = trio.Event()
+            await self._has_room.wait()
+
+    # --- The tasks ----------------------------------------------------------------------------------------------------
+
+    async def _until_end(self, task: Callable[[], Awaitable[None]], scope: trio.CancelScope) -> None:
+        """Run a task; when it returns, or the connection breaks, end the others."""
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await task()
+        scope.cancel()
+
+    async def _read(self) -> None:
+        decoder = FrameDecoder(MAX_FRAME)
+        while data := await self._receive():
+            self._heard = loop_time.now()
+            decoder.feed(data)
+            try:
+                await self._take_all(decoder)
+            except (BadFrame, msgspec.DecodeError) as error:
+                raise trio.BrokenResourceError(f"the other daemon sent what is no message: {error}") from error
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                raise
+            except Exception as error:
+                logger.exception("a link is closed because a message could not be taken")
+                raise trio.BrokenResourceError("a message could not be taken") from error
+
+    async def _receive(self) -> bytes | bytearray:
+        """Return what has come; nothing where the other side has ended."""
+        if self._socket is None:
+            return await self._stream.receive_some(READ_SIZE)
+        while True:
+            await trio.lowlevel.wait_readable(self._socket)
+            try:
+                return os.read(self._socket.fileno(), READ_SIZE)  # trio would try this before it waits, too
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise trio.BrokenResourceError(f"cannot read: {error.strerror}") from error
+
+    async def _take_all(self, decoder: FrameDecoder) -> None:
+        more = True
+        while more:
+            self._corked = True
+            try:
+                more = self._take_some(decoder)
+            finally:
+                self._corked = False
+                self._write_at_once()
+            if more:
+                await trio.lowlevel.checkpoint()
+            while self._answers and self.is_full and self.is_open:  # the caller does not read: then it must wait, too
+                await self.room()
+
+    def _take_some(self, decoder: FrameDecoder) -> bool:
+        """Take some frames; return whether there may be more."""
+        for _ in range(FRAMES_A_TURN):
+            body = decoder.next_frame()
+            if body is None:
+                return False
+            self._take(decode_frame(body))
+        return True
+
+    def _write_at_once(self) -> None:
+        """Send what was posted, if that needs no waiting: it spares the turn of another task."""
+        if not self._out or self._writing:
+            return
+        if self._socket is not None:
+            data = self._all_posted()
+            try:
+                count = os.write(self._socket.fileno(), data[:WRITE_SIZE])
+            except OSError:
+                count = 0  # the writer meets the same error, if it is one
+            if count < len(data):
+                self._out = [data[count:]]
+                self._unsent = len(data) - count
+        if self._out:
+            self._wakes_writer.set()
+
+    def _all_posted(self) -> bytes:
+        self.on_taken()
+        data = b"".join(self._out)
+        self._out = []
+        self._unsent = 0
+        self._spoke = loop_time.now()
+        return data
+
+    async def _write(self) -> None:
+        while True:
+            await self._wakes_writer.wait()
+            self.before_sending()
+            self._write_at_once()  # the socket nearly always has room: this spares trio's steps
+            while self._out:
+                data = self._all_posted()
+                self._writing, self._unsent = True, len(data)
+                await self._stream.send_all(data)
+                self._writing = False
+                self._unsent = sum(map(len, self._out))
+                if not self.is_full:
+                    self._has_room.set()
+                self.before_sending()
+            self._wakes_writer = trio.Event()
+
+    async def _beat(self) -> None:
+        """Send a sign of life now and then; return when the other side has given none for too long."""
+        while loop_time.now() - self._heard <= DEAD_SECONDS:
+            await trio.sleep(BEAT_SECONDS)
+            if loop_time.now() - self._spoke >= BEAT_SECONDS and not self._out:
+                self.post(Beat())
+
+
+def _nothing() -> None:
+    return

@@ -1,0 +1,1 @@
+"""The copying of a whole log between two places: data directories with SQLite's file, and PostgreSQL databases."""

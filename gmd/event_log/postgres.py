@@ -1,0 +1,357 @@
+"""The event log in a PostgreSQL database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from threading import Event
+from typing import Any, TypeVar
+
+import msgspec
+import psycopg
+import trio
+from psycopg.errors import DeadlockDetected, SerializationFailure, UniqueViolation
+from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy.exc import DBAPIError
+
+from gmd.cluster.fence import Fence
+from gmd.cluster.shards import LOBBY
+from gmd.cluster.tables import shards
+
+from .postgres_batch import NOW, Batch, batch_of
+from .rows import Missed
+from .sql import SqlStore, write_probe
+from .store import Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
+from .tables import events
+
+#: Seconds for which a write waits for a server that has restarted or failed over, before it fails.
+PATIENCE_SECONDS = 5.0
+#: Seconds between two attempts to connect, at first and at most.
+FIRST_DELAY, LONGEST_DELAY = 0.02, 0.5
+
+#: The settings of the session for batches. A batch's statement is planned once, since that takes longer than all else,
+#: and finds every row by its key: as long as a database is new, the planner would choose to read its tables whole.
+_PLANNING = """
+SELECT set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false),
+    set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
+    set_config('enable_mergejoin', 'off', false)
+"""
+
+_encoder = msgspec.json.Encoder()
+
+_T = TypeVar("_T")
+
+
+class ConnectionLost(Exception):
+    """A loss of the connection while the server may have been at work. The cause is the driver's error."""
+
+
+class PostgresStore(SqlStore):
+    """A store in a PostgreSQL database with the current schema, which other stores may be writing, too.
+
+    Reads see one moment: several queries of one read belong together. Batches bypass SQLAlchemy, as SQLite's do.
+    """
+
+    shares_tokens = True
+
+    def __init__(self, engine: Engine, fence: Fence | None = None, patience: float = PATIENCE_SECONDS) -> None:
+        """:param fence: what this daemon owns; without one it is alone, and owns everything.
+        :param patience: seconds to wait for a server that cannot be reached.
+        """
+        super().__init__(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+        self.fence = fence
+        #: For connections of the cluster's own, which nothing that a reader or a writer does here keeps waiting.
+        self.engine = engine
+        self.pruning_clock = self.database_time
+        #: Whether the next batch has been sent before, by a committer, and may have been written.
+        self.is_in_doubt = False
+        self._writer = engine.execution_options(isolation_level="READ COMMITTED")
+        self._statements = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._connection: Connection | None = None
+        self._patience = patience
+        self._failing = False  # an outage is known: nobody waits for its end
+        self._hurried = Event()
+
+    def database_time(self) -> float:
+        """Return the database's time, in seconds since 1970."""
+        with self._engine.connect() as connection:
+            return self._time(connection)
+
+    def hurry(self) -> None:
+        self._hurried.set()
+
+    def close(self) -> None:
+        self._disconnect()
+        super().close()
+
+    def look(self) -> None:
+        """Check that the server answers; connect again if it has restarted."""
+        self._patiently(lambda: self._driver().execute("SELECT 1"))
+
+    def probe(self) -> None:
+        with self._unfenced_transaction() as connection:  # it changes nothing that anybody could own
+            write_probe(connection)
+        self._failing = False
+
+    def patiently(self, read: Callable[[], _T]) -> _T:
+        deadline = time.monotonic() + (0.0 if self._failing else self._patience)
+        delay = FIRST_DELAY
+        while True:
+            try:
+                return read()
+            except DBAPIError as error:
+                if not _is_unreachable(error):
+                    raise
+                if time.monotonic() + delay > deadline or self._hurried.wait(delay):
+                    raise Unreachable("the database cannot be reached") from error
+            delay = min(2 * delay, LONGEST_DELAY)
+
+    @asynccontextmanager
+    async def commit_connection(self) -> AsyncIterator[psycopg.Connection[Any]]:
+        """Give a connection for batches other than the writer's, each of which is a transaction.
+
+        :raises sqlalchemy.exc.DBAPIError, psycopg.Error: there is none.
+        """
+        connection = await trio.to_thread.run_sync(self._new_connection)
+        try:
+            yield _driver(connection)
+        finally:
+            with suppress(Exception):
+                connection.invalidate()
+            connection.close()
+
+    def _new_connection(self) -> Connection:
+        connection = self._statements.connect()
+        try:
+            _driver(connection).execute(_PLANNING)
+        except BaseException:
+            connection.invalidate()
+            connection.close()
+            raise
+        return connection
+
+    # --- Writing ------------------------------------------------------------------------------------------------
+
+    def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
+        epochs = {} if self.fence is None else self.fence.epochs
+        batch = batch_of(appends, delivered, self.fence)
+        sent, self.is_in_doubt = self.is_in_doubt, False
+
+        def attempt() -> None:
+            nonlocal sent
+            connection = self._driver()
+            before, sent = sent, True
+            try:
+                _execute(connection, batch)
+            except DeadlockDetected:
+                sent = before
+                raise
+            except (Missed, Fenced):
+                # An attempt whose connection was lost may have been carried out, even after this one began.
+                if not before or not self._is_there(appends):
+                    raise
+
+        try:
+            self._patiently(attempt, in_doubt=sent)
+        except Fenced as fenced:
+            self._note_refusal(fenced.shards, epochs)
+            raise
+
+    def _note_refusal(self, shards: Collection[int], epochs: Mapping[int, int]) -> None:
+        """Have this daemon know at once that it has lost shards of those epochs."""
+        if self.fence is not None:
+            self.fence.refused({shard: epochs[shard] for shard in shards if shard in epochs})
+
+    def _is_there(self, appends: Sequence[GameAppend]) -> bool:
+        """Return whether all events of a batch are stored, as far as anybody can tell ours from others."""
+        numbered = [
+            (append.game_id, seq, event)
+            for append in appends
+            for seq, event in enumerate(_texts(append), append.expected)
+        ]
+        with self._engine.connect() as connection:
+            for game_id, seq, text in numbered:
+                where = (events.c.game_id == game_id, events.c.seq == seq)
+                if connection.execute(select(events.c.event).where(*where)).scalar() != text:
+                    return False
+        return bool(numbered)
+
+    def _patiently(self, work: Callable[[], _T], *, in_doubt: bool = False) -> _T:
+        """Do some work, again and again while the server cannot be reached, until the patience is at its end.
+
+        :param in_doubt: whether the work was begun before, on a connection that was lost.
+        :raises OutcomeUnknown: the connection was lost, and it could not be found out whether the work was done.
+        :raises Unreachable: the server could not be reached; nothing was done.
+        """
+        deadline = time.monotonic() + (0.0 if self._failing else self._patience)
+        delay = FIRST_DELAY
+        lost = ConnectionLost() if in_doubt else None
+        while True:
+            try:
+                done = self._noting_losses(work)
+            except (Missed, Fenced):
+                raise
+            except (DeadlockDetected, SerializationFailure) as error:
+                last: Exception = error
+            except ConnectionLost as error:
+                last = lost = error
+            except DBAPIError as error:
+                if not _is_unreachable(error):
+                    raise
+                last = error
+            except psycopg.Error as error:
+                if lost is None:
+                    raise
+                raise _unknown() from error  # what was lost may still be under way
+            else:
+                self._failing = False
+                return done
+            if time.monotonic() + delay > deadline or self._hurried.wait(delay):
+                self._failing = True
+                if lost is not None:
+                    raise _unknown() from lost.__cause__
+                if isinstance(last, DBAPIError):
+                    raise Unreachable("the database cannot be reached") from last
+                raise last
+            delay = min(2 * delay, LONGEST_DELAY)
+
+    def _noting_losses(self, work: Callable[[], _T]) -> _T:
+        """Do some work on the connection for batches; drop that after an error.
+
+        :raises ConnectionLost: it was lost.
+        """
+        try:
+            return work()
+        except (DeadlockDetected, SerializationFailure):
+            raise
+        except psycopg.Error as error:
+            is_lost = self._connection is not None and _driver(self._connection).closed
+            self._disconnect()  # also a server that takes no writes any more: another one may be the primary by now
+            if is_lost:
+                raise ConnectionLost from error
+            raise
+
+    def _driver(self) -> psycopg.Connection[Any]:
+        """Return the connection for batches, each of which is a transaction; open it first if needed."""
+        if self._connection is None:
+            self._connection = self._new_connection()
+        return _driver(self._connection)
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.invalidate()
+            connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._unfenced_transaction() as connection:
+            self._lock_lobby(connection)
+            yield connection
+
+    @contextmanager
+    def _unfenced_transaction(self) -> Iterator[Connection]:
+        with self._patiently(self._writer.connect) as connection:
+            transaction = connection.begin()
+            try:
+                yield connection
+                number = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar()
+            except BaseException as error:
+                transaction.rollback()
+                if isinstance(error, DBAPIError) and _is_unreachable(error):
+                    raise Unreachable("the connection to the database was lost") from error
+                raise
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                if not self._was_committed(number):
+                    raise Unreachable("the connection to the database was lost") from error
+
+    def _lock_lobby(self, connection: Connection) -> None:
+        """Have this transaction fail unless this daemon owns the lobby, as players, contests and pruning need.
+
+        :raises Fenced: it does not.
+        """
+        if self.fence is None:
+            return
+        mine = (shards.c.shard == LOBBY, shards.c.daemon == self.fence.daemon)
+        epochs = self.fence.epochs
+        epoch = shards.c.epoch == epochs.get(LOBBY, -1)
+        if connection.execute(select(shards.c.shard).where(*mine, epoch).with_for_update(read=True)).first() is None:
+            self._note_refusal({LOBBY}, epochs)
+            raise Fenced({LOBBY})
+
+    def _was_committed(self, number: str | None) -> bool:
+        """Return whether a transaction was committed whose commit lost its connection.
+
+        :raises OutcomeUnknown: the server cannot be asked.
+        """
+        if number is None:
+            return True  # it had written nothing
+
+        def ask() -> str | None:
+            query = "SELECT pg_xact_status(%(number)s::xid8)"
+            found = self._driver().execute(query, {"number": number}).fetchone()
+            status: str | None = None if found is None else found[0]
+            if status == "in progress":  # the former session has not ended
+                raise SerializationFailure("the outcome of a transaction is not known yet")
+            return status
+
+        try:
+            return self._patiently(ask) == "committed"
+        except (Unreachable, psycopg.Error, DBAPIError) as error:
+            raise OutcomeUnknown("the connection to the database was lost during a commit") from error
+
+    def _insert_events(self, connection: Connection, appends: Sequence[GameAppend]) -> None:
+        rows = [
+            {"game_id": append.game_id, "seq": seq, "event": text}
+            for append in appends
+            for seq, text in enumerate(_texts(append), append.expected)
+        ]
+        if rows:
+            connection.execute(insert(events), rows)
+
+    def _time(self, connection: Connection) -> float:
+        return float(connection.exec_driver_sql(f"SELECT {NOW}").scalar_one())
+
+
+def _execute(connection: psycopg.Connection[Any], batch: Batch) -> None:
+    """Write a batch.
+
+    :raises Missed: a game has another number of events than expected, or an id or a token is taken.
+    :raises Fenced: another daemon owns some of the shards.
+    """
+    try:
+        found = connection.execute(batch.sql, batch.parameters, prepare=True).fetchone()
+    except UniqueViolation as error:
+        raise Missed(str(error)) from error
+    assert found is not None
+    held, expected = found
+    if not_ours := batch.shards.difference(held):
+        raise Fenced(not_ours)
+    if expected != batch.changed:
+        raise Missed(f"{batch.changed - expected} games have another number of events than expected")
+
+
+def _unknown() -> OutcomeUnknown:
+    return OutcomeUnknown("the connection to the database was lost during a commit")
+
+
+def _driver(connection: Connection) -> psycopg.Connection[Any]:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
+
+
+def _is_unreachable(error: DBAPIError) -> bool:
+    """Return whether an error means that there is no connection, rather than that the server refused something."""
+    cause = error.orig
+    return error.connection_invalidated or (isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None)
+
+
+def _texts(append: GameAppend) -> list[str]:
+    return [_encoder.encode(event).decode() for event in append.events]

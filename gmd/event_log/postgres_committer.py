@@ -1,0 +1,184 @@
+"""The committer that writes batches to PostgreSQL from the event loop: no thread is woken, nor waits for Python's lock.
+
+A batch is one statement, sent on a connection of its own; its answer is read when the socket has something to read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from select import select
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import trio
+from psycopg.pq import ConnStatus, ExecStatus
+from sqlalchemy.exc import DBAPIError
+
+from gmd.logger import get_logger
+
+from .postgres_batch import Batch, batch_of
+from .rows import Missed
+from .store import Fenced, GameAppend, ResultDelivered
+
+if TYPE_CHECKING:
+    from .postgres import PostgresStore
+
+logger = get_logger(__name__)
+
+#: Seconds between two attempts to connect. Meanwhile the writer's thread commits.
+RECONNECT_SECONDS = 0.5
+
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+class _Lost(Exception):
+    """A loss of the connection."""
+
+
+class PostgresCommitter:
+    """A :class:`~gmd.event_log.store.Committer`.
+
+    :ivar ready: set once it has connected for the first time; until then, and while it has no connection, it refuses.
+    """
+
+    def __init__(self, store: PostgresStore) -> None:
+        self.ready = trio.Event()
+        self._store = store
+        self._connection: psycopg.Connection[Any] | None = None
+        self._prepared: dict[str, bytes] = {}
+        self._batch: Batch | None = None
+        self._is_preparing = False
+        self._result: Any = None
+        self._has_unsent = trio.Event()
+
+    def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
+        if self._connection is None or self._batch is not None or _has_ended(self._connection):
+            return False
+        try:
+            batch = batch_of(appends, delivered, self._store.fence)
+        except (Missed, Fenced):
+            return False
+        self._batch = batch
+        try:
+            self._send()
+        except psycopg.Error:  # nobody knows what the server has got
+            self._store.is_in_doubt, self._batch, self._connection = True, None, None
+            return False
+        return True
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        while True:
+            try:
+                async with self._store.commit_connection() as connection:
+                    await self._converse(connection, answered)
+            except (_Lost, psycopg.Error, DBAPIError, OSError) as error:
+                logger.debug("the connection for commits is lost: a thread commits", reason=str(error).strip())
+            finally:
+                self._connection = None
+            if self._batch is not None:
+                self._store.is_in_doubt, self._batch = True, None
+                answered(False)
+            await trio.sleep(RECONNECT_SECONDS)
+
+    async def _converse(self, connection: psycopg.Connection[Any], answered: Callable[[bool], None]) -> None:
+        """Take answers until the connection is lost.
+
+        :raises _Lost, psycopg.Error: it is.
+        """
+        pgconn = connection.pgconn
+        pgconn.nonblocking = 1
+        self._prepared, self._result, self._is_preparing = {}, None, False
+        self._has_unsent = trio.Event()
+        lost: list[Exception] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._keep_sending, pgconn, lost)
+            self._connection = connection
+            self.ready.set()
+            try:
+                while self._connection is not None:
+                    await trio.lowlevel.wait_readable(pgconn.socket)
+                    pgconn.consume_input()
+                    self._take_results(pgconn, answered)
+            except (psycopg.Error, _Lost, OSError) as error:
+                lost.append(error)
+            nursery.cancel_scope.cancel()
+        raise lost[0] if lost else _Lost
+
+    def _take_results(self, pgconn: Any, answered: Callable[[bool], None]) -> None:
+        while self._batch is not None and not pgconn.is_busy():
+            result = pgconn.get_result()
+            if result is not None:
+                self._result = result
+                continue
+            result, self._result = self._result, None
+            if pgconn.status == ConnStatus.BAD:
+                raise _Lost
+            if self._is_preparing and result.status == ExecStatus.COMMAND_OK:
+                self._is_preparing = False
+                self._send()
+                continue
+            batch, self._batch, self._is_preparing = self._batch, None, False
+            answered(_is_written(batch, result))
+
+    # --- Sending ------------------------------------------------------------------------------------------------------
+
+    def _send(self) -> None:
+        """Send the batch; or have its statement prepared first.
+
+        :raises psycopg.Error: the connection is lost.
+        """
+        assert self._batch is not None
+        assert self._connection is not None
+        pgconn = self._connection.pgconn
+        sql, names = _numbered(self._batch.sql)
+        name = self._prepared.get(sql)
+        if name is None:
+            name = self._prepared[sql] = f"gmd_{len(self._prepared)}".encode()
+            self._is_preparing = True
+            pgconn.send_prepare(name, sql.encode())
+        else:
+            parameters = self._batch.parameters
+            pgconn.send_query_prepared(name, [str(parameters[each]).encode() for each in names])
+        if pgconn.flush():
+            trio.lowlevel.current_trio_token().run_sync_soon(self._has_unsent.set)
+
+    async def _keep_sending(self, pgconn: Any, lost: list[Exception]) -> None:
+        """Send what the socket did not take at once."""
+        while True:
+            await self._has_unsent.wait()
+            self._has_unsent = trio.Event()
+            try:
+                while pgconn.flush():
+                    await trio.lowlevel.wait_writable(pgconn.socket)
+            except psycopg.Error as error:
+                lost.append(error)  # then the socket is readable, too
+                return
+
+
+def _has_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether a server that has nothing to answer has said something: as a rule that it stops."""
+    return bool(select([connection.pgconn.socket], [], [], 0)[0])
+
+
+def _is_written(batch: Batch, result: Any) -> bool:
+    """Return whether a statement's result says that it has written the batch."""
+    if result.status != ExecStatus.TUPLES_OK:
+        return False
+    held, expected = result.get_value(0, 0), result.get_value(0, 1)
+    is_held = not batch.shards or batch.shards == {int(shard) for shard in held[1:-1].split(b",") if shard}
+    return is_held and int(expected) == batch.changed
+
+
+@lru_cache(64)
+def _numbered(sql: str) -> tuple[str, list[str]]:
+    """Return a statement with numbered parameters, as the server wants it, and the names of these."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        if found[1] not in names:
+            names.append(found[1])
+        return f"${names.index(found[1]) + 1}"
+
+    return _PARAMETER.sub(number, sql), names

@@ -1,0 +1,27 @@
+"""The live view of a game for a visitor, as scripts get it."""
+
+from __future__ import annotations
+
+from .game_view import players_of
+from .live_view import LivePart, LiveView, live_view
+from .looking import Look
+from .rendering import part
+from .visit import Visit
+
+
+def live_view_for(visit: Visit, look: Look, since: int | None) -> LiveView:
+    """Return the live view of a game. It is the same for all viewers of a kind.
+
+    :param look: as :func:`.look_live` returns it.
+    :param since: the ply after which moves are wanted; None for no moves.
+    """
+
+    def render(shown: LivePart) -> str:
+        return part(visit.backend.pages, "live_part.html", view=shown, clocks=False)
+
+    return live_view(look, since, names_for(visit, look), render)
+
+
+def names_for(visit: Visit, look: Look) -> dict[int, str]:
+    """Return the names of a game's players."""
+    return {player: visit.name_of(player) or "" for player in players_of(look.state)}

@@ -1,0 +1,176 @@
+"""The page of a game in progress: the board and, for a player, what it can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+import msgspec
+from litestar import Request, Response
+from litestar.status_codes import HTTP_200_OK
+
+from gm_protocol.lobby import InvitationRow
+from gm_protocol.state import Color, GameState
+
+from .answers import IN_PROGRESS
+from .live import live_view_for, names_for
+from .live_view import LiveMove, LivePart, LiveView, moves_since, part_of
+from .looking import Look
+from .rendering import page
+from .visit import Visit
+
+#: The most invitations among which a game is looked for, and the most moves that the page lists.
+INVITATIONS, MOVES = 100, 400
+#: The size in pixels of the picture for those without scripts.
+SIZE = 720
+FILES = "abcdefgh"
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a visitor typed into a form that was refused, and why it was."""
+
+    move: str = ""
+    square: str = ""
+    complaint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """What the page shows.
+
+    :ivar view: the game now, as scripts get it, but without the part that the page has.
+    :ivar rows: the moves, in rows of a number, White's and Black's.
+    :ivar earlier: whether there are moves before those of the rows.
+    :ivar bottom: the side at the bottom of the board.
+    :ivar flip: whether the visitor wants Black there; None for the side that is usual.
+    :ivar free: the seats that the visitor may take.
+    :ivar invited: whether a seat is kept for the visitor.
+    :ivar ahead: how many games a bot takes before this one; None if it is not known.
+    :ivar link: the address to send to an opponent; empty if no seat is free.
+    :ivar named: the seat that the visitor looks from, if it holds both.
+    """
+
+    state: GameState
+    part: LivePart
+    view: LiveView
+    rows: list[tuple[int, LiveMove | None, LiveMove | None]]
+    earlier: bool
+    bottom: Color
+    flip: bool | None
+    free: list[Color]
+    invited: bool
+    ahead: int | None
+    link: str
+    named: Color | None
+    typed: Typed
+
+    @property
+    def path(self) -> str:
+        """The address of the page."""
+        return f"/games/{self.state.game_id}"
+
+    @property
+    def view_json(self) -> Any:
+        """The view for the script."""
+        return msgspec.to_builtins(self.view)
+
+    @property
+    def picture(self) -> str:
+        """The address of the picture of the board."""
+        view = f"&view={self.named}" if self.named else ""
+        return f"{self.path}.svg?size={SIZE}{view}{'&flip=1' if self.bottom == 'black' else ''}"
+
+    @property
+    def flipped(self) -> str:
+        """The address of the page with the board turned."""
+        black, usual = self.bottom == "white", self.view.seat == "black"
+        turned = [] if black == usual else [f"flip={black:d}"]
+        fields = [*turned, *([f"view={self.named}"] if self.named else [])]
+        return f"{self.path}{'?' if fields else ''}{'&'.join(fields)}"
+
+    @property
+    def squares(self) -> list[str]:
+        """The names of the squares, as they stand on the board from the top left."""
+        names = [f"{file}{rank}" for rank in range(8, 0, -1) for file in FILES]
+        return names[::-1] if self.bottom == "black" else names
+
+
+async def live_page(
+    request: Request[Any, Any, Any],
+    visit: Visit,
+    look: Look,
+    *,
+    flip: bool | None = None,
+    named: Color | None = None,
+    typed: Typed | None = None,
+    status: int = HTTP_200_OK,
+) -> Response[Any]:
+    """Return the page of a game.
+
+    :param look: as :func:`.look_live` returns it, with the moves.
+    :param named: the seat that the visitor names.
+    :param typed: what a form that was refused had in it.
+    """
+    shown = await _shown(request, visit, look, flip=flip, named=named, typed=typed or Typed())
+    return page(visit, "live.html", status=status, headers={"cache-control": IN_PROGRESS["cache-control"]}, game=shown)
+
+
+async def _shown(
+    request: Request[Any, Any, Any], visit: Visit, look: Look, *, flip: bool | None, named: Color | None, typed: Typed
+) -> LivePage:
+    state = look.state
+    received, sent = await _invitations(visit, look)
+    free = _free(state, visit) if state.phase == "open" else []
+    moves = moves_since(look, max(0, state.ply_index - MOVES))
+    is_black = look.seat == chess.BLACK if flip is None else flip
+    return LivePage(
+        state=state,
+        part=part_of(look, names_for(visit, look)),
+        view=msgspec.structs.replace(live_view_for(visit, look, None), html=""),
+        rows=rows_of(moves),
+        earlier=state.ply_index > MOVES and bool(moves),
+        bottom="black" if is_black else "white",
+        flip=flip,
+        free=[] if received else free,
+        invited=received is not None,
+        ahead=sent.ahead if sent is not None and isinstance(sent.ahead, int) else None,
+        link=_address(request, visit, state.game_id) if free and look.seat is not None else "",
+        named=named,
+        typed=typed,
+    )
+
+
+def rows_of(moves: list[LiveMove]) -> list[tuple[int, LiveMove | None, LiveMove | None]]:
+    """Return moves in rows of a number, White's move and Black's."""
+    rows: dict[int, list[LiveMove | None]] = {}
+    for move in moves:
+        rows.setdefault(move.number, [None, None])[move.color == "black"] = move
+    return [(number, white, black) for number, (white, black) in rows.items()]
+
+
+def _free(state: GameState, visit: Visit) -> list[Color]:
+    seats: tuple[tuple[Color, int | None], ...] = (("white", state.player_white), ("black", state.player_black))
+    return [color for color, player in seats if player is None] if visit.may_act else []
+
+
+async def _invitations(visit: Visit, look: Look) -> tuple[InvitationRow | None, InvitationRow | None]:
+    """Return the invitations to the visitor, and from it, to a game that has not begun."""
+    if look.state.phase != "open" or look.seat is None:
+        return None, None
+    reply = await visit.ask("invitations", limit=INVITATIONS)
+    received, sent = (
+        next((row for row in reply[name] if row["game_id"] == look.state.game_id), None)
+        for name in ("received", "sent")
+    )
+    return (
+        None if received is None else msgspec.convert(received, InvitationRow),
+        None if sent is None else msgspec.convert(sent, InvitationRow),
+    )
+
+
+def _address(request: Request[Any, Any, Any], visit: Visit, game_id: int) -> str:
+    """Return the address of a game's page for somebody else, as this browser reaches the server."""
+    host = request.headers.get("host", "")
+    return f"{'https' if visit.secure else 'http'}://{host}/games/{game_id}"

@@ -1,0 +1,287 @@
+"""What a game's page needs to show the latest position to one kind of viewer, as one JSON object.
+
+It is a pure function of what the viewer sees (:class:`.Look`). So it is the same for all viewers of a kind, who may
+share one: it has nothing of a session. Scripts get it in the reply to what they send, and as events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import chess
+from msgspec import Struct
+
+from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, Color, GameState, side_of
+from gmd.games.notation import run_through
+
+from .drawing import Picture
+from .game_view import Side, Wanted, outcome_words, view_steps
+from .looking import HIDING, Look
+from .picture_view import picture_steps, sees_nothing
+from .replay import begins, first_number
+from .words import side_name
+
+#: How many sequence numbers each ply has: for the stages that a viewer may see within one.
+STAGES = 16
+#: The stages of a ply: the seats taken so far, a sense to be made, a move to be made, the end.
+_OPEN, _SENSE, _MOVE, _OVER = 0, 4, 5, 15
+#: The number before a move in a state's ``pgn``.
+_NUMBER = re.compile(r"^[0-9]+\.+")
+
+
+class LiveMove(Struct, frozen=True):
+    """A move of the game: the ply that it leads to, and its number, side and SAN.
+
+    :ivar asked: in rbc the move that was asked for, where that differs.
+    """
+
+    ply: int
+    number: int
+    color: Color
+    san: str
+    asked: str = ""
+
+
+class LiveBoard(Struct, frozen=True):
+    """The board, as the viewer sees it.
+
+    :ivar placement: the first field of a FEN.
+    :ivar last_move: in UCI.
+    :ivar check: the square of a king in check.
+    :ivar window: the squares of the viewer's latest sense.
+    :ivar unseen: the squares that the viewer does not see.
+    :ivar fen: the position as the viewer may see it; empty where nothing is seen.
+    :ivar pockets: in crazyhouse the pieces in hand of White and of Black, as ``QNP`` and ``qnp``.
+    """
+
+    placement: str
+    last_move: str | None
+    check: str | None
+    window: list[str]
+    unseen: list[str]
+    orientation: Color
+    fen: str = ""
+    pockets: tuple[str, str] | None = None
+
+
+class LiveClock(Struct, frozen=True):
+    """The seconds that are left, None where hidden, and the side whose clock runs."""
+
+    white: float | None
+    black: float | None
+    running: Color | None
+
+
+class Can(Struct, frozen=True):
+    """What a player can do now.
+
+    :ivar phase: "open" before the game begins, "wait" off turn, else what is to be done.
+    :ivar moves: the moves that it can make, or in rbc ask for, in UCI. Drops are "N@f3".
+    :ivar senses: the squares that it can sense.
+    :ivar skip: whether it can pass, or sense nothing.
+    :ivar resign: whether it can resign.
+    :ivar call_off: whether it can call the game off.
+    :ivar draw: whether it can offer a draw with its move, has offered one, or can accept one.
+    :ivar claim: why it can claim a draw.
+    """
+
+    phase: Literal["open", "wait", "sense", "move"]
+    moves: list[str]
+    senses: list[str]
+    skip: bool
+    resign: bool
+    call_off: bool
+    draw: Literal["offer", "offered", "accept"] | None
+    claim: list[Literal["fifty_moves", "repetition"]]
+
+
+class LiveView(Struct, frozen=True):
+    """The latest position of a game, to one kind of viewer.
+
+    :ivar seq: grows with every change that the viewer may see. It is computed from the state alone, so that it goes on
+        after a restart.
+    :ivar seat: the viewer's side; None for a spectator.
+    :ivar html: the part of the page that changes (``live_part.html``), with the clocks left empty.
+    :ivar moves: the moves after the ply from which they are wanted; empty where they are hidden.
+    :ivar can: what the viewer can do; None for spectators, and once the game is over.
+    """
+
+    seq: int
+    ply: int
+    over: bool
+    seat: Color | None
+    html: str
+    moves: list[LiveMove]
+    board: LiveBoard
+    clock: LiveClock | None
+    can: Can | None
+
+
+@dataclass(frozen=True, slots=True)
+class LivePart:
+    """What ``live_part.html`` shows.
+
+    :ivar standing: how the game stands, in a sentence.
+    :ivar told: what the viewer was told.
+    :ivar blind: whether the viewer sees no piece.
+    """
+
+    state: GameState
+    seat: Color | None
+    sides: list[Side]
+    standing: str
+    told: list[str]
+    blind: bool
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return self.state.phase == "over"
+
+    @property
+    def hid(self) -> bool:
+        """Whether the game was one that hides something."""
+        return self.state.variant in HIDING
+
+
+#: Renders ``live_part.html``.
+Render = Callable[[LivePart], str]
+
+
+def live_view(look: Look, since: int | None, names: Mapping[int, str], render: Render) -> LiveView:
+    """Return the live view of a game. It takes well below a millisecond: nothing is replayed for the present.
+
+    :param look: as :func:`.look_live` returns it.
+    :param since: the ply after which moves are wanted; None for no moves.
+    :param names: the players' names.
+    """
+    state = look.state
+    picture = run_through(picture_steps(look, state.ply_index, view=None))
+    return LiveView(
+        seq=seq_of(look),
+        ply=state.ply_index,
+        over=look.over,
+        seat=_color(look.seat),
+        html=render(part_of(look, names)),
+        moves=[] if since is None else moves_since(look, since),
+        board=_board(look, picture),
+        clock=_clock(look),
+        can=can_of(look),
+    )
+
+
+def part_of(look: Look, names: Mapping[int, str]) -> LivePart:
+    """Return what ``live_part.html`` shows."""
+    view = run_through(view_steps(look, Wanted(), names, moves=False))
+    told = [sentence for board in view.boards for sentence in board.told]
+    return LivePart(look.state, _color(look.seat), view.sides, standing(look), told, sees_nothing(look))
+
+
+def seq_of(look: Look) -> int:
+    """Return the sequence number of what a viewer sees. It never decreases while a game goes on."""
+    state = look.state
+    if look.over:
+        stage = _OVER
+    elif state.phase == "open":
+        stage = _OPEN + sum(player is not None for player in (state.player_white, state.player_black))
+    else:
+        stage = _SENSE if state.phase == "sense" else _MOVE
+    return state.ply_index * STAGES + stage
+
+
+def ply_of_seq(seq: int) -> int:
+    """Return the ply of a sequence number."""
+    return seq // STAGES
+
+
+def moves_since(look: Look, since: int) -> list[LiveMove]:
+    """Return the moves after a ply, as far as the viewer may see them."""
+    state = look.state
+    if state.variant in HIDING or not isinstance(state.pgn, str):
+        return []
+    words = state.pgn.split()
+    first, begin = first_number(state.start_fen), 0 if begins(state.start_fen) else 1
+    return [
+        LiveMove(
+            ply,
+            first + (ply - 1 + begin) // 2,
+            COLOR_NAMES[(ply + begin) % 2],
+            _NUMBER.sub("", words[ply - 1]),
+        )
+        for ply in range(since + 1, len(words) + 1)
+    ]
+
+
+def _board(look: Look, picture: Picture) -> LiveBoard:
+    pockets = look.state.pockets
+    return LiveBoard(
+        placement=picture.placement,
+        last_move=picture.last_move,
+        check=None if picture.check is None else chess.square_name(picture.check),
+        window=_names(picture.window),
+        unseen=_names(picture.unseen),
+        orientation=COLOR_NAMES[look.seat is not chess.BLACK],
+        fen="" if sees_nothing(look) else look.state.fen,
+        pockets=(pockets.white, pockets.black) if pockets else None,
+    )
+
+
+def _clock(look: Look) -> LiveClock | None:
+    state = look.state
+    if state.clock is None:
+        return None
+    runs = not look.over and state.phase != "open"
+    return LiveClock(state.clock.white, state.clock.black, state.turn if runs else None)
+
+
+def can_of(look: Look) -> Can | None:
+    """Return what a player can do now; None for spectators, and once the game is over."""
+    state = look.state
+    if look.seat is None or look.over:
+        return None
+    is_open, on_turn = state.phase == "open", side_of(state.turn) == look.seat
+    draw: Literal["offer", "offered", "accept"] | None = None
+    if not is_open and state.variant not in HIDING:
+        draw = "offer" if on_turn else None
+        if state.draw_offered:
+            draw = "accept" if on_turn else "offered"
+    claims: list[Literal["fifty_moves", "repetition"]] = []
+    if on_turn and not is_open:
+        claims += ["fifty_moves"] if state.draws & FIFTY_MOVES else []
+        claims += ["repetition"] if state.draws & THREEFOLD else []
+    return Can(
+        phase="open" if is_open else "wait" if not on_turn else "sense" if state.phase == "sense" else "move",
+        moves=look.moves or [],
+        senses=look.senses or [],
+        skip=state.variant == "rbc" and on_turn and not is_open,
+        resign=not is_open,
+        call_off=is_open,
+        draw=draw,
+        claim=claims,
+    )
+
+
+def standing(look: Look) -> str:
+    """Return how a game stands, in a sentence to this viewer."""
+    state = look.state
+    if look.over:
+        return f"{outcome_words(state)}."
+    if state.phase == "open":
+        is_free = None in (state.player_white, state.player_black)
+        return "Waiting for a second player." if is_free else "Waiting for the invitation to be accepted."
+    if side_of(state.turn) != look.seat:
+        return f"{side_name(side_of(state.turn))} to move{', in check' if state.in_check else ''}."
+    if state.phase == "sense":
+        return "Your turn: choose the square around which to sense."
+    return "Your turn: you are in check." if state.in_check else "Your turn to move."
+
+
+def _names(squares: frozenset[int]) -> list[str]:
+    return [chess.square_name(square) for square in sorted(squares)]
+
+
+def _color(side: chess.Color | None) -> Color | None:
+    return None if side is None else COLOR_NAMES[side]

@@ -1,0 +1,59 @@
+// What the server says of a game (gmd/http/pages/live_view.py).
+
+export type Color = "white" | "black";
+
+export interface Move {
+  readonly ply: number;
+  readonly number: number;
+  readonly color: Color;
+  readonly san: string;
+  readonly asked: string;
+}
+
+export interface BoardView {
+  readonly placement: string;
+  readonly last_move: string | null;
+  readonly check: string | null;
+  readonly window: readonly string[];
+  readonly unseen: readonly string[];
+  readonly orientation: Color;
+  readonly fen: string;
+  readonly pockets: readonly [string, string] | null;
+}
+
+export interface Clock {
+  readonly white: number | null;
+  readonly black: number | null;
+  readonly running: Color | null;
+}
+
+export interface Can {
+  readonly phase: "open" | "wait" | "sense" | "move";
+  readonly moves: readonly string[];
+  readonly senses: readonly string[];
+  readonly skip: boolean;
+  readonly resign: boolean;
+  readonly call_off: boolean;
+  readonly draw: "offer" | "offered" | "accept" | null;
+  readonly claim: readonly string[];
+}
+
+export interface LiveView {
+  readonly seq: number;
+  readonly ply: number;
+  readonly over: boolean;
+  readonly seat: Color | null;
+  /** Empty in the view that the page comes with: the page has it. */
+  readonly html: string;
+  readonly moves: readonly Move[];
+  readonly board: BoardView;
+  readonly clock: Clock | null;
+  readonly can: Can | null;
+}
+
+/** What may still stand on the squares (gmd/http/pages/aid.py). */
+export interface Aid {
+  readonly positions: number | null;
+  readonly squares: readonly string[];
+  readonly words: string;
+}

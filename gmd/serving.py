@@ -1,0 +1,112 @@
+"""The running of a daemon's services, and their end: pending requests are finished, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from gmd.config import Config
+from gmd.event_log.interface import EventLog
+from gmd.in_process import InProcessClient
+from gmd.retention import prune_finished
+from gmd.services import Services
+from gmd.tcp.listener import SessionServer
+from gmd.web import Web
+
+if TYPE_CHECKING:
+    from gmd.cluster.member import Member
+
+#: Seconds for pending HTTP requests once the sessions have ended: each is short, and the daemon is to exit within five.
+HTTP_STOP_SECONDS = 0.25
+#: The part of the time for pending requests in which a daemon hands its games over to others.
+DRAIN_SHARE = 0.5
+
+#: A session server and the listeners it accepts sessions from.
+Door = tuple[SessionServer, Sequence[trio.SocketListener]]
+
+
+@asynccontextmanager
+async def writing(log: EventLog) -> AsyncIterator[None]:
+    """Run the log; at the end, have it write what is pending."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
+
+
+async def _write(log: EventLog) -> None:
+    """Run the log until it is stopped; cancelling the daemon does not cancel pending writes."""
+    with trio.CancelScope(shield=True):
+        await log.run()
+
+
+@asynccontextmanager
+async def serving(
+    services: Services,
+    doors: Sequence[Door],
+    local: InProcessClient,
+    web: Web,
+    config: Config,
+    member: Member | None = None,
+) -> AsyncIterator[None]:
+    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds.
+
+    :param member: this daemon among others, which first get its games; None for a daemon that is alone.
+    """
+    async with trio.open_nursery() as sessions:
+        web.start(sessions)  # it still reports the daemon's health while the daemon stops
+        async with trio.open_nursery() as tasks:
+            accepting = trio.CancelScope()
+            tasks.start_soon(services.arbiter.run)
+            tasks.start_soon(services.authenticator.registry.run)
+            if member is None:
+                tasks.start_soon(services.lobby.run)
+                tasks.start_soon(services.ranked.run)
+                tasks.start_soon(services.contests.run)
+                if config.keep_finished is not None:
+                    tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
+            tasks.start_soon(_accept, doors, sessions, accepting)
+            try:
+                yield
+            finally:
+                with trio.CancelScope(shield=True):
+                    patience = config.stop_timeout
+                    if member is not None:
+                        accepting.cancel()
+                        patience = await _drained(member, patience)
+                    tasks.cancel_scope.cancel()
+                    await _close(doors, local, patience)
+                    await web.stop(HTTP_STOP_SECONDS)
+        sessions.cancel_scope.cancel()
+
+
+async def _accept(doors: Sequence[Door], sessions: trio.Nursery, scope: trio.CancelScope) -> None:
+    with scope:
+        async with trio.open_nursery() as nursery:
+            for session_server, listeners in doors:
+                nursery.start_soon(session_server.run, listeners, sessions)
+
+
+async def _drained(member: Member, seconds: float) -> float:
+    """Hand this daemon's games over to others, if it has any; return how long pending requests may take after that."""
+    if member.membership.fenced.is_set():
+        return 0.0
+    began = trio.current_time()
+    with trio.move_on_after(seconds * DRAIN_SHARE):
+        await member.drain()
+    return max(0.0, began + seconds - trio.current_time())
+
+
+async def _close(doors: Sequence[Door], local: InProcessClient, patience: float) -> None:
+    for _, listeners in doors:
+        for listener in listeners:
+            await listener.aclose()
+    async with trio.open_nursery() as stopping:
+        stopping.start_soon(local.stop, patience)
+        for session_server, _ in doors:
+            stopping.start_soon(session_server.stop, patience)

@@ -1,0 +1,143 @@
+"""People who play in Chromium: by the mouse, by the keyboard alone, or by a form."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Literal
+
+import chess
+
+from tests.browser.chromium import Locator, Page, expect
+
+#: The most turns of a game against a bot before the person resigns.
+MOST_TURNS = 200
+
+YOUR_TURN = re.compile("^Your turn")
+OVER = re.compile("1-0|0-1|1/2-1/2")
+
+
+def open_play(page: Page, button: str, kind: str = "Chess", color: str = "white", variant: str = "") -> None:
+    """Begin a game on the home page, and wait for the board."""
+    page.goto("/")
+    card = page.locator(".card", has=page.get_by_role("heading", name=kind, exact=True))
+    card.locator("summary").click()
+    card.get_by_label("Colour").select_option(color)
+    if variant:
+        card.get_by_label("Variant").select_option(variant)
+    card.get_by_role("button", name=button, exact=True).click()
+    expect_board(page)
+
+
+def expect_board(page: Page) -> None:
+    """Wait until the page's script has taken over."""
+    expect(page.locator("#game.scripted")).to_be_visible()
+
+
+def square(page: Page, name: str) -> Locator:
+    """Return a square of the board."""
+    return page.locator(f".cell[data-square={name}]")
+
+
+def click_move(page: Page, move: chess.Move) -> None:
+    """Make a move by two clicks, or by dragging a piece."""
+    start, end = (square(page, chess.square_name(each)) for each in (move.from_square, move.to_square))
+    expect(start).to_have_class(re.compile("own"))  # before that it is not this player's turn on the page
+    if move.from_square % 2:
+        start.drag_to(end)
+    else:
+        start.click()
+        expect(start).to_have_class(re.compile("selected"))
+        end.click()
+    _promote(page, move)
+
+
+def key_move(page: Page, move: chess.Move) -> None:
+    """Make a move by the keyboard alone: the arrows lead to the squares, Enter chooses them."""
+    for each in (move.from_square, move.to_square):
+        _walk(page, each)
+        page.keyboard.press("Enter")
+    _promote(page, move, keyboard=True)
+
+
+def _walk(page: Page, to: chess.Square) -> None:
+    at = _focused(page)
+    if at is None:
+        page.locator(".cell[tabindex='0']").focus()
+        at = _focused(page)
+    assert at is not None
+    files, ranks = chess.square_file(to) - chess.square_file(at), chess.square_rank(to) - chess.square_rank(at)
+    flipped = page.locator("#game.flipped").count() == 1
+    for steps, ahead, back in ((files, "ArrowRight", "ArrowLeft"), (ranks, "ArrowUp", "ArrowDown")):
+        for _ in range(abs(steps)):
+            page.keyboard.press(ahead if (steps > 0) != flipped else back)
+    expect(square(page, chess.square_name(to))).to_be_focused()
+
+
+def _focused(page: Page) -> chess.Square | None:
+    name = page.evaluate("document.activeElement?.dataset?.square ?? null")
+    return None if name is None else chess.parse_square(name)
+
+
+def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
+    if move.promotion is None:
+        return
+    button = page.get_by_role("dialog").get_by_role("button", name=chess.piece_name(move.promotion))
+    if keyboard:
+        button.focus()
+        page.keyboard.press("Enter")
+    else:
+        button.click()
+
+
+def type_move(page: Page, move: chess.Move) -> None:
+    """Make a move by typing it."""
+    page.get_by_label(re.compile("^(Your move|Ask for a move)$")).fill(move.uci())
+    page.keyboard.press("Enter")
+
+
+def fen_of(page: Page) -> str:
+    """Return the position that the page shows."""
+    fen: str = page.get_by_label("FEN").input_value()
+    return fen
+
+
+#: Makes a move on a page.
+Mover = Callable[[Page, chess.Move], None]
+
+
+def until_turn_or_end(page: Page) -> Literal["turn", "end"]:
+    """Wait until it is the person's turn, or the game is over."""
+    expect(page.locator(".status .outcome")).to_have_text(re.compile(f"Your turn|{OVER.pattern}"))
+    return "end" if page.locator(".status .outcome strong").count() else "turn"
+
+
+def play_chess(page: Page, rng: random.Random, move: Mover) -> None:
+    """Play a game of chess to its end, with moves at random but for mates; resign if it is very long."""
+    for _ in range(MOST_TURNS):
+        if until_turn_or_end(page) == "end":
+            return
+        fen = fen_of(page)
+        move(page, _chosen(chess.Board(fen), rng))
+        expect(page.get_by_label("FEN")).not_to_have_value(fen)
+    if until_turn_or_end(page) == "turn":
+        resign(page)
+
+
+def _chosen(board: chess.Board, rng: random.Random) -> chess.Move:
+    moves = list(board.legal_moves)
+    return rng.choice([each for each in moves if board.is_capture(each)] or moves)
+
+
+def resign(page: Page) -> None:
+    """Resign: in two steps."""
+    page.get_by_text("Resign …").click()
+    page.get_by_role("button", name="Resign the game").click()
+    expect(page.locator(".status .outcome strong")).to_be_visible()
+
+
+def sequence(page: Page) -> str:
+    """Return what the page says of the game."""
+    said: str = page.locator(".status").inner_text()
+    return said

@@ -1,0 +1,46 @@
+"""The checks that every test in Chromium makes find what they are for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.chromium import Browser, Browsers, check_accessible, check_fits
+from tests.serving import Served
+
+
+@pytest.mark.parametrize(
+    ("script", "event", "complaint"),
+    [
+        ("console.error('a fault')", "console", "console: a fault"),
+        ("setTimeout(() => { throw new Error('a fault') })", "pageerror", "exception: a fault"),
+        ("location.assign('http://127.0.0.2:7180/')", "request", "request to another origin: http://127.0.0.2:7180/"),
+        ("fetch('http://127.0.0.2:7180/').catch(() => {})", "console", "Content Security Policy"),
+        ("document.body.innerHTML = '<p style=\"color: red\">'", "console", "Content Security Policy"),
+    ],
+)
+def test_window_that_does_what_pages_must_not_fails(
+    chromium: Browser, site: Served, script: str, event: str, complaint: str
+) -> None:
+    browsers = Browsers(chromium, site.http)
+    page = browsers.open("/sign-in")
+    page.evaluate(f"() => {{ {script} }}")
+    while not any(complaint in each for each in browsers.complaints):
+        page.wait_for_event(event)
+    with pytest.raises(AssertionError):
+        browsers.close()
+
+
+def test_axe_finds_a_field_without_a_label(browsers: Browsers) -> None:
+    page = browsers.open("/sign-in")
+    check_accessible(page)
+    page.evaluate("document.querySelector('label').remove()")
+    with pytest.raises(AssertionError, match="label"):
+        check_accessible(page)
+
+
+def test_page_wider_than_its_window_is_found(browsers: Browsers) -> None:
+    page = browsers.open("/", device="telephone")
+    check_fits(page)
+    page.evaluate("document.querySelector('h1').textContent = 'x'.repeat(500)")
+    with pytest.raises(pytest.fail.Exception, match=r"HTML : .* pixels in 412"):
+        check_fits(page)

@@ -1,0 +1,329 @@
+"""People play in Chromium: against bots and each other, by mouse, keyboard, finger and typing."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import chess
+import pytest
+
+from tests.browser.chromium import Browsers, Page, check_accessible, expect
+from tests.browser.games import BLACK, client_of
+from tests.browser.playing import (
+    MOST_TURNS,
+    Mover,
+    click_move,
+    expect_board,
+    fen_of,
+    key_move,
+    open_play,
+    play_chess,
+    resign,
+    square,
+    type_move,
+    until_turn_or_end,
+)
+from tests.serving import Served
+
+
+def two_people(browsers: Browsers, *, variant: str = "", kind: str = "Chess") -> tuple[Page, Page]:
+    """Return the pages of two people who play each other: of White, who has shared the link, and of Black."""
+    white, black = browsers.open(), browsers.open()
+    open_play(white, "Play by a link to share", kind, variant=variant)
+    black.goto(white.get_by_label(re.compile("Send this link")).input_value())
+    black.get_by_role("button", name="Play Black").click()
+    for page in (white, black):
+        expect_board(page)
+        expect(page.locator(".status .outcome")).to_have_text(re.compile("Your turn|White to move"))
+    return white, black
+
+
+def position(site: Served, fen: str, white: Page, black: Page, **options: object) -> None:
+    """Lead two people to a game of theirs that begins with a position."""
+    players = [int(re.sub(r"\D", "", page.locator(".account").inner_text())) for page in (white, black)]
+    with client_of(site) as client:
+        game_id = client.new_game(*players, fen=fen, **options)["game_id"]
+    for page in (white, black):
+        page.goto(f"/games/{game_id}")
+        expect_board(page)
+
+
+def guests(browsers: Browsers) -> tuple[Page, Page]:
+    """Return the pages of two people with cookies."""
+    pages = browsers.open(), browsers.open()
+    for page in pages:
+        open_play(page, "Play by a link to share")
+        page.get_by_text("Call the game off …").click()
+        page.get_by_role("button", name="Call the game off").click()
+        expect(page.locator(".status .outcome")).to_have_text(re.compile("withdrawn"))
+    return pages
+
+
+def test_newcomer_plays_a_whole_game_of_chess_by_mouse(browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play minimax-beginner")
+    play_chess(page, random.Random(1), click_move)
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
+def test_newcomer_plays_a_whole_game_of_chess_by_keyboard_alone(browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play minimax-beginner", color="black")
+    play_chess(page, random.Random(2), key_move)
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
+def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
+    page, rng = browsers.open(), random.Random(3)
+    open_play(page, "Play random", "Reconnaissance blind chess")
+    for turn in range(MOST_TURNS):
+        if until_turn_or_end(page) == "end":
+            break
+        expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
+        sensed = rng.choice([each for each in chess.SQUARES if 0 < each % 8 < 7 and 0 < each // 8 < 7])
+        square(page, chess.square_name(sensed)).hover()
+        expect(page.locator(".cell.aim")).to_have_count(9)
+        square(page, chess.square_name(sensed)).click()
+        expect(page.locator(".told li").last).to_contain_text(f"Sensed around {chess.square_name(sensed)}")
+        expect(page.locator(".cell.window")).to_have_count(9)
+        if turn % 5 == 4:
+            page.get_by_role("button", name="Pass").click()
+        else:
+            board = chess.Board(fen_of(page))
+            moves = [each for each in board.pseudo_legal_moves if not board.is_castling(each)]
+            (click_move if turn % 2 else key_move)(page, rng.choice(moves))
+        expect(page.locator(".status .outcome")).not_to_have_text("Your turn to move.")
+    else:
+        resign(page)
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+    page.get_by_role("link", name="See the whole game").click()
+    expect(page.locator(".board figcaption")).to_have_text(["The truth", "White’s view", "Black’s view"])
+
+
+def test_two_people_play_each_other_and_both_follow(browsers: Browsers) -> None:
+    white, black = two_people(browsers)
+    movers: list[Mover] = [click_move, type_move, key_move]
+    board = chess.Board()
+    for ply, san in enumerate(["f3", "e5", "g4", "Qh4#"]):
+        mover, other = (white, black) if board.turn else (black, white)
+        expect(mover).to_have_title(re.compile("^Your turn"))
+        movers[ply % 3](mover, board.push_san(san))
+        for page in (mover, other):
+            expect(page.locator(f"#movetext [data-ply='{ply + 1}']")).to_have_text(san)
+            expect(page.get_by_label("FEN")).to_have_value(board.fen())
+    for page in (white, black):
+        expect(page.locator(".status .outcome")).to_have_text("0-1 Black won by checkmate.")
+    white.get_by_role("button", name="Rematch").click()
+    expect(white.locator(".bar.black .label")).to_have_text("(you)")
+    expect(black.locator("#next")).to_contain_text("You have another game: ")
+    expect(black.locator("#next a")).to_have_attribute("href", "/games/" + white.url.rpartition("/")[2])
+    black.get_by_role("button", name="Rematch").click()
+    expect(black).to_have_url(white.url)
+    expect(black.locator(".status .outcome")).to_have_text("Your turn to move.")
+
+
+def test_draw_is_offered_with_a_move_and_accepted(browsers: Browsers) -> None:
+    white, black = two_people(browsers)
+    white.get_by_label("Offer a draw with this move").check()
+    click_move(white, chess.Move.from_uci("e2e4"))
+    expect(white.locator(".status").get_by_text("You have offered a draw.")).to_be_visible()
+    black.get_by_role("button", name="Accept the draw").click()
+    for page in (white, black):
+        expect(page.locator(".status .outcome")).to_have_text("1/2-1/2 Draw by agreement.")
+
+
+def test_typing_goes_on_in_the_field_after_the_opponents_move(browsers: Browsers) -> None:
+    white, black = two_people(browsers)
+    field = white.get_by_label("Your move")
+    type_move(white, chess.Move.from_uci("e2e4"))
+    expect(field).to_be_hidden()
+    click_move(black, chess.Move.from_uci("e7e5"))
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+
+
+def test_field_for_a_move_is_emptied_by_a_move_on_the_board(browsers: Browsers) -> None:
+    browsers.allow("status of 400")
+    white, black = two_people(browsers)
+    type_move(white, chess.Move.from_uci("e2e5"))
+    expect(white.get_by_role("alert")).to_have_text(
+        "'e2e5' is not a legal move here. Moves are written as Nf3 or g1f3."
+    )
+    click_move(white, chess.Move.from_uci("e2e4"))
+    click_move(black, chess.Move.from_uci("e7e5"))
+    expect(white.get_by_label("Your move")).to_be_visible()
+    expect(white.get_by_label("Your move")).to_have_value("")
+    expect(white.get_by_role("alert")).to_be_hidden()
+
+
+def test_focus_returns_to_the_board_when_its_button_is_hidden(browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play random", "Reconnaissance blind chess")
+    page.get_by_role("button", name="Sense nothing").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Pass")).to_be_visible()
+    expect(page.locator(".cell[tabindex='0']")).to_be_focused()
+
+
+def test_resignation_ends_the_game_for_both(browsers: Browsers) -> None:
+    white, black = two_people(browsers)
+    resign(black)
+    expect(white.locator(".status .outcome")).to_have_text("1-0 White won by resignation.")
+
+
+def test_pawn_is_promoted_to_the_piece_that_is_chosen(browsers: Browsers, site: Served) -> None:
+    white, black = guests(browsers)
+    position(site, "8/P6k/8/8/8/8/6Kp/8 w - - 0 1", white, black)
+    square(white, "a7").click()
+    square(white, "a8").click()
+    white.get_by_role("dialog").press("Escape")
+    expect(white.locator(".status .outcome")).to_have_text("Your turn to move.")
+    click_move(white, chess.Move.from_uci("a7a8n"))
+    expect(black.get_by_label("FEN")).to_have_value(re.compile("^N7/7k/"))
+    key_move(black, chess.Move.from_uci("h2h1r"))
+    expect(white.get_by_label("FEN")).to_have_value(re.compile("/7r w "))
+
+
+def test_piece_in_hand_is_dropped(browsers: Browsers, site: Served) -> None:
+    white, black = guests(browsers)
+    fen = "rnbqkbnr/ppp1pppp/8/8/8/8/PPPP1PPP/RNBQKBNR[Pp] w KQkq - 0 3"
+    position(site, fen, white, black, variant="crazyhouse")
+    white.get_by_role("button", name="Drop a pawn, 1 in hand").click()
+    expect(square(white, "e4")).to_have_class(re.compile("target"))
+    square(white, "e4").click()
+    expect(white.locator("#movetext [data-ply='1']")).to_have_text("@e4")
+    button = black.get_by_role("button", name="Drop a pawn, 1 in hand")
+    button.focus()
+    black.keyboard.press("Enter")
+    square(black, "e5").focus()
+    black.keyboard.press("Enter")
+    expect(white.locator("#movetext [data-ply='2']")).to_have_text("@e5")
+
+
+@pytest.mark.parametrize("target", ["h1", "g1"])
+def test_castling_of_chess960_is_made_by_either_square(browsers: Browsers, site: Served, target: str) -> None:
+    white, black = guests(browsers)
+    position(site, "4k3/8/8/8/8/8/8/4K2R w K - 0 1", white, black, variant="chess960")
+    click_move(white, chess.Move.from_uci(f"e1{target}"))
+    expect(black.get_by_label("FEN")).to_have_value(re.compile("/5RK1 b "))
+
+
+@pytest.mark.parametrize("target", ["h1", "g1"])
+def test_castling_of_chess_is_made_by_either_square(browsers: Browsers, site: Served, target: str) -> None:
+    white, black = guests(browsers)
+    position(site, "4k3/8/8/8/8/8/8/4K2R w K - 0 1", white, black)
+    click_move(white, chess.Move.from_uci(f"e1{target}"))
+    expect(black.get_by_label("FEN")).to_have_value(re.compile("/5RK1 b "))
+
+
+def test_refused_move_says_why_and_stays_in_its_field(browsers: Browsers) -> None:
+    browsers.allow("status of 4")
+    white, _ = two_people(browsers)
+    field = white.get_by_label("Your move")
+    field.fill("e5")
+    field.press("Enter")
+    expect(white.get_by_role("alert")).to_contain_text("e5")
+    expect(field).to_have_value("e5")
+    field.fill("e4")
+    field.press("Enter")
+    expect(white.locator("#movetext [data-ply='1']")).to_have_text("e4")
+    expect(white.get_by_role("alert")).to_be_hidden()
+    expect(field).to_have_value("")
+
+
+def test_marks_for_suspected_pieces_stay_over_turns_and_in_the_browser(browsers: Browsers) -> None:
+    white, black = two_people(browsers, kind="Reconnaissance blind chess")
+    sent: list[str] = []
+    white.on("request", lambda request: sent.append(request.url))
+    white.get_by_role("button", name="Mark a queen").click()
+    square(white, "d5").click()
+    expect(square(white, "d5")).to_have_attribute("data-suspect", "♛")
+    assert sent == []
+    white.get_by_role("button", name="Mark a queen").click()
+    square(white, "e7").click()
+    type_move(white, chess.Move.from_uci("e2e4"))
+    expect(black).to_have_title(re.compile("^Your turn"))
+    expect(square(white, "d5")).to_have_attribute("data-suspect", "♛")
+    white.reload()
+    expect(square(white, "d5")).to_have_attribute("data-suspect", "♛")
+    expect(square(black, "d5")).not_to_have_attribute("data-suspect", "♛")
+    white.get_by_role("button", name="Erase marks").click()
+    square(white, "d5").click()
+    expect(square(white, "d5")).not_to_have_attribute("data-suspect", "♛")
+
+
+def test_aid_shows_where_enemies_may_stand(browsers: Browsers) -> None:
+    white, black = two_people(browsers, kind="Reconnaissance blind chess")
+    white.get_by_role("button", name="Show where enemies may stand").click()
+    expect(white.locator(".cell.possible")).to_have_count(16)
+    square(white, "e5").click()
+    type_move(white, chess.Move.from_uci("e2e4"))
+    square(black, "e5").click()
+    type_move(black, chess.Move.from_uci("g8f6"))
+    expect(white.locator("#aid-words")).to_contain_text("21 positions are possible")
+    square(white, "f6").click()
+    expect(white.locator("#aid-words")).to_contain_text("1 position is possible")
+    expect(square(white, "f6")).to_have_class(re.compile("possible"))
+    white.get_by_role("button", name="Show where enemies may stand").click()
+    expect(white.locator(".cell.possible")).to_have_count(0)
+
+
+def test_flip_turns_the_board_and_the_players(page: Page) -> None:
+    open_play(page, "Play by a link to share")
+    expect(page.locator(".cell").first).to_have_attribute("data-square", "a8")
+    page.get_by_role("link", name="Flip the board").click()
+    expect(page.locator(".cell").first).to_have_attribute("data-square", "h1")
+    expect(page.locator("#game")).to_have_class(re.compile("flipped"))
+
+
+def test_board_of_a_telephone_is_as_wide_as_the_window_and_is_played_by_finger(browsers: Browsers) -> None:
+    page = browsers.open(device="telephone")
+    open_play(page, "Play random")
+    box = page.locator("#cells").bounding_box()
+    assert box is not None
+    assert box["width"] > 370
+    square(page, "e2").tap()
+    square(page, "e4").tap()
+    expect(page.locator("#movetext [data-ply='1']")).to_have_text("e4")
+
+
+@pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
+def test_page_of_a_player_is_accessible_in_every_look(styled_page: Page, kind: str) -> None:
+    open_play(styled_page, "Play random", kind)
+    expect(styled_page).to_have_title(re.compile("^Your turn"))
+    check_accessible(styled_page)
+
+
+def test_blind_game_is_playable_without_javascript(browsers: Browsers, site: Served) -> None:
+    page = browsers.open("/", javascript=False)
+    card = page.locator(".card").last
+    card.locator("summary").click()
+    card.get_by_label("Colour").select_option("white")
+    card.get_by_role("button", name="Play by a link to share").click()
+    with client_of(site) as client:
+        client.join(int(page.url.rpartition("/")[2]), player=BLACK)
+    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("button", name="e7", exact=True).click()
+    expect(page.get_by_text("Sensed around e7 and saw")).to_be_visible()
+    page.get_by_label("Ask for a move").fill("e2e4")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.get_by_text("Asked for e2e4: e2e4 was made.")).to_be_visible()
+    page.get_by_text("Resign …").click()
+    page.get_by_role("button", name="Resign the game").click()
+    expect(page.get_by_text("Black won by resignation")).to_be_visible()
+
+
+def test_game_is_played_on_the_still_board_where_the_moving_one_is_missing(browsers: Browsers) -> None:
+    browsers.allow("Chessboard.js|ERR_FAILED")
+    page = browsers.open()
+    page.route("**/Chessboard.js", lambda route: route.abort())
+    open_play(page, "Play random")
+    expect(page.locator("#still img")).to_be_visible()
+    before = page.locator("#still img").get_attribute("src")
+    key_move(page, chess.Move.from_uci("e2e4"))
+    expect(page.locator("#movetext [data-ply='1']")).to_have_text("e4")
+    expect(page.locator("#still img")).not_to_have_attribute("src", before or "")
+    until_turn_or_end(page)
+    click_move(page, chess.Move.from_uci("a2a3"))
+    expect(page.locator("#movetext [data-ply='3']")).to_have_text("a3")

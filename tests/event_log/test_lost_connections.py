@@ -1,0 +1,323 @@
+"""Connections to PostgreSQL that are lost: while idle, before a commit and after it. Each batch is written once."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, suppress
+from threading import Thread
+from typing import Any
+
+import pytest
+import trio
+
+from gmd.event_log.batching import BatchingLog
+from gmd.event_log.interface import LogFailed
+from gmd.games.events import Moved
+from gmd.players.registry import Registry
+from gmd.players.sql import SqlPlayers
+from gmd.players.store import PlayersNotWritten
+from tests.event_log.test_contract import CREATED, SUMMARY, append
+from tests.helpers import memory_daemon, running_log
+from tests.postgres import Postgres, clean_database, own_postgres, require_postgres, shared_postgres
+from tests.tools import require_module
+
+
+class CuttingProxy:
+    """A proxy between a client and a server, which can cut a connection after the server has answered.
+
+    :ivar cut_reply: whether the next answer is dropped, with its connection.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.cut_reply = False
+        self._threads = [Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        """Take no more connections, and wait until the last one has ended."""
+        self._listener.shutdown(socket.SHUT_RDWR)  # or accept would wait on
+        for thread in self._threads:
+            thread.join()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._path)
+                self._threads.append(Thread(target=self._serve, args=(client, server)))
+                self._threads[-1].start()
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        with client, server:
+            asking = Thread(target=self._copy, args=(client, server))
+            asking.start()
+            self._copy(server, client, may_cut=True)
+            asking.join()
+
+    def _copy(self, source: socket.socket, target: socket.socket, *, may_cut: bool = False) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                if may_cut and self.cut_reply:
+                    self.cut_reply = False
+                    break
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """Return the URL of an empty database with the current schema."""
+    require_postgres()
+    with clean_database() as url:
+        yield url
+
+
+@pytest.fixture
+def proxy(url: str) -> Iterator[CuttingProxy]:
+    server = shared_postgres()
+    with closing(CuttingProxy(str(server.directory / f".s.PGSQL.{server.port}"))) as proxy:
+        yield proxy
+
+
+@asynccontextmanager
+async def open_log(url: str, patience: float = 60.0, *, by_thread: bool = False) -> AsyncIterator[BatchingLog]:
+    """Run a log in a database, which waits for the server for so long.
+
+    :param by_thread: whether a thread writes the batches rather than the event loop.
+    """
+    from gmd.event_log.postgres import PostgresStore
+    from gmd.event_log.postgres_engine import open_engine
+
+    with closing(PostgresStore(open_engine(url), patience=patience)) as store:
+        async with running_log(store, by_thread=by_thread) as log:
+            yield log
+
+
+def through(proxy: CuttingProxy, url: str) -> str:
+    server = shared_postgres()
+    return server.tcp_url(url).replace(f":{server.port}/", f":{proxy.port}/") + "?sslmode=disable&gssencmode=disable"
+
+
+async def count(log: BatchingLog, table: str) -> Any:
+    return await log.read(lambda connection: connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar())
+
+
+@pytest.mark.parametrize("by_thread", [True, False])
+async def test_commit_whose_answer_is_lost_is_found_and_not_repeated(
+    url: str, proxy: CuttingProxy, by_thread: bool
+) -> None:
+    async with open_log(through(proxy, url), by_thread=by_thread) as log:
+        await append(log, 1, 0, CREATED)
+        proxy.cut_reply = True
+        await append(log, 1, 1, Moved("e2e4"))
+        assert not proxy.cut_reply
+        await append(log, 1, 2, Moved("e7e5"))
+        assert await log.load(1) == [CREATED, Moved("e2e4"), Moved("e7e5")]
+
+
+@pytest.mark.parametrize("by_thread", [True, False])
+async def test_new_game_whose_answer_is_lost_is_there_once(url: str, proxy: CuttingProxy, by_thread: bool) -> None:
+    async with open_log(through(proxy, url), by_thread=by_thread) as log:
+        await append(log, 1, 0, CREATED)
+        proxy.cut_reply = True
+        await append(log, 2, 0, CREATED)
+        assert await log.load(2) == [CREATED]
+        assert await count(log, "games") == 2
+
+
+async def test_other_write_whose_commit_is_lost_is_done_once(url: str, proxy: CuttingProxy) -> None:
+    async with open_log(through(proxy, url)) as log:
+
+        def write(connection: Any) -> str:
+            connection.exec_driver_sql("INSERT INTO secrets VALUES ('one', '')")
+            commit = connection.connection.driver_connection.commit
+
+            def cut() -> None:
+                proxy.cut_reply = True
+                commit()
+
+            connection.connection.driver_connection.commit = cut
+            return "done"
+
+        assert await log.write(write) == "done"
+        assert not proxy.cut_reply
+        assert await count(log, "secrets") == 1
+
+
+@pytest.mark.parametrize("by_thread", [True, False])
+async def test_connection_that_ends_before_a_commit_is_opened_again(url: str, by_thread: bool) -> None:
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+    psycopg = require_module("psycopg")
+    async with open_log(url, by_thread=by_thread) as log:
+        await append(log, 1, 0, CREATED)
+        with psycopg.connect(url, autocommit=True) as operator:
+            assert operator.execute(end, (operator.info.backend_pid,)).fetchall()
+        commits = [log.append(game_id, seq, [CREATED], lambda: SUMMARY) for game_id, seq in ((1, 1), (2, 0))]
+        for commit in commits:
+            await commit.wait()
+        assert await log.load(1) == [CREATED, CREATED]
+        assert await log.load(2) == [CREATED]
+
+
+@pytest.fixture
+def server() -> Iterator[Postgres]:
+    require_postgres()
+    with own_postgres() as server:
+        yield server
+
+
+def migrated(server: Postgres) -> str:
+    from gmd.event_log.migrations import migrate
+    from gmd.event_log.postgres_engine import open_engine
+
+    url = server.new_database()
+    engine = open_engine(url)
+    migrate(engine)
+    engine.dispose()
+    return url
+
+
+@pytest.mark.parametrize("by_thread", [True, False])
+async def test_crash_and_restart_of_the_server_delay_a_commit(server: Postgres, by_thread: bool) -> None:
+    async with open_log(migrated(server), by_thread=by_thread) as log:
+        await append(log, 1, 0, CREATED)
+        server.stop("immediate")
+        commit = log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
+        server.start()
+        await commit.wait()
+        assert log.failure is None
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+async def test_crash_and_restart_of_the_server_delay_a_read(server: Postgres) -> None:
+    async with open_log(migrated(server)) as log, trio.open_nursery() as nursery:
+        await append(log, 1, 0, CREATED)
+        server.stop("immediate")
+        nursery.start_soon(trio.to_thread.run_sync, server.start)
+        assert await log.load(1) == [CREATED]
+
+
+async def test_outage_fails_appends_and_ends_by_itself(server: Postgres) -> None:
+    async with open_log(migrated(server), patience=0.0, by_thread=True) as log:
+        await append(log, 1, 0, CREATED)
+        server.stop("immediate")
+        with pytest.raises(LogFailed) as caught:
+            await append(log, 1, 1, Moved("e2e4"))
+        assert str(caught.value) == (
+            "game 1: the connection to the database was lost, and it is not known whether the request was carried "
+            "out: look at the game, or send the request again with the same ply or token"
+        )
+        with pytest.raises(LogFailed) as caught:
+            await append(log, 1, 1, Moved("e2e4"))
+        sentence = "game 1: the database cannot be reached now; nothing was done: send the request again"
+        assert (str(caught.value), caught.value.code) == (sentence, "moved")
+        assert log.failure is not None
+        with pytest.raises(LogFailed) as caught:
+            await log.load(1)
+        assert (str(caught.value), caught.value.code) == (sentence, "moved")
+        server.start()
+        await append(log, 1, 1, Moved("e2e4"))
+        assert log.failure is None
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+async def test_commit_that_may_still_be_under_way_is_not_said_to_be_undone(url: str) -> None:
+    psycopg = require_module("psycopg")
+    end = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted"
+
+    def end_it() -> None:
+        with psycopg.connect(url, autocommit=True) as operator:
+            while not operator.execute(f"{end} AND datname = current_database()").fetchall():
+                pass
+
+    async with open_log(url) as log:
+        await append(log, 1, 0, CREATED)
+        with psycopg.connect(url) as other:
+            other.execute("SELECT 1 FROM games WHERE game_id = 1 FOR UPDATE")
+            commit = log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
+            await trio.to_thread.run_sync(end_it)  # the second attempt waits for the lock until it gives up
+            with pytest.raises(LogFailed, match="it is not known whether"):
+                await commit.wait()
+
+
+class Stopping:
+    """The database of a log whose server is killed just before each commit of other data."""
+
+    def __init__(self, log: BatchingLog, server: Postgres) -> None:
+        self._log, self._server = log, server
+
+    async def read(self, work: Any) -> Any:
+        return await self._log.read(work)
+
+    async def write(self, work: Any) -> Any:
+        def stopping(connection: Any) -> Any:
+            driver = connection.connection.driver_connection
+            commit = driver.commit
+
+            def kill() -> None:
+                self._server.stop("immediate")
+                commit()
+
+            driver.commit = kill
+            return work(connection)
+
+        return await self._log.write(stopping)
+
+
+async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: Postgres) -> None:
+    async with open_log(migrated(server), patience=0.0) as log:
+        registry = Registry(SqlPlayers(Stopping(log, server)), 10)
+        await registry.start()
+        with pytest.raises(PlayersNotWritten, match="lost; nobody knows whether this was done"):
+            await registry.register("one", None, None)
+
+
+@pytest.mark.parametrize(("ply", "code"), [({"ply": 0}, "moved"), ({}, "internal")], ids=["ply", "no ply"])
+async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(
+    server: Postgres, ply: dict[str, int], code: str
+) -> None:
+    from gmd.event_log.postgres import PostgresStore
+    from gmd.event_log.postgres_engine import open_engine
+
+    with closing(PostgresStore(open_engine(migrated(server)), patience=0.0)) as store:
+        log = BatchingLog(store)
+        async with memory_daemon(log) as daemon:
+            client = await daemon.connect(player=1)
+            game_id = (await client.new_game())["game_id"]
+            server.stop("immediate")
+            reply = await client.ask("move", game_id=game_id, move="e4", **ply)
+            assert reply["code"] == code
+            assert "it is not known whether the request was carried out" in reply["error"]
+            server.start()
+            assert (await client.ask("move", game_id=game_id, move="e4", **ply))["error"] is None
+        log.close()
+
+
+async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres) -> None:
+    async with open_log(migrated(server), patience=0.0) as log:
+        await append(log, 1, 0, CREATED)
+        server.stop("immediate")
+        with pytest.raises(LogFailed) as caught:
+            await append(log, 1, 1, Moved("e2e4"))
+        assert (
+            str(caught.value) == "game 1: the database cannot be reached now; nothing was done: send the request again"
+        )
+        server.start()
+        await append(log, 1, 1, Moved("e2e4"))
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+async def test_batches_larger_than_the_buffers_of_the_socket_are_written(url: str) -> None:
+    async with open_log(url) as log:
+        commits = [log.append(game_id, 0, [CREATED] * 50, lambda: SUMMARY) for game_id in range(1, 257)]
+        for commit in commits:
+            await commit.wait()
+        assert await count(log, "events") == 256 * 50

@@ -1,0 +1,200 @@
+"""Opening an event log in PostgreSQL: many daemons at once, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gmd.event_log.directory import DataError
+from gmd.event_log.opening import open_log, open_reader, open_store
+from tests.postgres import Postgres, database_of, own_postgres, require_postgres
+
+DAEMONS = 10
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    require_postgres()
+    with own_postgres() as server:
+        yield server
+
+
+def refusal(data: Path, url: str, **settings: bool) -> str:
+    """Return the sentence with which a database is refused, without the end that libpq gives it."""
+    with pytest.raises(DataError) as caught, open_log(str(data), database=url, **settings):
+        pass
+    return str(caught.value)
+
+
+def test_many_daemons_start_at_once_in_an_empty_database(database_url: str, tmp_path: Path) -> None:
+    from gmd.event_log.migrations import HEAD
+
+    def start(number: int) -> int:
+        with open_log(str(tmp_path / str(number)), database=database_url) as log:
+            return log.next_game_id()
+
+    with ThreadPoolExecutor(DAEMONS) as threads:
+        assert list(threads.map(start, range(DAEMONS))) == [1] * DAEMONS
+    with open_reader("", database_url) as engine, engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").all() == [(HEAD,)]
+        found = connection.exec_driver_sql("SELECT count(*), max(shard), max(epoch), count(daemon) FROM shards").one()
+        assert found == (257, 256, 0, 0)
+
+
+def test_many_daemons_upgrade_a_database_at_once(database_url: str, tmp_path: Path) -> None:
+    """It has the tables of before clusters, and the steps from there lead to the same ones as a new database has."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from gmd.cluster.tables import metadata as of_clusters
+    from gmd.event_log.postgres_engine import open_engine
+    from gmd.event_log.tables import metadata
+
+    engine = open_engine(database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)")
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0007')")
+        later = ("matches", "match_games")
+        metadata.create_all(connection, [table for table in metadata.sorted_tables if table.name not in later])
+
+    def start(number: int) -> int:
+        with open_log(str(tmp_path / str(number)), database=database_url) as log:
+            return log.next_game_id()
+
+    with ThreadPoolExecutor(DAEMONS) as threads:
+        assert list(threads.map(start, range(DAEMONS))) == [1] * DAEMONS
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        assert compare_metadata(context, [metadata, of_clusters]) == []
+        assert connection.exec_driver_sql("SELECT count(*) FROM shards").scalar() == 257
+    engine.dispose()
+
+
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_server_that_may_lose_games_is_refused_unless_that_is_allowed(
+    setting: str, server: Postgres, tmp_path: Path
+) -> None:
+    url = server.new_database()
+    server.restart(**{setting: "off"})
+    assert refusal(tmp_path, url) == (
+        f"database: {url.replace('/tmp/', '%2Ftmp%2F')} has {setting} = off: after a crash it may have lost games "
+        "or be damaged. Turn it on in postgresql.conf, or accept that with --allow-unsafe-database"
+    )
+    with open_log(str(tmp_path), database=url, allow_unsafe=True):
+        pass
+    server.restart(**{setting: "on"})
+    with open_log(str(tmp_path), database=url):
+        pass
+
+
+def test_commits_wait_for_the_disk_whatever_the_server_says(server: Postgres, tmp_path: Path) -> None:
+    server.restart(synchronous_commit="off")
+    with open_store(str(tmp_path), server.new_database()) as store:
+        shown = "SELECT current_setting('synchronous_commit')"
+        assert store.write_beside(lambda connection: connection.exec_driver_sql(shown).scalar()) == "on"
+    server.restart(synchronous_commit="on")
+
+
+def test_password_is_in_no_sentence(server: Postgres, tmp_path: Path) -> None:
+    port = server.port
+    server.stop()
+    try:
+        for url in (
+            f"postgresql://gmd:hidden@127.0.0.1:{port}/games",
+            f"postgresql://gmd@127.0.0.1:{port}/games?password=hidden",
+        ):
+            sentence = refusal(tmp_path, url)
+            assert "hidden" not in sentence
+            start = f"database: postgresql://gmd@127.0.0.1:{port}/games cannot be used: connection failed: "
+            assert sentence.startswith(start)
+            assert "\n" not in sentence
+    finally:
+        server.start()
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        (
+            "mysql://gmd:hidden@host/games",
+            "database: mysql: is not a kind of database that gmd knows; name one such as postgresql://user@host/name, "
+            "or keep the games in SQLite with --data",
+        ),
+        ("hidden", "database: it is not a URL such as postgresql://user@host/name"),
+    ],
+)
+def test_other_urls_are_refused(url: str, sentence: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, url) == sentence
+
+
+def test_games_are_not_in_memory_and_in_a_database() -> None:
+    assert refusal(Path(":memory:"), "postgresql://host/games") == (
+        "database: games are kept in it or, with data = :memory:, in memory, not in both; name a directory with "
+        "--data, for the operator's socket and this daemon's keys"
+    )
+
+
+def test_database_of_another_encoding_is_refused(server: Postgres, tmp_path: Path) -> None:
+    url = server.new_database("ENCODING 'LATIN1'")
+    assert refusal(tmp_path, url).endswith("has the encoding LATIN1; create it with ENCODING 'UTF8' TEMPLATE template0")
+
+
+def test_database_of_a_newer_program_is_refused(database_url: str, tmp_path: Path) -> None:
+    with open_store(str(tmp_path), database_url) as store:
+        store.write_beside(
+            lambda connection: connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'x'")
+        )
+    name = re.escape(database_of(database_url))
+    assert re.fullmatch(f"database: .*/{name}.* was written by a newer gmd: .*", refusal(tmp_path, database_url))
+
+
+def test_empty_database_has_nothing_to_read(database_url: str) -> None:
+    with pytest.raises(DataError) as caught, open_reader("", database_url):
+        pass
+    assert str(caught.value).endswith("has no games in it, nor tables for them")
+
+
+def test_import_waits_for_no_daemon(database_url: str, tmp_path: Path) -> None:
+    row = "INSERT INTO daemons (daemon, link, game, version, until) VALUES (7, 'a:1', 'a:2', 'x', now() + {})"
+    with open_store(str(tmp_path), database_url) as store:
+        store.write_beside(lambda connection: connection.exec_driver_sql(row.format("interval '1 hour'")))
+    with pytest.raises(DataError) as caught, open_store(str(tmp_path), database_url):
+        pass
+    assert str(caught.value).endswith("is in use by 1 daemon; stop them first")
+
+
+def test_schema_does_not_change_under_daemons_that_serve(database_url: str, tmp_path: Path) -> None:
+    """A daemon whose lease has run out does not count, and cannot renew it any more."""
+    from gmd.event_log.migrations import HEAD
+    from gmd.event_log.postgres_engine import open_engine
+
+    with open_log(str(tmp_path), database=database_url):
+        pass
+    engine = open_engine(database_url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE clocks")
+        for name in ("joining", "expelled"):
+            connection.exec_driver_sql(f"ALTER TABLE daemons DROP COLUMN {name}")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0009'")
+        connection.exec_driver_sql(
+            "INSERT INTO daemons (daemon, link, game, version, until)"
+            " VALUES (7, 'one:7190', 'one:7100', '0.1.0', clock_timestamp() + interval '1 hour')"
+        )
+        connection.exec_driver_sql("UPDATE shards SET daemon = 7, epoch = 1 WHERE shard < 9")
+    sentence = refusal(tmp_path, database_url)
+    assert "daemons that know no newer one serve it: one:7100 (gmd 0.1.0). Stop all of " in sentence
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0009"
+        connection.exec_driver_sql("UPDATE daemons SET until = clock_timestamp()")
+    with open_log(str(tmp_path), database=database_url):
+        pass
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == HEAD
+        found = connection.exec_driver_sql("SELECT count(daemon), max(epoch) FROM shards").one()
+        assert found == (0, 2)
+        assert connection.exec_driver_sql("SELECT count(*) FROM daemons").scalar() == 0
+    engine.dispose()

@@ -1,0 +1,173 @@
+"""A process that has imported gmd and forks for each ``gmd`` command of the tests: ``python -m tests.fork_server N``.
+
+A start of Python with gmd's imports takes 0.3 seconds of a processor, with HTTP 0.6, and the tests start a thousand.
+This process has run no event loop and has one thread, so a fork of it is what a program is after its imports.
+:mod:`tests.forked` asks for programs, by a socket with descriptor N.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import json
+import os
+import pkgutil
+import resource
+import runpy
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, NoReturn
+
+#: The length in bytes of a request's JSON, which follows. The program's standard streams come with it.
+HEADER = struct.Struct("!I")
+#: The id of a new process.
+REPLY = struct.Struct("!i")
+#: The packages whose modules are imported, and modules of others that they import only when they run.
+PACKAGES = ("gmd", "gm_arena")
+LATE = (
+    "alembic.command",
+    "alembic.context",
+    "argon2",
+    "hypercorn.trio",
+    "prometheus_client",
+    "sqlalchemy.dialects.sqlite",
+    "trio.testing",
+)
+#: What is left out: it is part of the tests' process, or needs something that is not there or starts threads.
+LEFT_OUT = ("gmd.__main__", "gmd.pytest_plugin", "gmd.event_log.migrations.")
+
+
+def main() -> None:
+    gc.disable()  # nothing of what is imported is garbage
+    import_everything()
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    gc.freeze()  # a collection in a fork would copy it
+    gc.enable()
+    request = wait_for_requests(requests)
+    if request is not None:
+        run(request)
+
+
+def import_everything() -> None:
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            if not found.name.startswith(LEFT_OUT):
+                with suppress(ImportError):  # of an optional dependency
+                    import_module(found.name)
+    for name in LATE:
+        import_module(name)
+    for pages in (False, True):
+        import_module("gmd.http.app").litestar_app(pages)  # a process makes it once
+    assert len(os.listdir("/proc/self/task")) == 1, "a fork has only the thread that forks"
+
+
+def wait_for_requests(requests: socket.socket) -> dict[str, Any] | None:
+    """Fork for each request. Return the request in a new process, and None in this one when nobody can ask any more."""
+    while True:
+        header, descriptors, _, _ = socket.recv_fds(requests, HEADER.size, 3)
+        if not header:
+            return None
+        request: dict[str, Any] = json.loads(_exactly(requests, HEADER.unpack(header)[0]))
+        between = os.fork()
+        if between == 0:
+            program = os.fork()
+            if program == 0:
+                requests.close()
+                _become_standard(descriptors)
+                return request
+            requests.sendall(REPLY.pack(program))
+            os._exit(0)  # the program is now a child of the process that asked
+        for descriptor in descriptors:
+            os.close(descriptor)
+        os.waitpid(between, 0)
+        requests.sendall(REPLY.pack(between))
+
+
+def _exactly(requests: socket.socket, length: int) -> bytes:
+    received = b""
+    while len(received) < length:
+        received += requests.recv(length - len(received))
+    return received
+
+
+def _become_standard(descriptors: Sequence[int]) -> None:
+    """Make the descriptors 0, 1 and 2 of three others, which are closed."""
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def run(request: dict[str, Any]) -> NoReturn:
+    """Run ``python -m gmd`` with the request's arguments, as in a new process, and end."""
+    if request["start_new_session"]:
+        os.setsid()
+    if request["process_group"] >= 0:
+        os.setpgid(0, request["process_group"])
+    os.umask(request["umask"])
+    resource.setrlimit(resource.RLIMIT_NOFILE, request["descriptors"])
+    if request["cwd"] is not None:
+        os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    sys.path[0] = os.getcwd()
+    sys.argv = ["gmd", *request["arguments"]]
+    _open_standard_streams()
+    _end(_exit_status())
+
+
+def _open_standard_streams() -> None:
+    """Open the standard streams as Python does when it starts."""
+    sys.stdin = sys.__stdin__ = _text(0, "r", sys.stdin)  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _text(1, "w", sys.stdout)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _text(2, "w", sys.stderr)  # type: ignore[misc]
+
+
+def _text(descriptor: int, mode: str, like: Any) -> io.TextIOWrapper:
+    """Return a stream on a descriptor, with the encoding of this process's own."""
+    binary = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115 (it stays open)
+    lines = descriptor == 2 or os.isatty(descriptor)
+    return io.TextIOWrapper(binary, like.encoding, like.errors, newline="\n", line_buffering=lines)
+
+
+def _exit_status() -> int:
+    """Run the program to its end, and return what the process shall exit with, as Python does."""
+    try:
+        runpy.run_module("gmd", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or 0
+        print(ended.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _end(status: int) -> NoReturn:
+    """End as Python does, but leave all memory to the system."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        status = 120
+    sys.stderr.flush()
+    if status == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(status & 0xFF)
+
+
+if __name__ == "__main__":
+    main()

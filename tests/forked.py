@@ -1,0 +1,179 @@
+"""``gmd`` commands that begin as forks: whenever a test starts ``python -m gmd``, a fork server does it.
+
+:mod:`subprocess` remains the way to start them, and :mod:`trio` uses that: the process has its own id, signals,
+environment, descriptors and exit status, and is a child of this one. But the modules are imported when it begins. So
+tests of the start itself, of what is imported, or of the memory of a daemon are marked ``real_start``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import inspect
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.fork_server import HEADER, REPLY
+
+ROOT = Path(__file__).parent.parent
+
+#: Of ``prctl``: whether a process becomes the parent of descendants whose parents have ended.
+_PR_SET_CHILD_SUBREAPER = 36
+#: The beginnings of variables that Python or a library reads as a process starts.
+_READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "COVERAGE_")
+#: Parameters of :meth:`subprocess.Popen._execute_child` that a fork lacks, and their values without use.
+_NOT_PROVIDED = {
+    "preexec_fn": None,
+    "close_fds": True,
+    "pass_fds": (),
+    "shell": False,
+    "restore_signals": True,
+    "gid": None,
+    "gids": None,
+    "uid": None,
+    "umask": -1,
+}
+
+#: The pipes that it gets, of which the child's ends are its standard streams.
+_PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+
+_start: Any = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+_PARAMETERS = tuple(inspect.signature(_start).parameters)[1:]
+_wanted = True
+
+
+def install() -> None:
+    """Have :mod:`subprocess` fork ``gmd`` commands in this process; for Linux, whose kernel can pass children on."""
+    if sys.platform == "linux":
+        _at_start.update(os.environ)
+        subprocess.Popen._execute_child = _start_or_fork  # type: ignore[attr-defined]
+
+
+@contextmanager
+def real_starts() -> Iterator[None]:
+    """Start commands as the operator does."""
+    global _wanted
+    before, _wanted = _wanted, False
+    try:
+        yield
+    finally:
+        _wanted = before
+
+
+_at_start: dict[str, str] = {}
+
+
+def _start_or_fork(process: Any, *values: Any) -> None:
+    """Start a process of :class:`subprocess.Popen`, which has prepared its pipes."""
+    options = dict(zip(_PARAMETERS, values, strict=False))
+    arguments = _arguments(options["args"])
+    if arguments is None or not _wanted or not _can_fork(options):
+        return _start(process, *values)  # type: ignore[no-any-return]
+    streams = [options[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+    request = {
+        "arguments": arguments,
+        "cwd": None if options["cwd"] is None else os.fspath(options["cwd"]),
+        "env": dict(os.environ if options["env"] is None else options["env"]),
+        "umask": _umask(),
+        "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
+        "start_new_session": options["start_new_session"],
+        "process_group": options["process_group"],
+    }
+    process.pid = _server().fork(request, [number if given == -1 else given for number, given in enumerate(streams)])
+    process._child_created = True
+    process._close_pipe_fds(*(options[name] for name in _PIPES))
+    return None
+
+
+def _arguments(command: Any) -> list[str] | None:
+    """Return the arguments of a ``gmd`` command, and None for other commands."""
+    if isinstance(command, str | bytes | os.PathLike):
+        return None
+    words = [os.fsdecode(word) for word in command]
+    if words[:3] == [sys.executable, "-m", "gmd"]:
+        return words[3:]
+    return None
+
+
+def _can_fork(options: Mapping[str, Any]) -> bool:
+    env = os.environ if options["env"] is None else options["env"]
+    return (
+        all(options[name] == unused for name, unused in _NOT_PROVIDED.items())
+        and options["executable"] is None
+        and (options["cwd"] is None or os.path.isdir(options["cwd"]))
+        and _read_at_start(env) == _read_at_start(_at_start)
+    )
+
+
+def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(_READ_AT_START)}
+
+
+def _umask() -> int:
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:"))
+    return int(line.split()[1], 8)
+
+
+@cache
+def _server() -> _Server:
+    return _Server()
+
+
+class _Server:
+    """The fork server of this process, which ends when this process does."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._requests, theirs = socket.socketpair()
+        with theirs, real_starts():
+            command = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=_at_start, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+            )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._requests.close()
+        self._process.wait()
+
+    def fork(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
+        """Return the id of a new process, a child of this one.
+
+        :param streams: the descriptors that become its standard streams.
+        """
+        said = json.dumps(request).encode()
+        with self._turn:
+            _adopt_orphans(True)
+            try:
+                socket.send_fds(self._requests, [HEADER.pack(len(said))], streams)
+                self._requests.sendall(said)
+                program, _ = (self._receive() for _ in range(2))
+            finally:
+                _adopt_orphans(False)
+        return program
+
+    def _receive(self) -> int:
+        reply = self._requests.recv(REPLY.size, socket.MSG_WAITALL)
+        assert reply, "the fork server has ended"
+        (pid,) = REPLY.unpack(reply)
+        return int(pid)
+
+
+def _adopt_orphans(whether: bool) -> None:
+    """Make this process the parent of its orphaned descendants, or the first process of the system again."""
+    assert _prctl()(_PR_SET_CHILD_SUBREAPER, int(whether), 0, 0, 0) == 0
+
+
+@cache
+def _prctl() -> Any:
+    return ctypes.CDLL(None).prctl

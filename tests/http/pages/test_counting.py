@@ -1,0 +1,204 @@
+"""The numbers of possible positions in finished games of RBC, against an enumeration on boards."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from xml.etree import ElementTree
+
+import chess
+import pytest
+import trio
+
+from gm_recon import ReconGame
+from gmd.games.notation import run_through
+from gmd.http.pages import counting, counts
+from gmd.http.pages.counting import Count, Counts, count_steps
+from gmd.http.pages.counts_cache import CountsCache
+from gmd.http.pages.counts_view import view_counts
+from gmd.http.pages.curve import MARKED_TURNS, draw_counts
+from gmd.http.pages.recon_replay import ReconReplay
+from tests.clients.test_tracker import RARE, BruteForce
+from tests.http.pages.browser import pages
+from tests.http.pages.recon_games import past_of, random_game
+from tests.http.pages.test_game_page import over, played
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def replay_of(game: ReconGame, fen: str = chess.STARTING_FEN) -> ReconReplay:
+    record = past_of(game).record
+    assert record is not None
+    return ReconReplay(record, fen)
+
+
+def counted(game: ReconGame, fen: str = chess.STARTING_FEN) -> Counts:
+    return run_through(count_steps(replay_of(game, fen), fen))
+
+
+def enumerated(game: ReconGame, fen: str) -> Iterator[Count]:
+    """Yield the counts of a game by trying all moves on all boards."""
+    players = {side: BruteForce(side, fen) for side in chess.COLORS}
+    for ply, replayed in enumerate(game.history().replay(), 1):
+        sense, *move = replayed.turn
+        mover, other = players[replayed.color], players[not replayed.color]
+        before = len(mover.boards)
+        if sense is not None:
+            mover.saw(sense, replayed.sense_result)
+        yield Count(ply, replayed.color, before, len(mover.boards))
+        if ply < len(game.turns):
+            mover.player_moved(*move)
+            other.opponent_moved(move[-1])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("begins", ["white", "black"])
+def test_counts_equal_an_enumeration(seed: int, begins: str) -> None:
+    fen = RARE[seed] if seed else chess.STARTING_FEN
+    fen = fen if begins == "white" or seed else fen.replace(" w ", " b ")
+    game = random_game(seed, turns=5 if seed else 4, fen=fen)
+    found = counted(game, fen)
+    assert list(found.turns) == list(enumerated(game, fen))
+    assert found.plies == len(game.turns)
+    assert all(map(found.is_whole, chess.COLORS))
+
+
+def test_player_with_too_many_positions_is_followed_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = random_game(1, turns=12)
+    whole = counted(game)
+    monkeypatch.setattr(counting, "CAP", 300)
+    part = counted(game)
+    for side in chess.COLORS:
+        all_turns = [turn for turn in whole.turns if turn.side == side]
+        turns = [turn for turn in part.turns if turn.side == side]
+        for capped, exact in zip(turns, all_turns, strict=False):
+            assert capped.before == (exact.before if exact.before is not None and exact.before <= 300 else None)
+            assert capped.after == (exact.after if exact.after is not None and exact.after <= 300 else None)
+        assert [turn.after is None for turn in turns] == [False] * (len(turns) - 1) + [len(turns) < len(all_turns)]
+    assert not all(map(part.is_whole, chess.COLORS))
+    assert any(turn.before is None and turn.after is not None for turn in part.turns)
+
+
+def test_work_for_a_game_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = random_game(1, turns=12)
+    monkeypatch.setattr(counting, "MOST_STEPS", 20)
+    assert sum(1 for _ in count_steps(replay_of(game), chess.STARTING_FEN)) == 20
+    part = counted(game)
+    assert 0 < len(part.turns) < 12
+    words = view_counts(part, chess.STARTING_FEN).missing
+    assert [each.endswith("because it would take too long.") for each in words] == [True, True]
+
+
+def test_same_game_is_always_counted_the_same() -> None:
+    game = random_game(0, turns=14)
+    assert any(turn.before is None for turn in counted(game).turns)
+    assert counted(game) == counted(game)
+
+
+def test_table_has_the_numbers_of_the_moves() -> None:
+    fen = chess.STARTING_FEN.replace(" w ", " b ").replace(" 1", " 9")
+    turns = (Count(1, chess.BLACK, 1, 1), Count(2, chess.WHITE, 21, 14), Count(3, chess.BLACK, None, None))
+    view = view_counts(Counts(5, chess.BLACK, turns), fen)
+    assert [(row.ply, row.number, row.side, row.before, row.after) for row in view.rows] == [
+        (1, 9, "Black", "1", "1"),
+        (2, 10, "White", "21", "14"),
+        (3, 10, "Black", "more than 20,000", "more than 20,000"),
+    ]
+    assert view.missing == [
+        "White’s positions are not counted to the end of the game, because it would take too long.",
+        "Black’s positions are not counted to the end of the game, because there were more than 20,000 of them.",
+    ]
+
+
+# --- Curves -----------------------------------------------------------------------------------------------------------
+
+
+def test_curves_have_a_point_for_each_turn_and_higher_points_for_larger_numbers() -> None:
+    turns = tuple(Count(ply, ply % 2 == 1, 10**ply, 10 ** (ply - 1)) for ply in range(1, 5))
+    svg = ElementTree.fromstring(draw_counts(Counts(5, chess.WHITE, (*turns, Count(5, chess.WHITE, None, None))), 3))
+    curves = {each.attrib["class"]: each.attrib["points"].split() for each in svg.iter(f"{SVG}polyline")}
+    assert [len(curves["curve white"]), len(curves["curve black"])] == [3, 2]
+    heights = [float(point.partition(",")[2]) for point in curves["curve white"]]
+    assert heights == sorted(heights, reverse=True)
+    (line,) = (each for each in svg.iter(f"{SVG}line") if each.attrib["class"] == "ply")
+    assert line.attrib["x1"] == curves["curve white"][1].partition(",")[0]
+    titles = [each.text for each in svg.iter(f"{SVG}title")]
+    assert "Ply 4, Black: 10,000 before the sense, 1,000 after it" in titles
+    assert "Ply 5, White: more than 20,000 before the sense, more than 20,000 after it" in titles
+
+
+@pytest.mark.parametrize("turns", [0, 1, MARKED_TURNS + 1])
+def test_curves_can_be_drawn_for_any_length(turns: int) -> None:
+    counts = Counts(turns, chess.WHITE, tuple(Count(ply, ply % 2 == 1, 2, 1) for ply in range(1, turns + 1)))
+    svg = ElementTree.fromstring(draw_counts(counts))
+    assert bool(list(svg.iter(f"{SVG}circle"))[1:]) == (0 < turns <= MARKED_TURNS)
+
+
+# --- The cache, and the way to the browser ----------------------------------------------------------------------------
+
+
+def test_cache_is_bounded_and_evicts_what_was_not_used() -> None:
+    cache, turns = CountsCache(max_turns=5), (Count(1, chess.WHITE, 1, 1), Count(2, chess.BLACK, 1, 1))
+    games = [Counts(2, chess.WHITE, turns) for _ in range(3)]
+    cache.keep(0, games[0])
+    cache.keep(1, games[1])
+    assert cache.find(0) is games[0]
+    cache.keep(2, games[2])
+    assert (cache.find(0), cache.find(1), cache.find(2)) == (games[0], None, games[2])
+    assert cache.turns == 4
+
+
+def test_cache_is_bounded_for_games_without_a_turn() -> None:
+    cache, none = CountsCache(max_turns=5), Counts(0, chess.WHITE, ())
+    for game_id in range(100):
+        cache.keep(game_id, none)
+    assert sum(cache.find(game_id) is not None for game_id in range(100)) == 5
+
+
+async def test_counts_of_a_finished_game_are_made_when_asked_for_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def noted(replay: ReconReplay, start_fen: str) -> Generator[None, None, Counts]:
+        made.append(replay.plies)
+        return count_steps(replay, start_fen)
+
+    monkeypatch.setattr(counts, "count_steps", noted)
+    async with pages() as (daemon, browser):
+        await over(daemon, "e2e4", "d7d5", "e4d5", variant="rbc")
+        page = await browser.get("/games/1")
+        assert "/games/1/counts" in page.links
+        assert "/games/1.counts.svg?ply=3" in page.sources
+        assert made == []
+        async with trio.open_nursery() as nursery:
+            for path in ("/games/1/counts", "/games/1.counts.svg", "/games/1.counts.svg?ply=2"):
+                nursery.start_soon(browser.client.get, path)
+        assert made == [3]
+        table = await browser.get("/games/1/counts")
+        assert "1 1 White 1 1 2 1 Black 21 1 3 2 White 21 1 " in table.text
+        for path in ("/games/1.counts.svg", "/games/1.counts.svg?ply=2"):
+            got = await browser.client.get(path)
+            assert (got.status_code, got.headers["cache-control"]) == (200, "public, max-age=300")
+            again = await browser.client.get(path, headers={"if-none-match": got.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"")
+        assert made == [3]
+
+
+@pytest.mark.parametrize("path", ["/games/{}/counts", "/games/{}.counts.svg"])
+async def test_counts_are_refused_where_there_are_none(path: str) -> None:
+    async with pages() as (daemon, browser):
+        await played(daemon, "e2e4", variant="rbc")
+        await over(daemon, "e2e4", variant="dark_chess")
+        for game_id, status, words in (
+            (1, 409, "game 1 is not over: positions are counted once it is over"),
+            (2, 409, "game 2: positions are counted in reconnaissance blind chess only"),
+            (3, 404, "There is no game 3"),
+        ):
+            page = await browser.get(path.format(game_id))
+            assert (page.status, words.lower() in page.text.lower()) == (status, True), page.text
+
+
+async def test_counting_is_charged_to_the_visitor() -> None:
+    async with pages(max_work_per_minute=1) as (daemon, browser):
+        await over(daemon, *["e2e4", "e7e5", "g1f3", "g8f6", "f3e5"], variant="rbc")
+        answers = [await browser.client.get("/games/1.counts.svg") for _ in range(2)]
+        assert answers[1].status_code == 503
+        assert "max_work_per_minute" in answers[1].text

@@ -1,0 +1,363 @@
+"""Playing on a game's page, by forms alone."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from gmd.daemon import Daemon
+from gmd.http.pages.rematch import rematch_fields
+from tests.http.pages.browser import Browser, Form, Page, browsing, pages
+from tests.http.pages.test_game_page import played, signed_in
+from tests.http.pages.test_home import play_form
+
+
+async def offered(browser: Browser, variant: str = "standard", color: str = "white", **fields: str) -> Page:
+    """Make a game whose link is shared, and return its page."""
+    form = play_form(await browser.get("/"), "rbc" if variant == "rbc" else "standard")
+    return await browser.submit(form, opponent="link", variant=variant, color=color, **fields)
+
+
+async def begun(browser: Browser, other: Browser, variant: str = "standard", **fields: str) -> Page:
+    """Make a game of two browsers, the first of which has White; return the first one's page."""
+    await offered(browser, variant, **fields)
+    page = await other.get("/games/1")
+    await other.submit(page.form("/games/1/join"), seat="black")
+    return await browser.get("/games/1")
+
+
+def act_form(page: Page, kind: str) -> Form:
+    """Return the form of a page for a kind of action."""
+    path = page.path.removesuffix("/act")
+    fitting = [form for form in page.forms if form.action == f"{path}/act" and form.fields.get("kind") == kind]
+    return fitting[-1]  # the last one of those for a sense is typed into
+
+
+async def act(browser: Browser, kind: str, path: str = "/games/1", **fields: str) -> Page:
+    """Load the page of a game, fill in the form for an action, and return the page that follows."""
+    return await browser.submit(act_form(await browser.get(path), kind), **fields)
+
+
+async def state_of(daemon: Daemon, game_id: int = 1) -> dict[str, object]:
+    found: dict[str, object] = (await daemon.ask("state", game_id=game_id))["state"]
+    return found
+
+
+async def test_link_is_shown_to_its_maker_and_gives_the_seat_to_whoever_opens_it() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        page = await offered(browser)
+        assert f'value="http://127.0.0.1:{daemon.http_port}/games/1"' in page.response.text
+        assert "Waiting for a second player." in page.text
+        theirs = await other.get("/games/1")
+        assert "Send this link" not in theirs.text
+        assert theirs.form("/games/1/join").buttons == [("seat", "black")]
+        joined = await other.submit(theirs.form("/games/1/join"), seat="black")
+        assert joined.path == "/games/1"
+        assert "White to move." in joined.text
+        assert "Your turn to move." in (await browser.get("/games/1")).text
+
+
+async def test_visitor_must_sign_in_for_a_seat_where_only_registered_players_play() -> None:
+    async with pages(require_registration=True) as (daemon, browser), browsing(daemon) as other:
+        await signed_in(daemon, browser, "ann")
+        await offered(browser)
+        page = await other.get("/games/1")
+        assert "/sign-in?next=/games/1" in page.links
+        assert "/games/1/join" not in [form.action for form in page.forms]
+        await signed_in(daemon, other, "bob")
+        page = await other.get("/games/1")
+        joined = await other.submit(page.form("/games/1/join"), seat="black")
+        assert "White to move." in joined.text
+
+
+async def test_open_game_is_called_off_by_its_maker() -> None:
+    async with pages() as (_, browser):
+        await offered(browser)
+        page = await act(browser, "call_off")
+        assert "The invitation was withdrawn" in page.text
+
+
+@pytest.mark.parametrize("typed", ["Nf3", "g1f3", " Nf3 "])
+async def test_move_is_typed_in_either_notation(typed: str) -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        page = await act(browser, "move", move=typed)
+        assert (page.path, page.response.history[0].status_code) == ("/games/1", 303)
+        assert (await state_of(daemon))["last_move"] == "g1f3"
+        assert "/games/1?ply=1" in page.links
+        assert "Your turn to move." in (await other.get("/games/1")).text
+
+
+async def test_refused_move_stays_in_the_form_with_the_reason() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        page = await act(browser, "move", move="e5")
+        assert page.status == 400
+        assert "e5" in act_form(page, "move").fields["move"]
+        assert "'e5'" in page.text
+        again = await browser.submit(act_form(page, "move"), move="e4")
+        assert (again.path, again.status) == ("/games/1", 200)
+        assert (await state_of(daemon))["ply_index"] == 1
+
+
+async def test_form_of_a_page_that_is_out_of_date_says_so() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        old = act_form(await begun(browser, other), "move")
+        await browser.submit(old, move="e4")
+        await act(other, "move", move="e5")
+        late = await browser.submit(old, move="d4")
+        assert late.status == 409
+        assert (await state_of(daemon))["ply_index"] == 2
+        assert "The game has gone on since this page was made: this is how it stands now." in late.text
+        again = await browser.submit(old, move="e4")  # but a form that is sent twice has acted once
+        assert again.status == 200
+        assert (await state_of(daemon))["ply_index"] == 2
+
+
+async def test_resignation_takes_a_second_step() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        page = await begun(browser, other)
+        assert "<summary>Resign" in page.response.text
+        page = await browser.submit(act_form(page, "resign"))
+        assert "Black won by resignation." in page.text
+        assert page.form("/games/1/rematch")
+
+
+async def test_draw_is_offered_with_a_move_and_accepted() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        page = await act(browser, "move", move="e4", offer_draw="1")
+        assert "You have offered a draw." in page.text
+        theirs = await other.get("/games/1")
+        assert "Your opponent offers a draw." in theirs.text
+        await other.submit(act_form(theirs, "accept_draw"))
+        assert (await state_of(daemon))["termination"] == "draw_agreed"
+
+
+async def test_draw_is_claimed_on_the_third_repetition() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        for _ in range(2):
+            for mover, move in ((browser, "Nf3"), (other, "Nf6"), (browser, "Ng1"), (other, "Ng8")):
+                await act(mover, "move", move=move)
+        page = await act(browser, "claim_draw")
+        assert "Draw, claimed by White" in page.text
+
+
+async def test_stranger_can_do_nothing() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other, browsing(daemon) as stranger:
+        await begun(browser, other)
+        page = await stranger.get("/games/1")
+        assert [form.action for form in page.forms] == []
+        answer = await stranger.post("/games/1/act", {"kind": "resign"})
+        assert answer.status_code == 403
+        assert (await stranger.post("/games/1/join", {"seat": ""})).status_code == 409
+        assert (await stranger.post("/games/9/act", {"kind": "resign"})).status_code == 404
+
+
+async def test_form_without_the_token_is_refused() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        answer = await browser.post("/games/1/act", {"kind": "resign"})
+        assert answer.status_code == 403
+        cross = act_form(await browser.get("/games/1"), "resign")
+        answer = await browser.post(cross.action, cross.fields, sec_fetch_site="cross-site")
+        assert answer.status_code == 403
+        assert (await state_of(daemon))["phase"] == "move"
+
+
+# --- Blind games ------------------------------------------------------------------------------------------------------
+
+
+async def test_blind_game_is_played_by_forms() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        page = await begun(browser, other, "rbc")
+        assert "Your turn: choose the square around which to sense." in page.text
+        (board,) = (form for form in page.forms if len(form.buttons) == 64)
+        assert board.buttons[0] == ("square", "a8")
+        page = await browser.submit(board, square="e7")
+        assert "Sensed around e7 and saw" in page.text
+        page = await browser.submit(act_form(page, "move"), move="E2-E4")
+        assert "Asked for e2e4: e2e4 was made." in page.text
+        theirs = await other.get("/games/1")
+        (board,) = (form for form in theirs.forms if len(form.buttons) == 64)
+        assert board.buttons[0] == ("square", "h1")
+        await other.submit(act_form(theirs, "sense_nothing"))
+        page = await act(other, "pass")
+        assert "Passed." in page.text
+        assert (await state_of(daemon))["ply_index"] == 2
+
+
+async def test_square_that_is_none_is_refused_with_what_was_typed() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other, "rbc")
+        page = await act(browser, "sense", square="z9")
+        assert page.status == 400
+        assert act_form(page, "sense").fields["square"] == "z9"
+
+
+async def test_page_of_a_player_starts_the_clock() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other, clock="180+2")
+        for page in (await browser.get("/games/1"), await other.get("/games/1")):
+            assert 'class="clock running" data-clock="white">' in page.response.text
+        contacted = daemon.arbiter.at_hand(1)
+        assert contacted is not None
+        assert contacted.game.contacted == [True, True]
+
+
+async def test_picture_and_stranger_do_not_start_the_clock() -> None:
+    async with pages() as (daemon, browser):
+        await played(daemon, white=1, black=2, clock="180+2")
+        live = daemon.arbiter.at_hand(1)
+        assert live is not None
+        live.game.contacted = [False, False]
+        await browser.get("/games/1")
+        await browser.get("/games/1.svg")
+        assert live.game.contacted == [False, False]
+
+
+# --- Invitations and rematches ----------------------------------------------------------------------------------------
+
+
+async def invited(daemon: Daemon, browser: Browser, other: Browser) -> None:
+    """Sign both in, and let the first one invite the other one to play Black."""
+    bob = await signed_in(daemon, other, "bob")
+    ann = await signed_in(daemon, browser, "ann")
+    await daemon.ask_as_operator("new_game", player=ann, player_white=ann, player_black=bob)
+
+
+async def test_invited_player_accepts_on_the_page_of_the_game() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await invited(daemon, browser, other)
+        mine = await browser.get("/games/1")
+        assert "The game begins when your opponent accepts." in mine.text
+        theirs = await other.get("/games/1")
+        assert "You are invited to play Black." in theirs.text
+        joined = await other.submit(theirs.form("/games/1/join"))
+        assert "White to move." in joined.text
+
+
+async def test_invited_player_declines() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await invited(daemon, browser, other)
+        page = await act(other, "call_off")
+        assert "The invitation was declined" in page.text
+
+
+async def test_rematch_of_guests_is_one_game_with_the_colours_changed() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other, "rbc", clock="300+3")
+        over = await act(browser, "resign")
+        early = await other.get("/games/1")
+        page = await browser.submit(over.form("/games/1/rematch"))
+        assert page.path == "/games/2"
+        theirs = await other.submit(early.form("/games/1/rematch"))
+        assert theirs.path == "/games/2"
+        first, second = await state_of(daemon, 1), await state_of(daemon, 2)
+        assert (second["player_white"], second["player_black"]) == (first["player_black"], first["player_white"])
+        assert (second["variant"], second["clock"] is not None) == ("rbc", True)
+        assert "Your turn" in theirs.text
+
+
+async def test_rematch_of_registered_players_is_an_invitation() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await signed_in(daemon, other, "bob")
+        await signed_in(daemon, browser, "ann")
+        await begun(browser, other)
+        over = await act(browser, "resign")
+        page = await browser.submit(over.form("/games/1/rematch"))
+        assert "The game begins when your opponent accepts." in page.text
+        theirs = await other.submit((await other.get("/games/1")).form("/games/1/rematch"))
+        assert theirs.path == "/games/2"
+        assert (await state_of(daemon, 2))["phase"] == "move"
+
+
+@pytest.mark.parametrize("variant", ["rbc", "dark_chess"])
+async def test_rematch_of_a_blind_game_against_oneself(variant: str) -> None:
+    async with pages() as (daemon, browser):
+        await offered(browser, variant)
+        player = (await state_of(daemon))["player_white"]
+        await daemon.ask("join", game_id=1, player=player, seat="black")
+        await daemon.ask("end_game", game_id=1, player=player, termination="resignation_white")
+        page = await browser.submit((await browser.get("/games/1")).form("/games/1/rematch"))
+        assert (page.status, page.path) == (200, "/games/2")
+        again = await browser.submit((await browser.get("/games/1")).form("/games/1/rematch"))
+        assert again.path == "/games/2"
+
+
+async def test_rematches_asked_for_at_once_are_one_game() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        await act(browser, "resign")
+        forms = [(each, (await each.get("/games/1")).form("/games/1/rematch")) for each in (browser, other)]
+        paths = []
+
+        async def ask(asker: Browser, form: Form) -> None:
+            paths.append((await asker.submit(form)).path)
+
+        async with trio.open_nursery() as nursery:
+            for each in forms:
+                nursery.start_soon(ask, *each)
+        assert paths == ["/games/2", "/games/2"]
+
+
+async def test_rematch_of_a_game_in_progress_is_refused() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other, browsing(daemon) as stranger:
+        page = await begun(browser, other)
+        csrf = act_form(page, "move").fields["csrf"]
+        answer = await browser.post("/games/1/rematch", {"csrf": csrf})
+        assert answer.status_code == 409
+        assert "This game is not over" in Page(answer).text
+        assert (await stranger.post("/games/1/rematch", {"csrf": ""})).status_code == 403
+
+
+def test_rematch_has_the_options_of_the_game_and_a_new_start_position() -> None:
+    options = {"variant": "standard", "fen": "x", "position": None, "draws": "claimed", "clock": None}
+    assert rematch_fields(options) == {"variant": "standard", "fen": "x", "draws": "claimed", "clock": None}
+    assert rematch_fields({**options, "variant": "chess960"}) == {
+        "variant": "chess960",
+        "draws": "claimed",
+        "clock": None,
+    }
+
+
+# --- Scripts ----------------------------------------------------------------------------------------------------------
+
+
+async def test_script_gets_the_live_view_or_the_refusal_as_json() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        form = act_form(await begun(browser, other), "move")
+        good = await browser.post(form.action, {**form.fields, "move": "e4", "since": "0"}, accept="application/json")
+        assert good.status_code == 200
+        view = good.json()
+        assert (view["ply"], view["seat"], [move["san"] for move in view["moves"]]) == (1, "white", ["e4"])
+        assert view["can"]["phase"] == "wait"
+        bad = await browser.post(form.action, {**form.fields, "move": "e5", "ply": "1"}, accept="application/json")
+        assert bad.status_code == 409
+        assert bad.json()["code"] == "not_your_turn"
+        stale = await browser.post(form.action, {**form.fields, "move": "d4"}, accept="application/json")
+        assert stale.json()["error"] == "The game has gone on since this page was made: this is how it stands now."
+        assert bad.headers["cache-control"] == "no-store"
+
+
+async def test_live_game_leads_to_its_plies_and_back() -> None:
+    async with pages() as (daemon, browser):
+        await played(daemon, "e4", "e5")
+        page = await browser.get("/games/1")
+        assert {"/games/1?ply=1", "/games/1?ply=2"} <= set(page.links)
+        assert "/games/1" in (await browser.get("/games/1?ply=1")).links
+
+
+async def test_board_stands_as_the_player_sits_unless_it_is_flipped() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other)
+        for query, bottom, flip in (
+            ("", "black", "?flip=0"),
+            ("?flip=0", "white", ""),
+            ("?flip=1", "black", "?flip=0"),
+        ):
+            page = await other.get(f"/games/1{query}")
+            assert f'data-bottom="{bottom}"' in page.response.text
+            assert f"/games/1{flip}" in page.links
+        assert 'data-bottom="white"' in (await browser.get("/games/1")).response.text

@@ -1,0 +1,97 @@
+"""A forked ``gmd`` command is as one that an operator starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ended import ended
+from tests.forked import real_starts
+from tests.serving import environment, served
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
+
+GMD = [sys.executable, "-m", "gmd"]
+COMMANDS = (["--version"], ["--help"], ["nonsense"], ["players", "--data", "nowhere"], ["serve", "--port", "x"])
+
+
+def is_forked(process: subprocess.Popen[str]) -> bool:
+    return b"tests.fork_server" in Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+
+
+def ran(*arguments: str, cwd: Path) -> tuple[int, str, str]:
+    done = subprocess.run([*GMD, *arguments], env=environment(), cwd=cwd, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_forked_command_says_and_returns_the_same(arguments: list[str], tmp_path: Path) -> None:
+    forked = ran(*arguments, cwd=tmp_path)
+    with real_starts():
+        assert ran(*arguments, cwd=tmp_path) == forked
+
+
+def test_daemon_is_forked_with_its_own_directory_variables_and_mask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with served("--data", "games", env={"GMD_BOTS": "random"}, cwd=tmp_path) as daemon:
+            assert is_forked(daemon.process)
+            assert os.getpgid(daemon.process.pid) == os.getpgid(0)
+            assert (tmp_path / "games" / "games.sqlite").exists()
+            assert any("invites them, 2 games at a time: random" in line for line in daemon.lines)
+            assert "Umask:\t0027" in Path(f"/proc/{daemon.process.pid}/status").read_text()
+    finally:
+        os.umask(before)
+
+
+def test_forked_daemon_has_only_its_own_descriptors() -> None:
+    def kinds(pid: int) -> list[str]:
+        return sorted(os.readlink(f"/proc/{pid}/fd/{name}").partition(":")[0] for name in os.listdir(f"/proc/{pid}/fd"))
+
+    with served() as forked, real_starts(), served() as started:
+        assert kinds(forked.process.pid) == kinds(started.process.pid)
+        assert not is_forked(started.process)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
+def test_signal_that_ends_a_forked_daemon_is_its_status(number: signal.Signals) -> None:
+    with served() as daemon:
+        assert is_forked(daemon.process)
+        assert daemon.stop(number) == -number
+
+
+@pytest.mark.real_start
+def test_marked_test_starts_a_real_program() -> None:
+    with served() as daemon:
+        assert not is_forked(daemon.process)
+
+
+def test_variable_of_python_needs_a_real_start() -> None:
+    with served(env={"PYTHONHASHSEED": "1"}) as daemon:
+        assert not is_forked(daemon.process)
+
+
+def test_new_session_and_group_are_its_own() -> None:
+    for options in ({"start_new_session": True}, {"process_group": 0}):
+        command = [*GMD, "serve", "--port", "0"]
+        with ended(subprocess.Popen(command, env=environment(), stdout=-1, stderr=-1, **options)) as one:
+            assert one.stdout is not None
+            one.stdout.readline()
+            assert os.getpgid(one.pid) == one.pid
+            assert (os.getsid(one.pid) == one.pid) == ("start_new_session" in options)
+            one.kill()
+            one.communicate()
+
+
+async def test_two_forked_daemons_draw_different_keys() -> None:
+    keys = []
+    for _ in range(2):
+        with served() as daemon:
+            async with daemon.client() as client:
+                keys.append((await client.ask("register", name="one"))["key"])
+    assert keys[0] != keys[1]
