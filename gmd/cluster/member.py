@@ -76,6 +76,7 @@ class Member:
         self._games = ShardGames(arbiter, self.new_id, database, self.membership, self._send_clocks)
         self.lobby = LobbyService(arbiter, authenticator, self.membership, self.links)
         self.router.presence_known = self.lobby.presence_known
+        self.router.has_result = self.lobby.has_result
 
     async def join(self, peer: Peer) -> None:
         """Join the others. :meth:`running` must follow.

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-import chess
 import msgspec
 
 from gm_protocol.errors import GmError, Internal, Moved, TooMany
@@ -32,10 +31,10 @@ from .forwarding import (
     LAST_WAS_GAME,
     OPERATOR,
     OVERSEES,
+    SHOW,
     SHOWS_PRESENCE,
     STRICT,
     VISITS,
-    Delivered,
     Forward,
     Forwarded,
     Shown,
@@ -86,11 +85,13 @@ class RemoteResults(UnacknowledgedResults):
         super().__init__(services.arbiter.turns, lambda: 0, lambda change: None)
         self.last_was_game = bool(forward.rights & LAST_WAS_GAME)
         self._before = frozenset(forward.without)
+        #: Whether the lobby's owner calls the game due, which may not know what this daemon does.
+        self._is_due = forward.mode == SHOW
         self.shown_now: list[Shown] = []
 
     def show(self, player: int, live: LiveGame) -> None:
         seats = tuple(int(seat) for seat in live.game.seats(player) if seat not in live.results_delivered)
-        if seats:
+        if seats or self._is_due:
             self.shown_now.append(Shown(player, live.game.id, seats))
 
     def to(self, player: int) -> set[int]:
@@ -177,7 +178,6 @@ class RemoteSessions:
         self._links = links
         self._in_progress = in_progress
         links.take_asks(Forward, self.take)
-        links.on_note(Delivered, self._take_delivered)
 
     # --- Taking requests ----------------------------------------------------------------------------------------------
 
@@ -330,21 +330,6 @@ class RemoteSessions:
         if forward.session and isinstance(error, Moved):
             incoming.answerer.refused.note(forward.session, forward.number)
         incoming.refuse(error)
-
-    # --- Acknowledged results -----------------------------------------------------------------------------------------
-
-    def _take_delivered(self, note: Delivered, daemon: int) -> None:
-        """Note that a client has a result: the owner of the game writes it down, the lobby's does not show it again."""
-        arbiter = self._services.arbiter
-        if self._directory.owner_of(shard_of(note.game_id)) == self._directory.me:
-            seats = [chess.WHITE if seat else chess.BLACK for seat in note.seats]
-            live = arbiter.at_hand(note.game_id)
-            if live is None:
-                arbiter.turns.know(note.player, note.game_id, seats)
-            else:
-                arbiter.turns.knows(note.player, live)
-        else:
-            arbiter.turns.forget(note.game_id, [note.player])
 
 
 def _shards_of(request: Any, forward: Forward) -> list[int]:

@@ -23,7 +23,6 @@ from .forwarding import (
     ANSWER,
     MADE,
     SHOW,
-    Delivered,
     Forward,
     Forwarded,
 )
@@ -35,6 +34,7 @@ from .loopback import Loopback
 from .made import MAKES
 from .many_owners import answer_games
 from .remote_session import RemoteSessions
+from .results import Results
 from .routing import AT_ONCE, OfGame, OfGames, Where, is_repeatable, route_of
 from .seek_replies import answer_seek
 from .sender import Sender, Unreachable
@@ -71,18 +71,26 @@ class Router:
         self.seeks: Seeks | None = None
         #: Returns when the lobby's owner knows who has sessions at this daemon; None where nobody needs to know.
         self.presence_known: Callable[[], Awaitable[None]] | None = None
+        #: Told, if this daemon has the lobby, of a game and a player who has its result. Set it before :meth:`attach`.
+        self.has_result: Callable[[int, int], None] | None = None
         self._in_progress = InProgress()
         self._services: Services | None = None
+        self._results: Results  # from attach on
 
     def attach(self, services: Services) -> None:
         """Begin to answer what other daemons forward. Call it once, before the links run."""
         self._services = services
+        self._results = Results(services.arbiter, self.directory, self.links, self.has_result)
         sessions = RemoteSessions(services, self.directory, self.links, self._in_progress)
         self.sender.loopback = Loopback(self.directory.me, sessions.take)
 
     def interrupt(self) -> None:
         """Have all waits at other daemons end now: this daemon stops."""
         self.sender.interrupt()
+
+    def delivered(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
+        """Note that a client has acknowledged the result of a game, for these of its seats."""
+        self._results.delivered(player, game_id, seats)
 
     async def finish(self, shards: Collection[int]) -> None:
         """End the waits in shards that are handed over, and return when the other requests in them are done.
@@ -266,7 +274,7 @@ class Router:
             if makes and getattr(request, "token", None) is None:
                 raise
             player = session.player if request.player is UNSET else request.player
-            self._tell(LOBBY, Delivered(player or 0, game_id, ()))
+            self._results.forget(player or 0, game_id)
             raise Undone from None
 
     # --- Forwarding ---------------------------------------------------------------------------------------------------
@@ -364,20 +372,6 @@ class Router:
             settled(None) if reply.code is None else _copy(flight, reply)
         else:
             reply.commit.then(settled)
-
-    # --- Results ------------------------------------------------------------------------------------------------------
-
-    def delivered(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
-        """Tell the owners of a game and of the lobby that a client has acknowledged the game's result."""
-        note = Delivered(player, game_id, tuple(map(int, seats)))
-        for shard in (shard_of(game_id), LOBBY):
-            if self.directory.owner_of(shard) != self.directory.me or shard == LOBBY:
-                self._tell(shard, note)
-
-    def _tell(self, shard: int, note: Delivered) -> None:
-        owner = self.directory.owner_of(shard)
-        if owner is not None:
-            self.links.tell(owner, note)
 
 
 def _copy(flight: Flight, reply: PendingReply) -> None:

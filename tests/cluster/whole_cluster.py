@@ -190,6 +190,7 @@ async def _live(
         config, arbiter, authenticator, lobby, ranked, Metrics(), contests=book, local=True, cluster=router
     )
     router.presence_known = service.presence_known
+    router.has_result = service.has_result
     router.attach(services)
     async with trio.open_nursery() as nursery:
         member = WholeMember(services, SessionServer(services), nursery, directory, links, router)

@@ -24,13 +24,15 @@ class _Known:
 
     :ivar seats: the version of the last note of its seats.
     :ivar turn: the version of the last note of its turn.
+    :ivar with_result: players who have its result: their own daemons have told, before the game's owner told its end.
     """
 
-    __slots__ = ("begun", "seats", "turn")
+    __slots__ = ("begun", "seats", "turn", "with_result")
 
     def __init__(self) -> None:
         self.seats = self.turn = -1
         self.begun = False
+        self.with_result: tuple[int, ...] = ()
 
 
 class News:
@@ -84,6 +86,12 @@ class News:
         """Forget a game's state, so that its next note is taken in."""
         self._known.pop(game_id, None)
 
+    def has_result(self, game_id: int, player: int) -> None:
+        """Note that a player has the result of a game, whose end may not have been told."""
+        known = self._known.get(game_id)
+        if known is not None and player not in known.with_result:
+            known.with_result = (*known.with_result, player)
+
     def take_game(self, game: GameNote, *, own: bool = False) -> None:
         """Take in a game, from its owner or read from the log.
 
@@ -130,4 +138,5 @@ class News:
             known.turn = turn.version
             if not own:
                 self._arbiter.turns.update(turn)
+                self._arbiter.turns.forget(turn.id, known.with_result)
                 self._arbiter.watchers.notify(turn.id, turn.named)

@@ -126,6 +126,10 @@ class LobbyService:
         """Return when the lobby's owner knows who has sessions at this daemon."""
         await self._presence.known()
 
+    def has_result(self, game_id: int, player: int) -> None:
+        """Note, at the lobby's owner, that a player has the result of a game."""
+        self._news.has_result(game_id, player)
+
     async def attach(self) -> int:
         """Report to the lobby's owner from now on, and read the accounts; return who that is when that is done.
 
