@@ -66,10 +66,17 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without gmd's settings except those given.
 
     Unless those say otherwise, games are kept in memory; HTTP, which takes half a second to start, is off, and so are
-    the bots.
+    the bots; links between daemons have a free port.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
-    return {**others, "GMD_DATA": ":memory:", "GMD_HTTP": "false", "GMD_BOTS": "none", **(extra or {})}
+    return {
+        **others,
+        "GMD_DATA": ":memory:",
+        "GMD_HTTP": "false",
+        "GMD_BOTS": "none",
+        "GMD_LINK_PORT": "0",
+        **(extra or {}),
+    }
 
 
 @contextmanager
@@ -119,6 +126,7 @@ def reserved_port() -> Iterator[int]:
 def first_lines(process: subprocess.Popen[str]) -> list[str]:
     """Return the lines that a daemon prints as it starts, up to the line with a first command."""
     assert process.stdout is not None
+    assert process.stderr is not None
     lines: list[str] = []
     patience = Timer(START_SECONDS, process.kill)
     patience.start()
@@ -127,8 +135,8 @@ def first_lines(process: subprocess.Popen[str]) -> list[str]:
         if line.startswith("Try: "):
             break
     patience.cancel()
-    assert lines, "gmd serve ended without a word"
-    assert lines[-1].startswith("Try: "), f"gmd serve ended, having said {lines}"
+    if not lines or not lines[-1].startswith("Try: "):
+        raise AssertionError(f"gmd serve ended, having said {lines} and {process.stderr.read()}")
     return lines
 
 

@@ -19,6 +19,8 @@ from tests.helpers_proof import proof_size
 from tests.postgres import Postgres, own_postgres, require_postgres
 from tests.serving import SERVE, Served, environment, served
 
+#: Codes of replies while the database is away: not done, and not known to be done.
+AGAIN = ("moved", "internal")
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
@@ -96,13 +98,14 @@ class Load:
             while not self._done:
                 move = {"game_id": game_id, "player": 1 + ply % 2, "move": SHUFFLE[ply % 4], "ply": ply}
                 reply = await client.ask("move", **move)
-                if reply.get("code") == "internal":  # the same again: with the same ply it is done at most once
+                if reply.get("code") in AGAIN:  # with the same ply it is done at most once
                     continue
                 assert reply["state"]["ply_index"] == ply + 1, reply
                 ply = self.acknowledged[game_id] = ply + 1
                 if sum(self.acknowledged.values()) >= self._wanted:
                     self._enough.set()
-            history = await client.ask("history", game_id=game_id)
+            while (history := await client.ask("history", game_id=game_id)).get("code") in AGAIN:
+                pass
             assert history["moves"] == [SHUFFLE[number % 4] for number in range(ply)]
 
 
