@@ -28,6 +28,7 @@ PACKAGES = {
     "gm_recon": ROOT / "clients" / "python",
     "gm_arena": ROOT / "clients" / "arena",
     "gm_bots": ROOT / "clients" / "bots",
+    "gm_env": ROOT / "clients" / "env",
 }
 
 #: The most lines that a module may have.
@@ -99,6 +100,7 @@ def test_no_modules_import_each_other_in_a_cycle() -> None:
     [
         ("gm_protocol", PURE | {"gm_protocol", "msgspec", "difflib"}),
         ("gm_recon", PURE | {"gm_recon", "chess"}),
+        ("gm_env", PURE | {"gm_env", "gm_recon", "chess", "numpy", "numba", "llvmlite", "pathlib"}),
         ("gmd.tcp.conversation", PURE | {"gm_protocol", "gmd", "msgspec"}),
         ("gmd.tcp.outbox", PURE | {"gm_protocol", "gmd"}),
         ("gmd.games", PURE | {"gm_protocol", "gm_recon", "gmd", "msgspec", "chess", "hashlib"}),

@@ -28,7 +28,7 @@ from tests.serving import Served
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 DAEMON_DEPENDENCIES: list[str] = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["dependencies"]
 #: Packages of the daemon's distribution.
-DAEMON_PACKAGES = {"gmd", "gm_protocol", "gm_arena", "gm_bots"}
+DAEMON_PACKAGES = {"gmd", "gm_protocol", "gm_arena", "gm_bots", "gm_env"}
 #: Dependencies that both the extras and the daemon bring.
 SHARED = {"chess", "trio"}
 

@@ -1,0 +1,37 @@
+"""Arrays that a batch owns and shows."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+A = TypeVar("A", bound=NDArray[Any])
+
+
+def frozen(array: A) -> A:
+    """Return a view of an array that its reader cannot write to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Buffer:
+    """An array of bytes that is made when it is first used, and which kernels write in words of eight bytes."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+        self._words: NDArray[np.uint64] | None = None
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """The words, (games, bytes of a game / 8)."""
+        if self._words is None:
+            self._words = np.zeros((self._shape[0], int(np.prod(self._shape[1:])) // 8), np.uint64)
+        return self._words
+
+    @property
+    def shown(self) -> NDArray[np.uint8]:
+        """The bytes, for reading."""
+        return frozen(self.words.view(np.uint8).reshape(self._shape))

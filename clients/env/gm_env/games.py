@@ -1,0 +1,117 @@
+"""The arrays of a batch, and how its games begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import chess
+import numpy as np
+from numpy.typing import NDArray
+
+from gm_recon import ReconBoard
+
+from .buffers import frozen
+from .kernels import stepping
+from .kernels.layout import (
+    COLOR,
+    DRAWS,
+    EPISODE,
+    FULLMOVES,
+    HALFMOVES,
+    LOST,
+    PASS,
+    PHASE,
+    PLANES,
+    PLY,
+    REASON,
+    WINNER,
+)
+from .positions import written
+
+#: Turns that the records have room for at first; they grow.
+FIRST_CAPACITY = 128
+#: The limits of games without limits.
+_UNLIMITED = 2**31 - 1
+#: Rows of the information state where the games have no turn limit.
+_RECALL = 256
+
+
+class Games:
+    """The arrays of ``n`` games. :class:`gm_env.BatchedRbc` documents its attributes and arguments."""
+
+    def __init__(
+        self,
+        n: int,
+        seed: int = 0,
+        *,
+        fens: str | Sequence[str] = chess.STARTING_FEN,
+        reversible_moves: int | None = 100,
+        max_turns: int | None = None,
+        autoreset: bool = True,
+        recall: int | None = None,
+    ) -> None:
+        """Begin the games: see :class:`gm_env.BatchedRbc`."""
+        check(n >= 1, f"n: {n} is less than 1")
+        self.n, self.autoreset = n, autoreset
+        self.reversible_moves, self.max_turns = reversible_moves, max_turns
+        self._limits = (_limit("reversible_moves", reversible_moves), _limit("max_turns", max_turns))
+        self.recall = recall if recall is not None else _RECALL if max_turns is None else max_turns
+        check(self.recall >= 1, f"recall: {self.recall} is less than 1")
+        self._set_up(fens)
+        self._state, self._numbers = self._first_state.copy(), self._first_numbers.copy()
+        self._records = np.zeros((n, FIRST_CAPACITY, 2), np.uint64)
+        self._planes = np.empty((n, PLANES), np.uint64)
+        self._windows, self._results = np.empty((n, 9), np.uint8), np.empty((n, 3), np.int32)
+        self._actions, self._drawn_senses, self._drawn_moves = (np.empty(n, np.int64) for _ in range(3))
+        self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
+        self._show()
+        self.reset(seed)
+
+    def _set_up(self, fens: str | Sequence[str]) -> None:
+        """Make the rows that each game begins with."""
+        starts = [fens] * self.n if isinstance(fens, str) else list(fens)
+        check(len(starts) == self.n, f"fens: there are {len(starts)} for {self.n} games")
+        rows = {fen: written(ReconBoard(fen)) for fen in set(starts)}
+        for fen, (_, numbers) in rows.items():
+            over = numbers[HALFMOVES] >= self._limits[0] or numbers[FULLMOVES] > self._limits[1]
+            check(not over, f"fens: {fen!r} has reached reversible_moves or max_turns; use a higher limit")
+        self._first_state = np.array([rows[fen][0] for fen in starts], np.uint64)
+        self._first_numbers = np.array([rows[fen][1] for fen in starts], np.int32)
+
+    def _show(self) -> None:
+        numbers = self._numbers
+        self.colors, self.phases, self.plies = (frozen(numbers[:, at]) for at in (COLOR, PHASE, PLY))
+        self.episodes, self.lost = frozen(numbers[:, EPISODE]), frozen(numbers[:, LOST])
+        self.reasons, self.winners = frozen(numbers[:, REASON]), frozen(numbers[:, WINNER])
+        self.windows, self.results, self.legal = frozen(self._windows), frozen(self._results), frozen(self._planes)
+        self.rewards, self.ended = frozen(self._rewards), frozen(self._ended)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin all games anew. Without a seed the random numbers go on, as in Gymnasium.
+
+        :raises ValueError: the seed is out of its range.
+        """
+        draws: NDArray[Any] = self._state[:, DRAWS].copy()
+        if seed is not None:
+            check(0 <= seed < 2**64, f"seed: {seed} is not from 0 to 2**64 - 1")
+            self.seed, self._seed = seed, np.uint64(seed)
+            draws[:] = 0
+        self._state[:], self._numbers[:] = self._first_state, self._first_numbers
+        self._state[:, DRAWS] = draws
+        self._windows[:], self._results[:] = 15, (PASS, PASS, -1)
+        self._rewards[:], self._ended[:] = 0, False
+        stepping.list_all(self._state, self._numbers, self._planes)
+
+
+def check(holds: bool, message: str) -> None:
+    """Raise a ValueError with this message unless the condition holds."""
+    if not holds:
+        raise ValueError(message)
+
+
+def _limit(name: str, value: int | None) -> int:
+    if value is None:
+        return _UNLIMITED
+    check(1 <= value < _UNLIMITED, f"{name}: {value} is not from 1 to {_UNLIMITED - 1}; None is no limit")
+    return value

@@ -1,0 +1,1 @@
+"""The compiled part: the layout of the arrays, and the kernels that work on them."""

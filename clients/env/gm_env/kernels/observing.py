@@ -1,0 +1,286 @@
+"""Kernels that show a batch to players: observations, the true state, masks as bytes, and what a player was ever told.
+
+:data:`OBSERVATION`, :data:`PRIVILEGED` and :data:`INFORMATION` name the planes and columns. All squares are as the
+player sees them: for Black, mirrored from rank 1 to rank 8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import kernel, mirrored
+from .layout import (
+    CAPTURE_BIT,
+    CASTLING,
+    COLOR,
+    EN_PASSANT,
+    FULLMOVES,
+    HALFMOVES,
+    LOST,
+    MOVE_BITS,
+    MOVES,
+    NONE,
+    OFF_BOARD,
+    OPPONENT,
+    OVER,
+    PASS,
+    PHASE,
+    PLANES,
+    PLY,
+    REQUESTED_BIT,
+    RESTING,
+    SENSE_PASS,
+    SENSED,
+    SQUARE_BITS,
+    TAKEN_BIT,
+    TO_MOVE,
+    TO_SENSE,
+    UNSEEN,
+)
+from .rules import LEAPS, ONE, PROMOTION_STEPS, STEPS, ZERO, Numbers, U, Words
+
+#: The planes of an observation, in their order. What says "everywhere" is the same on all 64 squares.
+OBSERVATION = (
+    "own pawns",
+    "own knights",
+    "own bishops",
+    "own rooks",
+    "own queens",
+    "own king",
+    "opponent's pawns, as sensed this turn",
+    "opponent's knights, as sensed this turn",
+    "opponent's bishops, as sensed this turn",
+    "opponent's rooks, as sensed this turn",
+    "opponent's queens, as sensed this turn",
+    "opponent's king, as sensed this turn",
+    "the squares sensed this turn",
+    "the square on which the opponent's last move captured",
+    "the source of the last move requested",
+    "the target of the last move requested",
+    "the source of the last move made",
+    "the target of the last move made",
+    "the square on which the last move captured",
+    "own rooks that may castle",
+    "everywhere: the player is to sense",
+    "everywhere: the player is to move",
+    "everywhere: the player has White",
+    "everywhere: the number of turns that the player has completed, 255 at the most",
+)
+#: The planes of the true state, in their order.
+PRIVILEGED = (
+    "own pawns",
+    "own knights",
+    "own bishops",
+    "own rooks",
+    "own queens",
+    "own king",
+    "opponent's pawns",
+    "opponent's knights",
+    "opponent's bishops",
+    "opponent's rooks",
+    "opponent's queens",
+    "opponent's king",
+    "rooks of both sides that may castle",
+    "the en passant square",
+    "everywhere: half-moves since the last capture or pawn move, 255 at the most",
+    "everywhere: the full-move number, 255 at the most",
+    "everywhere: the player is to sense",
+    "everywhere: the player is to move",
+    "everywhere: the player has White",
+)
+#: The columns of a row of the information state: one turn of the player.
+INFORMATION = (
+    "the square on which the opponent's turn before captured, or -1",
+    "the square sensed, 64 for a pass, -1 if not yet",
+    *(f"cell {cell} of the sense's window: 0 empty, 1 to 6 own, 7 to 12 the opponent's, -1 none" for cell in range(9)),
+    "the move requested, 4672 for a pass, -1 if not yet",
+    "the move made, 4672 if none, -1 if not yet",
+    "the square of its capture, or -1",
+)
+_ROW = len(INFORMATION)
+
+#: The bytes of a mask, padded to whole words of eight bytes.
+MASK_BYTES = (MOVES + 7) // 8 * 8
+
+#: Eight bytes of 0 and 1 for eight bits, the lowest first, in this machine's order of bytes.
+_SPREAD = np.array([[value >> bit & 1 for bit in range(8)] for value in range(256)], np.uint8).view(np.uint64).ravel()
+_PASS_ALONE = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.uint8).view(np.uint64)[0]
+_EVERYWHERE = U(0x0101010101010101)
+
+
+@kernel()
+def _spread(words: Words, game: int, count: int) -> None:
+    """Write the first bitboards of a row as 64 bytes each; they are there in the first word of their places."""
+    for plane in range(count):
+        bits = words[game, 8 * plane]
+        for rank in range(8):
+            words[game, 8 * plane + rank] = _SPREAD[bits >> U(8 * rank) & U(255)]
+
+
+@kernel()
+def _fill(words: Words, game: int, plane: int, value: int) -> None:
+    for rank in range(8):
+        words[game, 8 * plane + rank] = U(min(value, 255)) * _EVERYWHERE
+
+
+@kernel("void(int32[:, ::1], uint64[:, ::1], uint64[:, ::1])")
+def spread_masks(numbers: Numbers, planes: Words, words: Words) -> None:
+    """Write the legal moves as bytes, the pass last; a finished game has none."""
+    for game in range(planes.shape[0]):
+        for plane in range(PLANES):
+            bits = planes[game, plane]
+            for rank in range(8):
+                words[game, 8 * plane + rank] = _SPREAD[bits >> U(8 * rank) & U(255)]
+        words[game, 8 * PLANES] = ZERO if numbers[game, PHASE] == OVER else _PASS_ALONE
+
+
+@kernel()
+def _bit(square: int) -> np.uint64:
+    """Return the bit of a square, and nothing for a number that is none."""
+    return ONE << U(square) if 0 <= square < 64 else ZERO
+
+
+@kernel()
+def window_bits(square: int) -> np.uint64:
+    """Return the squares that a sense of a square shows; none for a pass."""
+    if square < 0 or square > 63:
+        return ZERO
+    middle = (U(7) << U(square & 7) >> ONE & U(255)) << U(square & 56)
+    return middle | middle << U(8) | middle >> U(8)
+
+
+@kernel()
+def target_of(action: int) -> int:
+    """Return the square to which a move goes; 64 for a pass."""
+    if action == PASS:
+        return 64
+    plane, source = action >> 6, action & 63
+    if plane >= 64:
+        return source + PROMOTION_STEPS[(plane - 64) % 3]
+    if plane >= 56:
+        return source + LEAPS[plane - 56]
+    return source + STEPS[plane // 7] * (plane % 7 + 1)
+
+
+@kernel()
+def _show_sense(words: Words, game: int, square: int, cells: np.uint64) -> None:
+    """Show a sense by the second word of its record."""
+    words[game, 8 * 12] = window_bits(square)
+    for piece in range(6):
+        found = ZERO
+        if square < SENSE_PASS:
+            for cell in range(9):
+                if int(cells >> U(4 * cell) & U(15)) == OPPONENT + piece + 1:
+                    found |= ONE << U(square + 8 * (cell // 3 - 1) + cell % 3 - 1)
+        words[game, 8 * (6 + piece)] = found
+
+
+@kernel()
+def _show_move(words: Words, game: int, record: np.uint64) -> None:
+    """Show a completed move by the first word of its record."""
+    requested, taken = int(record >> U(REQUESTED_BIT) & MOVE_BITS), int(record >> U(TAKEN_BIT) & MOVE_BITS)
+    words[game, 8 * 14] = ZERO if requested == PASS else _bit(requested & 63)
+    words[game, 8 * 15] = _bit(target_of(requested))
+    words[game, 8 * 16] = ZERO if taken == PASS else _bit(taken & 63)
+    words[game, 8 * 17] = _bit(target_of(taken))
+    words[game, 8 * 18] = _bit(int(record >> U(CAPTURE_BIT) & SQUARE_BITS))
+
+
+_NO_MOVE = U(SENSE_PASS) | U(64) << U(CAPTURE_BIT) | U(PASS) << U(REQUESTED_BIT) | U(PASS) << U(TAKEN_BIT)
+_OWN_HOME = U(0xFF)
+
+
+@kernel()
+def _show_phase(words: Words, game: int, numbers: Numbers, color: int, plane: int) -> None:
+    is_turn, phase = numbers[game, COLOR] == color, numbers[game, PHASE]
+    _fill(words, game, plane, 1 if is_turn and phase in (TO_SENSE, RESTING) else 0)
+    _fill(words, game, plane + 1, 1 if is_turn and phase == TO_MOVE else 0)
+    _fill(words, game, plane + 2, color)
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], int64[::1], uint64[:, ::1])")
+def observe(
+    state: Words, numbers: Numbers, records: NDArray[np.uint64], colors: NDArray[np.int64], words: Words
+) -> None:
+    """Write what a player of each game was told this turn; :data:`OBSERVATION` names the planes."""
+    for game in range(state.shape[0]):
+        color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
+        is_turn = numbers[game, COLOR] == color
+        ply = numbers[game, PLY]
+        for piece in range(6):
+            own = state[game, piece] if is_turn else mirrored(state[game, OPPONENT + piece])
+            words[game, 8 * piece] = own
+        castling = state[game, CASTLING] if is_turn else mirrored(state[game, CASTLING])
+        words[game, 8 * 19] = castling & _OWN_HOME
+        moved = ply - 2 if is_turn else ply - 1
+        record = records[game, moved, 0] if moved >= 0 else _NO_MOVE
+        _show_move(words, game, record)
+        if is_turn:
+            sensed = numbers[game, SENSED]
+            cells = UNSEEN if sensed == NONE else records[game, ply, 1]
+            _show_sense(words, game, 64 if sensed == NONE else sensed, cells)
+            words[game, 8 * 13] = _bit(numbers[game, LOST])
+        else:
+            cells = records[game, moved, 1] if moved >= 0 else UNSEEN
+            _show_sense(words, game, int(record & SQUARE_BITS), cells)
+            before = records[game, ply - 2, 0] if ply >= 2 else _NO_MOVE
+            lost = int(before >> U(CAPTURE_BIT) & SQUARE_BITS)
+            words[game, 8 * 13] = _bit(64 if lost == 64 else lost ^ 56)
+        _spread(words, game, 20)
+        _show_phase(words, game, numbers, color, 20)
+        _fill(words, game, 23, (ply + (0 if is_turn else 1)) // 2)
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1], uint64[:, ::1])")
+def show_truth(state: Words, numbers: Numbers, colors: NDArray[np.int64], words: Words) -> None:
+    """Write the true state of each game as a player would see it; :data:`PRIVILEGED` names the planes."""
+    for game in range(state.shape[0]):
+        color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
+        is_turn = numbers[game, COLOR] == color
+        for column in range(12):
+            bits = state[game, column] if is_turn else mirrored(state[game, (column + OPPONENT) % 12])
+            words[game, 8 * column] = bits
+        castling, passed = state[game, CASTLING], _bit(numbers[game, EN_PASSANT])
+        words[game, 8 * 12] = castling if is_turn else mirrored(castling)
+        words[game, 8 * 13] = passed if is_turn else mirrored(passed)
+        _spread(words, game, 14)
+        _fill(words, game, 14, numbers[game, HALFMOVES])
+        _fill(words, game, 15, numbers[game, FULLMOVES])
+        _show_phase(words, game, numbers, color, 16)
+
+
+@kernel()
+def _recall_turn(numbers: Numbers, records: NDArray[np.uint64], game: int, turn: int, row: NDArray[np.int16]) -> None:
+    if turn > 0:
+        lost = int(records[game, turn - 1, 0] >> U(CAPTURE_BIT) & SQUARE_BITS)
+        row[0] = NONE if lost == 64 else lost ^ 56
+    if turn < numbers[game, PLY]:
+        record = records[game, turn, 0]
+        row[1] = record & SQUARE_BITS
+        row[_ROW - 3] = record >> U(REQUESTED_BIT) & MOVE_BITS
+        row[_ROW - 2] = record >> U(TAKEN_BIT) & MOVE_BITS
+        capture = int(record >> U(CAPTURE_BIT) & SQUARE_BITS)
+        row[_ROW - 1] = NONE if capture == 64 else capture
+    elif turn == numbers[game, PLY]:
+        row[1] = numbers[game, SENSED]
+    if row[1] != NONE:
+        for cell in range(9):
+            seen = int(records[game, turn, 1] >> U(4 * cell) & U(15))
+            row[2 + cell] = NONE if seen == OFF_BOARD else seen
+
+
+@kernel("void(int32[:, ::1], uint64[:, :, ::1], int64[::1], int16[:, :, ::1])")
+def recall(numbers: Numbers, records: NDArray[np.uint64], colors: NDArray[np.int64], rows: NDArray[np.int16]) -> None:
+    """Write the latest turns of a player of each game, the oldest first; :data:`INFORMATION` names the columns."""
+    for game in range(rows.shape[0]):
+        color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
+        ply = numbers[game, PLY]
+        # Turns of this player have the parity of ``first``; the last one is in progress if the player is to act.
+        first = (ply & 1) ^ (0 if numbers[game, COLOR] == color else 1)
+        last = ply if numbers[game, COLOR] == color else ply - 1
+        turns = (last - first) // 2 + 1
+        skipped = max(0, turns - rows.shape[1])
+        rows[game] = -1
+        for row in range(turns - skipped):
+            _recall_turn(numbers, records, game, first + 2 * (row + skipped), rows[game, row])

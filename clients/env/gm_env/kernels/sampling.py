@@ -1,0 +1,179 @@
+"""Kernels that draw actions, with random numbers made by counting: the same on every platform.
+
+A random number is a mix of the batch's seed, the game's place in the batch and the count of its numbers so far, all in
+integers of 64 bits. Weights are made out of logits by additions and multiplications of IEEE doubles alone, and rounded
+to integers: the same bits of logits give the same draws on every platform. A network's logits may differ between two
+platforms, and their draws with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import kernel, lowest, popcount
+from .layout import DRAWS, MOVES, OVER, PASS, PHASE, PLANES, SKIP, TO_MOVE, TO_SENSE
+from .rules import ONE, ZERO, Numbers, U, Words
+
+Actions = NDArray[np.int64]
+Logits = NDArray[np.float32]
+
+_GOLDEN = U(0x9E3779B97F4A7C15)
+_LOW = U(0xFFFFFFFF)
+_HALF = U(32)
+_LOG2_E = 1.4426950408889634
+#: Actions less probable than the best by this power of two are never drawn.
+_BITS = 40
+_LOG_2 = 0.6931471805599453
+#: The terms of the series of 2**x, whose error is below 2**-40 for x from 0 to 1.
+_TERMS = 14
+
+
+def _series() -> Iterator[float]:
+    term = 1.0
+    for power in range(1, _TERMS + 1):
+        yield term
+        term = term * _LOG_2 / power
+
+
+_SERIES = np.array(list(_series()))
+
+
+@kernel()
+def _mixed(word: np.uint64) -> np.uint64:
+    word = (word ^ (word >> U(30))) * U(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> U(27))) * U(0x94D049BB133111EB)
+    return word ^ (word >> U(31))
+
+
+@kernel()
+def drawn(state: Words, game: int, seed: np.uint64, limit: np.uint64) -> np.uint64:
+    """Draw the game's next number below a limit, of which it is at most 2**-64 from fair."""
+    state[game, DRAWS] += ONE
+    key = _mixed(seed + _GOLDEN * U(game + 1))
+    word = _mixed(key ^ _mixed(state[game, DRAWS] * _GOLDEN))
+    # The upper half of the product of 128 bits.
+    low, high = (word & _LOW) * (limit & _LOW), (word >> _HALF) * (limit >> _HALF)
+    one, other = (word >> _HALF) * (limit & _LOW), (word & _LOW) * (limit >> _HALF)
+    carry = ((low >> _HALF) + (one & _LOW) + (other & _LOW)) >> _HALF
+    return high + (one >> _HALF) + (other >> _HALF) + carry
+
+
+@kernel()
+def _weight(below: float) -> np.uint64:
+    """Return 2**40 * exp(-below) for the distance of a logit from the largest, rounded down."""
+    power = below * _LOG2_E
+    if power >= _BITS:
+        return ZERO
+    whole = int(power)
+    rest = 1.0 - (power - whole)  # 2**-power is 2**(rest - whole - 1)
+    value = 0.0
+    for term in range(_TERMS - 1, -1, -1):
+        value = value * rest + _SERIES[term]
+    return U(value * 1099511627776.0) >> U(whole + 1)
+
+
+@kernel()
+def _nth_move(planes: Words, game: int, left: np.uint64) -> int:
+    for plane in range(PLANES):
+        bits = planes[game, plane]
+        count = popcount(bits)
+        if left < count:
+            for _ in range(left):
+                bits &= bits - ONE
+            return 64 * plane + int(lowest(bits))
+        left -= count
+    return PASS
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64, int64[::1])")
+def draw_moves(state: Words, numbers: Numbers, planes: Words, seed: np.uint64, actions: Actions) -> None:
+    """Draw a move for each game that is to move, each legal one and the pass with the same probability."""
+    for game in range(actions.size):
+        if numbers[game, PHASE] != TO_MOVE:
+            actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
+            continue
+        count = ONE
+        for plane in range(PLANES):
+            count += popcount(planes[game, plane])
+        left = drawn(state, game, seed, count)
+        actions[game] = _nth_move(planes, game, left)
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64, int64[::1])")
+def draw_senses(state: Words, numbers: Numbers, seed: np.uint64, actions: Actions) -> None:
+    """Draw one of the 64 squares for each game that is to sense."""
+    for game in range(actions.size):
+        phase = numbers[game, PHASE]
+        if phase == TO_SENSE:
+            actions[game] = int(drawn(state, game, seed, U(64)))
+        else:
+            actions[game] = 0 if phase == OVER else SKIP
+
+
+@kernel()
+def _drawn_by(state: Words, game: int, seed: np.uint64, logits: Logits, legal: Actions, weights: Words) -> int:
+    """Draw one of the actions; return -1 if a logit is not a number or infinite, or all are minus infinity."""
+    largest = -np.inf
+    for index in range(legal.size):
+        logit = logits[game, legal[index]]
+        if np.isnan(logit):
+            return -1
+        largest = max(largest, logit)
+    if not np.isfinite(largest):
+        return -1
+    total = ZERO
+    for index in range(legal.size):
+        weights[index] = _weight(float(largest) - float(logits[game, legal[index]]))
+        total += weights[index]
+    left = drawn(state, game, seed, total)
+    index = 0
+    while left >= weights[index]:
+        left -= weights[index]
+        index += 1
+    return legal[index]
+
+
+@kernel(
+    "int64(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64, Array(float32, 2, 'C', readonly=True), int64[::1])"
+)
+def draw_moves_by(
+    state: Words, numbers: Numbers, planes: Words, seed: np.uint64, logits: Logits, actions: Actions
+) -> int:
+    """Draw a legal move by its logit for each game that is to move; return the first game whose logits are no use."""
+    legal, weights = np.empty(MOVES, np.int64), np.empty(MOVES, np.uint64)
+    for game in range(actions.size):
+        if numbers[game, PHASE] != TO_MOVE:
+            actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
+            continue
+        count = 0
+        for plane in range(PLANES):
+            bits = planes[game, plane]
+            while bits:
+                legal[count] = 64 * plane + int(lowest(bits))
+                bits &= bits - ONE
+                count += 1
+        legal[count] = PASS
+        chosen = _drawn_by(state, game, seed, logits, legal[: count + 1], weights)
+        if chosen < 0:
+            return game
+        actions[game] = chosen
+    return -1
+
+
+@kernel("int64(uint64[:, ::1], int32[:, ::1], uint64, Array(float32, 2, 'C', readonly=True), int64[::1])")
+def draw_senses_by(state: Words, numbers: Numbers, seed: np.uint64, logits: Logits, actions: Actions) -> int:
+    """Draw a sense by its logit for each game that is to sense; return the first game whose logits are no use."""
+    legal, weights = np.arange(logits.shape[1]), np.empty(logits.shape[1], np.uint64)
+    for game in range(actions.size):
+        phase = numbers[game, PHASE]
+        if phase != TO_SENSE:
+            actions[game] = 0 if phase == OVER else SKIP
+            continue
+        chosen = _drawn_by(state, game, seed, logits, legal, weights)
+        if chosen < 0:
+            return game
+        actions[game] = chosen
+    return -1

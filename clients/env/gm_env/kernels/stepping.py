@@ -1,0 +1,198 @@
+"""Kernels that step a batch: each checks all actions first, so that a refused call has changed nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import kernel
+from .layout import (
+    CAPTURE_BIT,
+    COLOR,
+    DRAWS,
+    EN_PASSANT,
+    EPISODE,
+    FULLMOVES,
+    HALFMOVES,
+    NONE,
+    NUMBERS,
+    OVER,
+    PASS,
+    PHASE,
+    PLY,
+    REASON,
+    REQUESTED_BIT,
+    RESTING,
+    SENSE_PASS,
+    SENSED,
+    SKIP,
+    STATE,
+    TAKEN_BIT,
+    TO_MOVE,
+    TO_SENSE,
+    UNSEEN,
+    WINNER,
+)
+from .rules import ONE, Numbers, U, Words, clear_moves, list_moves, push, resolve, see
+
+#: Values of ``gm_recon.WinReason``.
+KING_CAPTURE, TURN_LIMIT, MOVE_LIMIT = 1, 4, 5
+
+Actions = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1])")
+def list_all(state: Words, numbers: Numbers, planes: Words) -> None:
+    """Write the legal moves of every game; a finished game has none."""
+    for game in range(state.shape[0]):
+        if numbers[game, PHASE] == OVER:
+            clear_moves(game, planes)
+        else:
+            list_moves(state, game, planes)
+
+
+@kernel("int64(int64[::1], int32[:, ::1])")
+def check_senses(actions: Actions, numbers: Numbers) -> int:
+    """Return the first game whose action is not a sense that it may make now; -1 if there is none."""
+    for game in range(actions.size):
+        action, phase = actions[game], numbers[game, PHASE]
+        if action != SKIP and phase != OVER and (phase != TO_SENSE or action < 0 or action > SENSE_PASS):
+            return game
+    return -1
+
+
+@kernel("int64(int64[::1], int32[:, ::1], uint64[:, ::1])")
+def check_moves(actions: Actions, numbers: Numbers, planes: Words) -> int:
+    """Return the first game whose action is not a move that it may request now; -1 if there is none."""
+    for game in range(actions.size):
+        action, phase = actions[game], numbers[game, PHASE]
+        if action == SKIP or phase in (OVER, RESTING):
+            continue
+        if phase != TO_MOVE or action < 0 or action > PASS:
+            return game
+        if action != PASS and not planes[game, action >> 6] >> U(action & 63) & ONE:
+            return game
+    return -1
+
+
+@kernel()
+def _begin_anew(
+    game: int, state: Words, numbers: Numbers, planes: Words, first_state: Words, first_numbers: Numbers
+) -> None:
+    draws, episode = state[game, DRAWS], numbers[game, EPISODE]
+    for column in range(STATE):  # numba compiles assignments of slices for seconds
+        state[game, column] = first_state[game, column]
+    for column in range(NUMBERS):
+        numbers[game, column] = first_numbers[game, column]
+    state[game, DRAWS], numbers[game, EPISODE] = draws, episode + 1
+    list_moves(state, game, planes)
+
+
+@kernel(
+    "void(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1],"
+    " uint8[:, ::1], float32[:, ::1], boolean[::1], boolean)"
+)
+def sense_all(
+    actions: Actions,
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    planes: Words,
+    first_state: Words,
+    first_numbers: Numbers,
+    windows: NDArray[np.uint8],
+    rewards: NDArray[np.float32],
+    ended: Flags,
+    may_reset: bool,
+) -> None:
+    """Sense in every game; begin those anew that are over, if they may be."""
+    for game in range(actions.size):
+        action = actions[game]
+        if action == SKIP:
+            continue
+        rewards[game, 0] = rewards[game, 1] = 0
+        ended[game] = False
+        if numbers[game, PHASE] == OVER:
+            if may_reset:
+                _begin_anew(game, state, numbers, planes, first_state, first_numbers)
+                numbers[game, PHASE] = RESTING
+            seen = UNSEEN
+        else:
+            seen = UNSEEN if action == SENSE_PASS else see(state, game, action)
+            numbers[game, SENSED] = action
+            numbers[game, PHASE] = TO_MOVE
+            records[game, numbers[game, PLY], 1] = seen
+        for cell in range(9):
+            windows[game, cell] = seen >> U(4 * cell) & U(15)
+
+
+@kernel()
+def _move(
+    game: int,
+    action: int,
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    planes: Words,
+    results: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+    ended: Flags,
+    reversible_moves: int,
+    max_turns: int,
+) -> None:
+    taken, target, capture = PASS, 0, NONE
+    if action != PASS:
+        taken, target, capture = resolve(state, game, numbers[game, EN_PASSANT], action)
+    shown = 64 if capture == NONE else capture
+    records[game, numbers[game, PLY], 0] = (
+        U(numbers[game, SENSED]) | U(shown) << U(CAPTURE_BIT) | U(action) << U(REQUESTED_BIT) | U(taken) << U(TAKEN_BIT)
+    )
+    results[game, 0], results[game, 1], results[game, 2] = action, taken, capture
+    mover = numbers[game, COLOR]
+    if push(state, numbers, game, taken, target, capture):
+        numbers[game, REASON], numbers[game, WINNER] = KING_CAPTURE, mover
+        rewards[game, mover], rewards[game, 1 - mover] = 1, -1
+    elif numbers[game, FULLMOVES] > max_turns:
+        numbers[game, REASON] = TURN_LIMIT
+    elif numbers[game, HALFMOVES] >= reversible_moves:
+        numbers[game, REASON] = MOVE_LIMIT
+    numbers[game, SENSED] = NONE
+    if numbers[game, REASON]:
+        numbers[game, PHASE] = OVER
+        ended[game] = True
+        clear_moves(game, planes)
+    else:
+        numbers[game, PHASE] = TO_SENSE
+        list_moves(state, game, planes)
+
+
+@kernel(
+    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], int32[:, ::1],"
+    " float32[:, ::1], boolean[::1], int64, int64)"
+)
+def move_all(
+    actions: Actions,
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    planes: Words,
+    results: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+    ended: Flags,
+    reversible_moves: int,
+    max_turns: int,
+) -> int:
+    """Move in every game; return the most turns that a game has had."""
+    longest = 0
+    for game in range(actions.size):
+        action, phase = actions[game], numbers[game, PHASE]
+        if phase == TO_MOVE and action != SKIP:
+            _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
+        elif phase == RESTING and action != SKIP:
+            numbers[game, PHASE] = TO_SENSE
+        elif phase == OVER:
+            rewards[game, 0] = rewards[game, 1] = 0
+            ended[game] = False
+        longest = max(longest, numbers[game, PLY])
+    return longest

@@ -1,0 +1,116 @@
+"""What a batch shows of its games on request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chess
+import numpy as np
+from chess import Color
+from numpy.typing import NDArray
+
+from .buffers import Buffer, frozen
+from .games import Games, check
+from .information import information_string
+from .kernels import observing
+from .kernels.layout import MOVES, PLY
+from .positions import read
+
+#: For whom something is shown: one colour, one for each game (bool or integer, (n,)), or None for the side to move.
+Viewers = Color | NDArray[Any] | None
+
+
+class Views(Games):
+    """The methods that show games: see :class:`gm_env.BatchedRbc`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Begin the games: see :class:`gm_env.BatchedRbc`."""
+        super().__init__(*arguments, **options)
+        self._viewers = np.empty(self.n, np.int64)
+        self._masks = Buffer((self.n, observing.MASK_BYTES))
+        self._observations = Buffer((self.n, len(observing.OBSERVATION), 8, 8))
+        self._truths = Buffer((self.n, len(observing.PRIVILEGED), 8, 8))
+        self._recalled = np.empty((0, 0, 0), np.int16)
+
+    def masks(self) -> NDArray[np.uint8]:
+        """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game."""
+        observing.spread_masks(self._numbers, self._planes, self._masks.words)
+        return self._masks.shown[:, :MOVES]
+
+    def observations(self, viewers: Viewers = None) -> NDArray[np.uint8]:
+        """Return what a player of each game was told this turn, and its own pieces: uint8[n, 24, 8, 8].
+
+        ``gm_env.OBSERVATION`` names the planes; ``[game, plane, rank, file]`` is as the player sees the board. For the
+        side to move it is this turn; for the other side it is its last turn.
+
+        :param viewers: the players that it is shown to; see :data:`Viewers`.
+        :raises ValueError: the viewers have a wrong shape.
+        """
+        self._view_by(viewers)
+        observing.observe(self._state, self._numbers, self._records, self._viewers, self._observations.words)
+        return self._observations.shown
+
+    def information_states(self, viewers: Viewers = None) -> NDArray[np.int16]:
+        """Return all that a player of each game was ever told: int16[n, recall, 14], a row for each of its turns.
+
+        ``gm_env.INFORMATION`` names the columns. Rows of turns to come are -1. Of a game of more turns than ``recall``
+        only the latest are there: with ``max_turns`` of at most ``recall`` a player forgets nothing.
+
+        :param viewers: as for :meth:`observations`.
+        :raises ValueError: as for :meth:`observations`.
+        """
+        self._view_by(viewers)
+        if not self._recalled.size:
+            self._recalled = np.empty((self.n, self.recall, len(observing.INFORMATION)), np.int16)
+        observing.recall(self._numbers, self._records, self._viewers, self._recalled)
+        return frozen(self._recalled)
+
+    def privileged_state(self, viewers: Viewers = None) -> NDArray[np.uint8]:
+        """Return the true state, which no player knows, for training critics: uint8[n, 19, 8, 8].
+
+        ``gm_env.PRIVILEGED`` names the planes. A policy that reads it cheats.
+
+        :param viewers: whose view of the board it is; as for :meth:`observations`.
+        :raises ValueError: as for :meth:`observations`.
+        """
+        self._view_by(viewers)
+        observing.show_truth(self._state, self._numbers, self._viewers, self._truths.words)
+        return self._truths.shown
+
+    def information_string(self, game: int, viewer: Color) -> str:
+        """Return all that a player was ever told as text: equal exactly where the player cannot tell two games apart.
+
+        :param game: the game's place in the batch.
+        :raises IndexError: there is no such game.
+        """
+        self._find(game)
+        rows = np.empty((1, int(self._numbers[game, PLY]) // 2 + 1, len(observing.INFORMATION)), np.int16)
+        numbers = self._numbers[game : game + 1]
+        observing.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), rows)
+        limits = self.reversible_moves, self.max_turns
+        limits = self.reversible_moves, self.max_turns
+        return information_string(self._start_fen(game), limits, viewer, numbers[0], rows[0])
+
+    def board(self, game: int) -> chess.Board:
+        """Return the true position of a game, which no player knows.
+
+        :raises IndexError: there is no such game.
+        """
+        self._find(game)
+        return read(self._state[game], self._numbers[game])
+
+    def _start_fen(self, game: int) -> str:
+        return read(self._first_state[game], self._first_numbers[game]).fen(en_passant="fen")
+
+    def _find(self, game: int) -> None:
+        if not 0 <= game < self.n:
+            raise IndexError(f"game: there is no game {game}; they are 0 to {self.n - 1}")
+
+    def _view_by(self, viewers: Viewers) -> None:
+        if viewers is None:
+            self._viewers[:] = -1
+            return
+        colors = np.asarray(viewers)
+        check(colors.dtype.kind in "biu", f"viewers: their type is {colors.dtype}; use bool, chess.WHITE is True")
+        check(colors.shape in ((), (self.n,)), f"viewers: their shape is {colors.shape}; it must be ({self.n},)")
+        self._viewers[:] = colors != 0

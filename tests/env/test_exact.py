@@ -1,0 +1,101 @@
+"""A batch's games compared with those of ``gm_recon`` and of reconchess: every mask, result, end and sense."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from reconchess import LocalGame
+
+from gm_env import OVER, BatchedRbc, action_of, sense_of
+from tests.env.beside import FENS, Beside, seen_by, window_of
+from tests.helpers_proof import proof_size
+
+#: Events that random play from the positions must have met.
+RARE = (
+    "passed",
+    "pawn refused",
+    "castling refused",
+    "double step cut short",
+    "cut short",
+    "en passant",
+    "promoted to knight",
+    "promoted to bishop",
+    "promoted to rook",
+    "promoted to queen",
+    "two steps from a king's square",
+)
+
+
+@pytest.mark.proof
+def test_random_plies_equal_those_of_gm_recon() -> None:
+    plies = proof_size(8_000, 10_000_000, share=100_000)
+    happened = dict.fromkeys(RARE, 0)
+    seed = 0
+    while plies > 0:
+        rng = random.Random(seed)
+        limits = rng.choice([100, 100, 20, None]), rng.choice([None, 120, 70])
+        fens = [chess.STARTING_FEN] if seed % 4 == 3 else within(limits)
+        games = Beside(2 * len(FENS), seed, fens, limits)
+        for _ in range(60):
+            games.turn()
+        plies -= 60 * games.batch.n
+        seed += 1
+        for what in happened:
+            happened[what] += games.happened[what]
+    assert [what for what, count in happened.items() if not count] == []
+
+
+def within(limits: tuple[int | None, int | None]) -> list[str]:
+    """Return the start positions that have not reached a limit."""
+    reversible_moves, max_turns = (1_000 if limit is None else limit for limit in limits)
+    return [fen for fen in FENS if int(fen.split()[4]) < reversible_moves and int(fen.split()[5]) <= max_turns]
+
+
+@pytest.mark.proof
+def test_random_games_equal_those_of_reconchess() -> None:
+    for seed in range(proof_size(10, 20_000, share=2_000)):
+        play_beside_local_game(seed)
+
+
+def play_beside_local_game(seed: int) -> None:
+    """Play one game of a batch and of LocalGame by the same random actions."""
+    rng = random.Random(seed)
+    limits = rng.choice([100, 20]), rng.choice([None, 70])
+    fen = chess.STARTING_FEN if seed % 2 else rng.choice(within(limits))
+    batch = BatchedRbc(1, seed, fens=fen, reversible_moves=limits[0], max_turns=limits[1])
+    local = LocalGame(None, None, *limits)
+    local.board = chess.Board(fen)
+    local.turn = local.board.turn
+    local.start()
+    while not local.is_over():
+        color = local.turn
+        assert bool(batch.colors[0]) == color
+        assert batch.lost[0] == seen_by(local.opponent_move_results(), color)
+        moves = local.move_actions()
+        legal = {64 * plane + square for plane, bits in enumerate(batch.legal[0].tolist()) for square in bits_of(bits)}
+        assert legal == {action_of(move, color) for move in moves}
+        square = rng.choice([*local.sense_actions(), None])
+        assert batch.sense(np.array([sense_of(square, color)]))[0].tolist() == window_of(
+            local.sense(square), square, color
+        )
+        requested = rng.choice([*moves, None])
+        _, taken, capture = local.move(requested)
+        asked, made = action_of(requested, color), action_of(taken, color)
+        batch.move(np.array([asked]))
+        assert batch.results[0].tolist() == [asked, made, seen_by(capture, color)]
+        local.end_turn()
+        assert batch.board(0).fen(en_passant="fen") == local.board.fen(en_passant="fen")
+    local.end()
+    winner = local.get_winner_color()
+    assert batch.phases[0] == OVER
+    assert batch.reasons[0] == local.get_win_reason().value
+    assert batch.winners[0] == (-1 if winner is None else winner)
+    assert batch.rewards[0].tolist() == ([0, 0] if winner is None else [1 - 2 * winner, 2 * winner - 1])
+
+
+def bits_of(bits: int) -> list[int]:
+    """Return the numbers of a word's bits."""
+    return list(chess.scan_forward(bits))
