@@ -103,10 +103,7 @@ class BatchedRbc(Views):
         :raises ValueError: their shape is wrong.
         """
         self._take(actions)
-        bad = stepping.check_senses(self._actions, self._numbers)
-        if bad >= 0:
-            raise self._illegal(bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game")
-        stepping.sense_all(
+        bad = stepping.sense_all(
             self._actions,
             self._state,
             self._numbers,
@@ -119,6 +116,8 @@ class BatchedRbc(Views):
             self._ended,
             self.autoreset,
         )
+        if bad >= 0:
+            raise self._illegal(bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game")
         return self.windows
 
     def move(self, actions: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -131,9 +130,6 @@ class BatchedRbc(Views):
         :raises ValueError: their shape is wrong.
         """
         self._take(actions)
-        bad = stepping.check_moves(self._actions, self._numbers, self._planes)
-        if bad >= 0:
-            raise self._illegal(bad, f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game")
         longest = stepping.move_all(
             self._actions,
             self._state,
@@ -145,6 +141,9 @@ class BatchedRbc(Views):
             self._ended,
             *self._limits,
         )
+        if longest < 0:
+            allowed = f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game"
+            raise self._illegal(-1 - longest, allowed)
         self._make_room(longest)
         return self.rewards, self.ended
 
@@ -155,9 +154,10 @@ class BatchedRbc(Views):
 
     def _take(self, actions: NDArray[Any]) -> None:
         actions = np.asarray(actions)
-        if actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64):
+        if actions.dtype != np.int64 and (actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64)):
             raise TypeError(f"actions: their type is {actions.dtype}; use int64 or a smaller integer")
-        check(actions.shape == (self.n,), f"actions: their shape is {actions.shape}; it must be ({self.n},)")
+        if actions.shape != self._actions.shape:
+            raise ValueError(f"actions: their shape is {actions.shape}; it must be ({self.n},)")
         self._actions[:] = actions
 
     def _illegal(self, game: int, allowed: str) -> IllegalAction:
