@@ -81,9 +81,10 @@ class BatchedRbc(Views):
     :ivar episodes: int32[n], games that were finished in this place before.
     :ivar lost: int32[n], what the side to move is told at the start of its turn: the square on which the opponent's
         turn captured, as it sees the board; -1 if nothing.
-    :ivar windows: uint8[n, 9], what the last :meth:`sense` returned.
+    :ivar windows: uint8[n, 9], what the last :meth:`sense` returned; 15 in all cells from the move on.
     :ivar results: int32[n, 3], of the last completed turn: the move requested and the move made (PASS if none), and the
-        square of the capture (-1 if none), as the player who moved sees the board.
+        square of the capture (-1 if none), as the player who moved sees the board. They are for that player alone: its
+        opponent is told no more than :attr:`lost`.
     :ivar rewards: float32[n, 2], for Black and White, of the last call: 1 and -1 where a king was captured, else 0.
     :ivar ended: bool[n], whether the last call ended the game.
     :ivar reasons: int32[n], values of ``gm_recon.WinReason``; 0 while a game goes on.
@@ -136,6 +137,7 @@ class BatchedRbc(Views):
             self._numbers,
             self._records,
             self._planes,
+            self._windows,
             self._results,
             self._rewards,
             self._ended,

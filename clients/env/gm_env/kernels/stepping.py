@@ -16,6 +16,7 @@ from .layout import (
     HALFMOVES,
     NONE,
     NUMBERS,
+    OFF_BOARD,
     OVER,
     PASS,
     PHASE,
@@ -175,7 +176,7 @@ def _move(
 
 
 @kernel(
-    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], int32[:, ::1],"
+    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint8[:, ::1], int32[:, ::1],"
     " float32[:, ::1], boolean[::1], int64, int64)"
 )
 def move_all(
@@ -184,6 +185,7 @@ def move_all(
     numbers: Numbers,
     records: NDArray[np.uint64],
     planes: Words,
+    windows: NDArray[np.uint8],
     results: NDArray[np.int32],
     rewards: NDArray[np.float32],
     ended: Flags,
@@ -204,6 +206,8 @@ def move_all(
         rewards[game, 0] = rewards[game, 1] = 0
         ended[game] = False
         if phase == TO_MOVE and action != SKIP:
+            for cell in range(9):  # the opponent, whose turn comes, is not told them
+                windows[game, cell] = OFF_BOARD
             _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
         elif phase == RESTING and action != SKIP:
             numbers[game, PHASE] = TO_SENSE
