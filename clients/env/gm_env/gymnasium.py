@@ -1,0 +1,197 @@
+"""Environments for Gymnasium: a learner has one seat, and an opponent the other.
+
+Importing this module registers ``gmd/RBC-v0``. ``gymnasium.make("gm_env.gymnasium:gmd/RBC-v0")`` imports it, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from .kernels.observing import INFORMATION, OBSERVATION
+from .legal_spaces import LegalActions, LegalActionsOfAll
+from .one_seat import Illegal, OneSeat, Seat, SeatRules, Shown
+from .opponents import Decisions, Opponent, play_randomly
+from .rendering import RENDER_MODES, RenderView, check_rendering, draw
+from .turns import ACTIONS
+
+__all__ = ["RbcEnv", "RbcVectorEnv", "Opponent", "Decisions", "play_randomly"]
+
+Info = dict[str, Any]
+
+
+class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
+    """A game as a Gymnasium environment. A turn is two steps: a sense, then a move, which the opponent answers.
+
+    **Actions**: ``Discrete(4738)``, numbered by :mod:`gm_env.turns`. ``info["action_mask"]`` (int8[4738]) has those
+    that are legal now, as has :meth:`action_masks`; ``action_space.sample()`` draws from them alone. An illegal action
+    loses the game, and ``info["illegal_action"]`` is true then; with ``illegal="raise"`` it raises
+    :exc:`gm_env.IllegalAction` and changes nothing.
+
+    **Observations**: what the learner was told. With ``observation="turn"`` uint8[24, 8, 8]
+    (``BatchedRbc.observations``), with ``"history"`` int16[recall, 14], all that it was ever told
+    (``BatchedRbc.information_states``).
+
+    **Rewards**: 1 for a win, -1 for a loss, and else 0. A game ends, ``terminated``, by the rules; also by the turn
+    limit, which is one of them. ``info["win_reason"]`` is a value of ``gm_recon.WinReason`` then, and else 0.
+
+    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner was
+    told; with ``render_view="truth"`` the true position.
+
+    The other arguments: ``opponent``, an :class:`Opponent`, by default :func:`play_randomly`; ``seat``, the learner's,
+    ``"white"``, ``"black"`` or ``"random"``; ``max_turns``, by default reconchess's 80; and ``fens``,
+    ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`. A ValueError says which of them is wrong.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as its base
+
+    def __init__(
+        self,
+        *,
+        opponent: Opponent | None = None,
+        seat: Seat = "random",
+        observation: Shown = "turn",
+        illegal: Illegal = "lose",
+        max_turns: int | None = 80,
+        render_mode: str | None = None,
+        render_view: RenderView = "player",
+        **options: Any,
+    ) -> None:
+        """Make the environment: see above."""
+        check_rendering(render_mode, render_view)
+        rules = SeatRules(opponent, seat, observation, illegal)
+        self._games = OneSeat(1, rules, {"max_turns": max_turns, **options})
+        self.render_mode, self._render_view = render_mode, render_view
+        self._legal = LegalActions()
+        self.action_space = self._legal
+        self.observation_space = observed_space(observation, self._games.batch.recall)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[Any], Info]:
+        """Begin a game and play up to the learner's first turn; there are no options."""
+        super().reset(seed=seed)
+        self._games.begin(self.np_random)
+        return self._games.observations()[0], self._info()
+
+    def step(self, action: np.int64 | int) -> tuple[NDArray[Any], float, bool, bool, Info]:
+        """Take an action, and play up to the learner's next decision.
+
+        :raises gm_env.IllegalAction: the game does not allow it, and ``illegal="raise"``; or the opponent's is illegal.
+        :raises gymnasium.error.ResetNeeded: the game is over.
+        """
+        if self._games.over[0]:
+            raise ResetNeeded("the game is over: call reset() first")
+        reward = float(self._games.step(np.asarray([action]))[0])
+        return self._games.observations()[0], reward, bool(self._games.over[0]), False, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal actions, bool[4738], where ``sb3_contrib.MaskablePPO`` looks for them."""
+        legal: NDArray[np.bool_] = self._games.masks()[0].astype(np.bool_)
+        return legal
+
+    def render(self) -> Any:
+        """Return a picture, uint8[height, width, 3], or text, as the render mode says; None without one."""
+        return draw(self._games.batch, 0, bool(self._games.seats[0]), self.render_mode, self._render_view)
+
+    def close(self) -> None:
+        """Close the opponent, if it can be closed."""
+        self._games.close()
+
+    def _info(self) -> Info:
+        mask = self._games.masks()[0]
+        self._legal.show(mask)
+        reason, illegal = int(self._games.batch.reasons[0]), bool(self._games.forfeited[0])
+        return {"action_mask": mask, "win_reason": reason, "illegal_action": illegal}
+
+
+class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+    """``num_envs`` games of :class:`RbcEnv` that are stepped together by one batch, and take the same arguments.
+
+    A finished game begins anew in the next step, ignoring its action (``AutoresetMode.NEXT_STEP``); from then on it may
+    be to sense while others are to move. ``info["action_mask"]`` is int8[num_envs, 4738]; that of a finished game has
+    one action, so that no mask is empty. ``info["win_reason"]`` is int32[num_envs] and ``info["illegal_action"]``
+    bool[num_envs]; with ``illegal="raise"`` an illegal action is an error that names the game, and no game has changed.
+    :meth:`reset` takes one seed.
+    """
+
+    metadata: dict[str, Any] = {**RbcEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        opponent: Opponent | None = None,
+        seat: Seat = "random",
+        observation: Shown = "turn",
+        illegal: Illegal = "lose",
+        max_turns: int | None = 80,
+        render_mode: str | None = None,
+        render_view: RenderView = "player",
+        **options: Any,
+    ) -> None:
+        """Make the environment: see :class:`RbcEnv`."""
+        check_rendering(render_mode, render_view)
+        rules = SeatRules(opponent, seat, observation, illegal)
+        self._games = OneSeat(num_envs, rules, {"max_turns": max_turns, **options})
+        self.num_envs, self.render_mode, self._render_view = num_envs, render_mode, render_view
+        self._legal = LegalActionsOfAll(num_envs)
+        self.single_action_space, self.action_space = spaces.Discrete(ACTIONS), self._legal
+        self.single_observation_space = observed_space(observation, self._games.batch.recall)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[Any], Info]:
+        """Begin all games and play up to the learner's first turns; there are no options."""
+        super().reset(seed=seed)
+        self._games.begin(self.np_random)
+        return self._games.observations(), self._infos()
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
+        """Take an action in each game, and play up to the learner's next decisions.
+
+        :param actions: integers, (num_envs,).
+        :raises gm_env.IllegalAction: as in :meth:`RbcEnv.step`.
+        :raises TypeError: the actions are not integers.
+        :raises ValueError: their shape is wrong.
+        """
+        rewards, never = self._games.step(actions), np.zeros(self.num_envs, np.bool_)
+        return self._games.observations(), rewards, self._games.over.copy(), never, self._infos()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return what :meth:`RbcEnv.render` does, of each game; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        batch, seats = self._games.batch, self._games.seats.tolist()
+        return tuple(draw(batch, game, seat, self.render_mode, self._render_view) for game, seat in enumerate(seats))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the opponent, if it can be closed."""
+        self._games.close()
+
+    def _infos(self) -> Info:
+        masks = self._games.masks()
+        self._legal.show(masks)
+        reasons, illegal = self._games.batch.reasons.copy(), self._games.forfeited.copy()
+        infos: Info = {"action_mask": masks, "win_reason": reasons, "illegal_action": illegal}
+        return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
+
+
+def observed_space(shown: Shown, recall: int) -> spaces.Box:
+    """Return the space of what a player observes."""
+    if shown == "turn":
+        return spaces.Box(0, 255, (len(OBSERVATION), 8, 8), np.uint8)
+    return spaces.Box(-1, ACTIONS, (recall, len(INFORMATION)), np.int16)
+
+
+if "gmd/RBC-v0" not in gymnasium.registry:  # a module may be imported anew
+    gymnasium.register(
+        "gmd/RBC-v0",
+        entry_point="gm_env.gymnasium:RbcEnv",
+        vector_entry_point="gm_env.gymnasium:RbcVectorEnv",
+    )

@@ -1,0 +1,125 @@
+"""Games in which a learner has one seat, and an opponent the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import chess
+import numpy as np
+from numpy.typing import NDArray
+
+from .batch import BatchedRbc
+from .games import check
+from .kernels.layout import NONE, OVER, PASS, TO_MOVE, TO_SENSE
+from .opponents import Opponent, answer, play_randomly
+from .turns import act, action_masks, begin_anew, find_illegal, usable
+
+Seat = Literal["white", "black", "random"]
+Shown = Literal["turn", "history"]
+Illegal = Literal["lose", "raise"]
+SEATS, SHOWN, ILLEGAL = (get_args(values) for values in (Seat, Shown, Illegal))
+
+
+@dataclass
+class SeatRules:
+    """How a learner plays.
+
+    :ivar opponent: who has the other seat; by default :func:`gm_env.opponents.play_randomly`.
+    :ivar seat: the learner's colour; a random one is drawn for each game.
+    :ivar observation: what it observes: what it was told this turn, or all that it was ever told.
+    :ivar illegal: what its illegal action does: it loses the game, or raises :exc:`gm_env.IllegalAction`.
+    """
+
+    opponent: Opponent | None = None
+    seat: Seat = "random"
+    observation: Shown = "turn"
+    illegal: Illegal = "lose"
+
+
+class OneSeat:
+    """``n`` games that always wait for the learner, or are over.
+
+    :ivar batch: the games.
+    :ivar seats: bool[n], the learner's colours.
+    :ivar over: bool[n], which games are over.
+    :ivar forfeited: bool[n], which are over by an illegal action; in the batch they are not.
+    """
+
+    def __init__(self, n: int, rules: SeatRules, options: dict[str, Any]) -> None:
+        """Make games that must be begun; the options are those of the batch."""
+        check(rules.seat in SEATS, f"seat: {rules.seat!r} is not one of {', '.join(SEATS)}")
+        check(rules.observation in SHOWN, f"observation: {rules.observation!r} is not one of {', '.join(SHOWN)}")
+        check(rules.illegal in ILLEGAL, f"illegal: {rules.illegal!r} is not one of {', '.join(ILLEGAL)}")
+        self.batch, self._rules = BatchedRbc(n, autoreset=True, **options), rules
+        self.seats = np.full(n, chess.WHITE, np.bool_)
+        self.over, self.forfeited = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        self._opponent: Opponent = rules.opponent or play_randomly
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Begin all games, and play up to the learner's first turn."""
+        self._rng = rng
+        self.batch.reset(int(rng.integers(2**63)))
+        self.over = np.zeros(self.batch.n, np.bool_)
+        self.forfeited = self.over.copy()
+        self._seat_learner(~self.over)
+        self._answer()
+
+    def step(self, actions: NDArray[Any]) -> NDArray[np.float64]:
+        """Take one action of the learner in each game, and play up to its next decision.
+
+        A game that was over begins anew instead.
+
+        :param actions: integers, (n,); see :mod:`gm_env.turns`.
+        :returns: the rewards, float64[n].
+        :raises gm_env.IllegalAction: a game does not allow its action, no game has changed, and ``illegal="raise"``;
+            or the opponent's action is illegal.
+        :raises TypeError: the actions are not integers.
+        :raises ValueError: their shape is wrong.
+        """
+        chosen, was_over = usable(actions, (self.batch.n,)), self.over
+        illegal = ~was_over & find_illegal(self.batch, chosen)
+        acting = ~was_over if self._rules.illegal == "raise" else ~was_over & ~illegal
+        act(self.batch, chosen, acting)
+        begin_anew(self.batch, was_over)
+        self._seat_learner(was_over)
+        self._answer()
+        self.forfeited, self.over = illegal, illegal | (self.batch.phases == OVER)
+        won = np.where(self.batch.winners == self.seats, 1.0, -1.0)
+        rewards = np.where(self.over & (self.batch.winners != NONE), won, 0.0)
+        return np.where(illegal, -1.0, rewards)
+
+    def observations(self) -> NDArray[Any]:
+        """Return what the learner was told, this turn or ever: a new array."""
+        if self._rules.observation == "turn":
+            return self.batch.observations(self.seats).copy()
+        return self.batch.information_states(self.seats).copy()
+
+    def masks(self) -> NDArray[np.int8]:
+        """Return the learner's action masks: a new int8[n, 4738]; a game that is over has the move's pass alone."""
+        masks = action_masks(self.batch)
+        masks[self.forfeited] = 0
+        masks[self.forfeited, PASS] = 1
+        return masks
+
+    def close(self) -> None:
+        """Close the opponent, if it can be closed."""
+        if (close := getattr(self._opponent, "close", None)) is not None:
+            close()
+
+    def _seat_learner(self, beginning: NDArray[np.bool_]) -> None:
+        games = np.flatnonzero(beginning)
+        if not games.size:
+            return
+        if self._rules.seat == "random":
+            self.seats[games] = self._rng.integers(2, size=games.size)
+        else:
+            self.seats[games] = self._rules.seat == "white"
+        if (begin := getattr(self._opponent, "begin", None)) is not None:
+            begin(games, 1 - self.seats[games].astype(np.int32))
+
+    def _answer(self) -> None:
+        """Let the opponent play its turn where it is to move."""
+        for phase in (TO_SENSE, TO_MOVE):
+            waiting = (self.batch.phases == phase) & (self.batch.colors != self.seats)
+            answer(self.batch, waiting, self._opponent, self._rng)

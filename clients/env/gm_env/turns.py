@@ -1,0 +1,102 @@
+"""One number for every action of a turn, the sense and the move, as learners with one set of actions need it.
+
+An action is a move by planes (0 to 4671), a move's pass (4672), or :data:`FIRST_SENSE` plus a sense: 4673 to 4736 for
+the squares, 4737 for a sense's pass. Like all numbers here they mean the board as the player sees it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gm_recon import History
+
+from .batch import BatchedRbc, IllegalAction
+from .kernels.layout import MOVES, OVER, PASS, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
+
+#: The number of the sense of square 0.
+FIRST_SENSE = MOVES
+#: How many actions there are: 4738.
+ACTIONS = MOVES + SENSES
+
+
+def action_masks(batch: BatchedRbc) -> NDArray[np.int8]:
+    """Return the actions that the side to move of each game may take: a new int8[n, ACTIONS] of 0 and 1.
+
+    A finished game ignores its actions; its mask has the move's pass alone, so that no mask is empty.
+    """
+    masks = np.empty((batch.n, ACTIONS), np.int8)
+    np.multiply(batch.masks(), (batch.phases == TO_MOVE)[:, None], out=masks[:, :MOVES], casting="unsafe")
+    masks[:, MOVES:] = (batch.phases == TO_SENSE)[:, None]
+    masks[batch.phases == OVER, PASS] = 1
+    return masks
+
+
+def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions") -> NDArray[np.int64]:
+    """Return actions as int64.
+
+    :param shape: what their shape must be.
+    :param name: what an error calls them.
+    :raises TypeError: they are not integers.
+    :raises ValueError: their shape is wrong.
+    """
+    actions = np.asarray(actions)
+    if actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64):
+        raise TypeError(f"{name}: their type is {actions.dtype}; use int64 or a smaller integer")
+    if actions.shape != shape:
+        raise ValueError(f"{name}: their shape is {actions.shape}; it must be {shape}")
+    return actions.astype(np.int64)
+
+
+def find_illegal(batch: BatchedRbc, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which games are in progress and do not allow their action: bool[n]."""
+    to_sense, to_move = batch.phases == TO_SENSE, batch.phases == TO_MOVE
+    senses = (actions >= FIRST_SENSE) & (actions < ACTIONS)
+    moves = (actions >= 0) & (actions < PASS)
+    plane, source = np.divmod(np.where(moves, actions, 0), 64)
+    bits = batch.legal[np.arange(batch.n), plane] >> source.astype(np.uint64) & np.uint64(1)
+    moves = (moves & bits.astype(np.bool_)) | (actions == PASS)
+    illegal: NDArray[np.bool_] = (to_sense & ~senses) | (to_move & ~moves)
+    return illegal
+
+
+def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_]) -> None:
+    """Take an action in each of these games: a sense where it is due, and else a move; none where the game is over.
+
+    :param actions: one for every game of the batch.
+    :param games: bool[n].
+    :raises IllegalAction: a game does not allow its action; no game has changed.
+    """
+    illegal = np.flatnonzero(games & find_illegal(batch, actions))
+    if illegal.size:
+        raise _illegal(batch, int(illegal[0]), int(actions[illegal[0]]))
+    to_sense, to_move = games & (batch.phases == TO_SENSE), games & (batch.phases == TO_MOVE)
+    if to_sense.any():
+        batch.sense(np.where(to_sense, actions - FIRST_SENSE, SKIP))
+    if to_move.any():
+        batch.move(np.where(to_move, actions, SKIP))
+
+
+def begin_anew(batch: BatchedRbc, games: NDArray[np.bool_]) -> None:
+    """Begin games anew, at once, from where they began; the batch must have ``autoreset``.
+
+    :param games: bool[n].
+    """
+    for game in np.flatnonzero(games & (batch.phases != OVER)).tolist():
+        batch.load(game, History(batch.history(game).start_fen))
+    over = games & (batch.phases == OVER)
+    if over.any():
+        batch.sense(np.where(over, SENSE_PASS, SKIP))
+        batch.move(np.where(over, PASS, SKIP))  # ends the turn in which a batch lets a new game rest
+
+
+def _illegal(batch: BatchedRbc, game: int, action: int) -> IllegalAction:
+    side = "White" if batch.colors[game] else "Black"
+    if batch.phases[game] == TO_SENSE:
+        due = f"to sense; a sense is a number from {FIRST_SENSE} to {ACTIONS - 1}"
+    else:
+        due = f"to move; the action mask has the legal moves, and {PASS} passes"
+    message = f"actions: game {game} does not allow {action}: {side} is {due}. No game has changed"
+    return IllegalAction(message, game, action)
