@@ -271,6 +271,8 @@ class Links:
                 await self._serve_role(serve, stream, greeting)
             finally:
                 self._incoming[daemon].discard(scope)
+                if not self._incoming[daemon]:
+                    del self._incoming[daemon]
 
     async def _serve_role(self, serve: ServeRole, stream: trio.abc.Stream, greeting: Greeting) -> None:
         if self._certificate is None or greeting.role == LINK:
