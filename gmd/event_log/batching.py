@@ -29,6 +29,7 @@ from .interface import (
     GameDamaged,
     GameQuery,
     LogFailed,
+    OutcomeInDoubt,
     Playing,
     Pruned,
     Ranked,
@@ -179,7 +180,10 @@ class BatchingLog:
 
     async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
         with scope:
-            await committer.run(self._committed)
+            try:
+                await committer.run(self._committed)
+            except Exception as bug:  # its answer will not come
+                self._break(bug)
 
     async def _try_to_write(self) -> None:
         """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
@@ -194,6 +198,8 @@ class BatchingLog:
 
     async def _finish(self) -> None:
         """Settle all appends, and accept no more."""
+        if self._bug is not None:
+            self._abandon()
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
@@ -202,6 +208,14 @@ class BatchingLog:
             self._closed = True
         if self._delivered:
             await self._thread.call(partial(write_batch, self.store, Batch([], list(self._delivered))))
+
+    def _abandon(self) -> None:
+        """Let nobody wait for appends after an unexpected error: they may not have been handed over to any writer."""
+        abandoned = [*self._writing.values(), *self._gathering.values()]
+        self._writing, self._gathering = {}, {}
+        for pending in abandoned:
+            why = "the event log failed, and it is not known whether the request was carried out"
+            pending.settle(OutcomeInDoubt(f"game {pending.game_id}: {why}; the daemon's log says more"))
 
     def _at_turn_end(self, idle: bool) -> None:
         """Hand over the gathered appends, unless more are likely to come: a fuller batch is cheaper for all in it.
@@ -243,7 +257,8 @@ class BatchingLog:
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
-            self._fail(settled.pop(game_id), error)
+            if (pending := settled.pop(game_id, None)) is not None:  # unless it was abandoned
+                self._fail(pending, error)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
         self._settling.settle(settled.values())
 

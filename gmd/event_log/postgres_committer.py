@@ -47,6 +47,7 @@ class PostgresCommitter:
         self.ready = trio.Event()
         self._store = store
         self._connection: psycopg.Connection[Any] | None = None
+        self._conversation = trio.CancelScope()  # with the server, over that connection
         self._prepared: dict[str, bytes] = {}
         self._batch: Batch | None = None
         self._is_preparing = False
@@ -54,19 +55,34 @@ class PostgresCommitter:
         self._has_unsent = trio.Event()
 
     def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
-        if self._connection is None or self._batch is not None or _has_ended(self._connection):
+        if self._connection is None or self._batch is not None:
+            return False
+        try:
+            if _has_ended(self._connection):
+                return False
+        except psycopg.Error:
+            self._give_up()
             return False
         try:
             batch = batch_of(appends, delivered, self._store.fence)
-        except (Missed, Fenced):
+        except (Missed, Fenced, ValueError, TypeError):  # the thread finds out which games fail
             return False
         self._batch = batch
         try:
             self._send()
         except psycopg.Error:  # nobody knows what the server has got
-            self._store.is_in_doubt, self._batch, self._connection = True, None, None
+            self._store.is_in_doubt, self._batch = True, None
+            self._give_up()
             return False
         return True
+
+    def _give_up(self) -> None:
+        """Use the connection no more, and have a new one opened.
+
+        libpq may have closed its socket, which wakes nobody who waits for that.
+        """
+        self._connection = None
+        trio.lowlevel.current_trio_token().run_sync_soon(self._conversation.cancel)
 
     async def run(self, answered: Callable[[bool], None]) -> None:
         while True:
@@ -94,7 +110,7 @@ class PostgresCommitter:
         lost: list[Exception] = []
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_sending, pgconn, lost)
-            self._connection = connection
+            self._connection, self._conversation = connection, nursery.cancel_scope
             self.ready.set()
             try:
                 while self._connection is not None:
@@ -103,6 +119,7 @@ class PostgresCommitter:
                     self._take_results(pgconn, answered)
             except (psycopg.Error, _Lost, OSError) as error:
                 lost.append(error)
+            self._connection = None  # the loop may hand over a batch before the other task has ended
             nursery.cancel_scope.cancel()
         raise lost[0] if lost else _Lost
 
@@ -153,7 +170,8 @@ class PostgresCommitter:
                 while pgconn.flush():
                     await trio.lowlevel.wait_writable(pgconn.socket)
             except psycopg.Error as error:
-                lost.append(error)  # then the socket is readable, too
+                lost.append(error)
+                self._give_up()
                 return
 
 
