@@ -23,13 +23,12 @@ from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .batch_writing import Batch, Result, failed, write_batch
+from .batch_writing import Batch, Result, failed, lost_by_failure, write_batch
 from .interface import (
     Deadline,
     GameDamaged,
     GameQuery,
     LogFailed,
-    OutcomeInDoubt,
     Playing,
     Pruned,
     Ranked,
@@ -175,6 +174,7 @@ class BatchingLog:
 
     def _break(self, bug: Exception) -> None:
         """End with an unexpected error, rather than run on without acknowledging anything."""
+        logger.error("the event log has failed: the server ends", reason=reason_of(bug))
         self._bug = bug
         self._changed.set()
 
@@ -198,8 +198,11 @@ class BatchingLog:
 
     async def _finish(self) -> None:
         """Settle all appends, and accept no more."""
-        if self._bug is not None:
-            self._abandon()
+        if self._bug is not None:  # nobody can say what is written, and some may never be
+            self._closed = True
+            for pending in [*self._writing.values(), *self._gathering.values()]:
+                pending.settle(lost_by_failure(pending.game_id))
+            return
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()
@@ -208,14 +211,6 @@ class BatchingLog:
             self._closed = True
         if self._delivered:
             await self._thread.call(partial(write_batch, self.store, Batch([], list(self._delivered))))
-
-    def _abandon(self) -> None:
-        """Let nobody wait for appends after an unexpected error: they may not have been handed over to any writer."""
-        abandoned = [*self._writing.values(), *self._gathering.values()]
-        self._writing, self._gathering = {}, {}
-        for pending in abandoned:
-            why = "the event log failed, and it is not known whether the request was carried out"
-            pending.settle(OutcomeInDoubt(f"game {pending.game_id}: {why}; the daemon's log says more"))
 
     def _at_turn_end(self, idle: bool) -> None:
         """Hand over the gathered appends, unless more are likely to come: a fuller batch is cheaper for all in it.
@@ -257,8 +252,7 @@ class BatchingLog:
         self._note(result.error, len(batch.appends), perf_counter() - handed_over)
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
-            if (pending := settled.pop(game_id, None)) is not None:  # unless it was abandoned
-                self._fail(pending, error)
+            self._fail(settled.pop(game_id), error)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
         self._settling.settle(settled.values())
 

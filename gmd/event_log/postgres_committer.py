@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from select import select
+from select import POLLIN, poll
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -47,10 +47,10 @@ class PostgresCommitter:
         self.ready = trio.Event()
         self._store = store
         self._connection: psycopg.Connection[Any] | None = None
-        self._conversation = trio.CancelScope()  # with the server, over that connection
         self._prepared: dict[str, bytes] = {}
         self._batch: Batch | None = None
         self._is_preparing = False
+        self._conversing: trio.CancelScope | None = None
         self._result: Any = None
         self._has_unsent = trio.Event()
 
@@ -58,10 +58,10 @@ class PostgresCommitter:
         if self._connection is None or self._batch is not None:
             return False
         try:
-            if _has_ended(self._connection):
+            if _has_news(self._connection):
                 return False
-        except psycopg.Error:
-            self._give_up()
+        except (psycopg.Error, OSError):
+            self._drop()
             return False
         try:
             batch = batch_of(appends, delivered, self._store.fence)
@@ -72,17 +72,15 @@ class PostgresCommitter:
             self._send()
         except psycopg.Error:  # nobody knows what the server has got
             self._store.is_in_doubt, self._batch = True, None
-            self._give_up()
+            self._drop()
             return False
         return True
 
-    def _give_up(self) -> None:
-        """Use the connection no more, and have a new one opened.
-
-        libpq may have closed its socket, which wakes nobody who waits for that.
-        """
+    def _drop(self) -> None:
+        """Connect anew. libpq may have closed the socket, of which nobody would be told who waits for it."""
         self._connection = None
-        trio.lowlevel.current_trio_token().run_sync_soon(self._conversation.cancel)
+        if self._conversing is not None:  # at a turn's end nothing may be woken at once
+            trio.lowlevel.current_trio_token().run_sync_soon(self._conversing.cancel)
 
     async def run(self, answered: Callable[[bool], None]) -> None:
         while True:
@@ -110,7 +108,7 @@ class PostgresCommitter:
         lost: list[Exception] = []
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_sending, pgconn, lost)
-            self._connection, self._conversation = connection, nursery.cancel_scope
+            self._connection, self._conversing = connection, nursery.cancel_scope
             self.ready.set()
             try:
                 while self._connection is not None:
@@ -119,7 +117,7 @@ class PostgresCommitter:
                     self._take_results(pgconn, answered)
             except (psycopg.Error, _Lost, OSError) as error:
                 lost.append(error)
-            self._connection = None  # the loop may hand over a batch before the other task has ended
+            self._connection = None  # a batch may come before the other task has ended
             nursery.cancel_scope.cancel()
         raise lost[0] if lost else _Lost
 
@@ -171,13 +169,18 @@ class PostgresCommitter:
                     await trio.lowlevel.wait_writable(pgconn.socket)
             except psycopg.Error as error:
                 lost.append(error)
-                self._give_up()
+                self._drop()
                 return
 
 
-def _has_ended(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether a server that has nothing to answer has said something: as a rule that it stops."""
-    return bool(select([connection.pgconn.socket], [], [], 0)[0])
+def _has_news(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether a server that has nothing to answer has said something: as a rule that it stops.
+
+    :raises psycopg.Error, OSError: the connection is closed at this end.
+    """
+    asked = poll()  # select takes no descriptor above 1,023
+    asked.register(connection.pgconn.socket, POLLIN)
+    return bool(asked.poll(0))
 
 
 def _is_written(batch: Batch, result: Any) -> bool:

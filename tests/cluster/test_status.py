@@ -33,10 +33,7 @@ def status_of(url: str) -> Json:
 
 
 async def test_status_shows_what_each_daemon_owns_and_forwards(daemons: Daemons) -> None:
-    one = daemons.start()
-    await daemons.until(one)
-    two = daemons.start()
-    await daemons.until(one, two)
+    one, two = await daemons.two()
     async with one.client() as first, two.client() as second:
         games = [(await first.new_game())["game_id"] for _ in range(3)]
         games += [(await second.new_game())["game_id"] for _ in range(2)]
