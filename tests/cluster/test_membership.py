@@ -234,15 +234,17 @@ async def test_short_restart_of_the_database_costs_no_lease() -> None:
 
 
 async def test_expelled_daemon_is_fenced_and_its_shards_are_taken_over(cluster_url: str) -> None:
-    async with joined(cluster_url) as one, joined(cluster_url, "two") as two:
-        await shared_out(one, two)
-        with pytest.raises(CannotExpel):  # only the lobby's owner may
-            await two.membership.expel([one.me])
-        await one.membership.expel([two.me])
-        with trio.fail_after(PATIENCE):
-            await two.membership.fenced.wait()
-        assert not one.membership.fenced.is_set()
-        await shared_out(one)
+    async with joined(cluster_url) as one:
+        await until(one, lambda: one.membership.is_mine(LOBBY))
+        async with joined(cluster_url, "two") as two:
+            await shared_out(one, two)
+            with pytest.raises(CannotExpel):  # only the lobby's owner may
+                await two.membership.expel([one.me])
+            await one.membership.expel([two.me])
+            with trio.fail_after(PATIENCE):
+                await two.membership.fenced.wait()
+            assert not one.membership.fenced.is_set()
+            await shared_out(one)
 
 
 async def test_joining_daemon_gets_no_shards_before_it_has_settled(cluster_url: str) -> None:
