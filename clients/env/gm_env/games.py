@@ -29,8 +29,9 @@ from .kernels.layout import (
 )
 from .positions import written
 
-#: Turns that the records have room for at first; they grow.
-FIRST_CAPACITY = 128
+#: Turns that the records have room for at first; they grow. An odd number of cache lines apart, games do not evict each
+#: other from a cache that finds its lines by the low bits of addresses.
+FIRST_CAPACITY = 100
 #: The limits of games without limits.
 _UNLIMITED = 2**31 - 1
 #: Rows of the information state where the games have no turn limit.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel, mirrored
+from .jit import kernel, lowest, mirrored
 from .layout import (
     CAPTURE_BIT,
     CASTLING,
@@ -112,13 +112,11 @@ _EVERYWHERE = U(0x0101010101010101)
 @kernel()
 def _draw(words: Words, game: int, plane: int, bits: np.uint64) -> None:
     """Write a bitboard as 64 bytes, where there are zeros: most ranks of most bitboards are empty."""
-    word = 8 * plane
     while bits:
-        rank = bits & U(255)
-        if rank:
-            words[game, word] = _SPREAD[rank]
-        bits >>= U(8)
-        word += 1
+        start = lowest(bits) & U(56)
+        rank = bits >> start & U(255)
+        words[game, U(8 * plane) + (start >> U(3))] = _SPREAD[rank]
+        bits ^= rank << start
 
 
 @kernel()
@@ -179,12 +177,12 @@ def _show_sense(planes: Words, square: int, cells: np.uint64) -> None:
     """Show a sense by the second word of its record."""
     planes[12] = window_bits(square)
     for piece in range(6):
-        found = ZERO
-        if square < SENSE_PASS:
-            for cell in range(9):
-                if int(cells >> U(4 * cell) & U(15)) == OPPONENT + piece + 1:
-                    found |= ONE << U(square + 8 * (cell // 3 - 1) + cell % 3 - 1)
-        planes[6 + piece] = found
+        planes[6 + piece] = ZERO
+    if square < SENSE_PASS:
+        for cell in range(9):
+            seen = int(cells >> U(4 * cell) & U(15))
+            if OPPONENT < seen < OFF_BOARD:
+                planes[seen - 1] |= ONE << U(square + 8 * (cell // 3 - 1) + cell % 3 - 1)
 
 
 @kernel()
