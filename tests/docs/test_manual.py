@@ -16,6 +16,7 @@ from tests.tools import require_tool
 ELSEWHERE = {
     "how-to/embed.md": "tests/embedding/test_readme_examples.py",
     "reference/env.md": "tests/env/test_reference.py",
+    "reference/env-interfaces.md": "tests/env/test_interfaces_page.py",
 }
 KEY = r"[\w-]{43}"
 

@@ -22,8 +22,8 @@ class LegalActions(spaces.Discrete):
         self._mask[PASS] = 1
 
     def show(self, mask: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on: int8[4738], copied."""
-        self._mask[:] = mask
+        """Let these be the legal actions from now on: int8[4738]."""
+        self._mask = mask
 
     def sample(self, mask: NDArray[Any] | None = None, probability: NDArray[Any] | None = None) -> Any:
         """Draw a legal action, or as a mask or probabilities say."""
@@ -42,8 +42,8 @@ class LegalActionsOfAll(spaces.MultiDiscrete):
         self._masks[:, PASS] = 1
 
     def show(self, masks: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on: int8[n, 4738], copied."""
-        self._masks[:] = masks
+        """Let these be the legal actions from now on: int8[n, 4738]."""
+        self._masks = masks
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
         """Draw a legal action for each game, or as masks or probabilities say."""

@@ -27,11 +27,12 @@ def action_masks(batch: BatchedRbc) -> NDArray[np.int8]:
 
     A finished game ignores its actions; its mask has the move's pass alone, so that no mask is empty.
     """
-    masks = np.empty((batch.n, ACTIONS), np.int8)
-    np.multiply(batch.masks(), (batch.phases == TO_MOVE)[:, None], out=masks[:, :MOVES], casting="unsafe")
+    masks = np.empty((batch.n, ACTIONS), np.uint8)
+    moves, to_move = batch.masks(), batch.phases == TO_MOVE
+    np.multiply(moves, to_move.astype(np.uint8)[:, None], out=masks[:, :MOVES])
     masks[:, MOVES:] = (batch.phases == TO_SENSE)[:, None]
     masks[batch.phases == OVER, PASS] = 1
-    return masks
+    return masks.view(np.int8)
 
 
 def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions") -> NDArray[np.int64]:
