@@ -38,7 +38,7 @@ def shown(batch: BatchedRbc, game: int, viewer: Color) -> object:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000), deadline=None)
+@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_renderings_masks_and_openspiels_tensors_do_not_leak(seed: int) -> None:
     assert first_difference(drawn(seed), shown) is None
@@ -85,7 +85,7 @@ def flat(shown: Any) -> list[bytes]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000), deadline=None)
+@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_vector_environment_does_not_leak(seed: int) -> None:
     pair = drawn(seed)
@@ -113,7 +113,7 @@ def test_vector_environment_does_not_leak(seed: int) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000), deadline=None)
+@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_pettingzoo_does_not_leak(seed: int) -> None:
     pair = drawn(seed)
