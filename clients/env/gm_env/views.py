@@ -88,7 +88,6 @@ class Views(Games):
         numbers = self._numbers[game : game + 1]
         observing.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), rows)
         limits = self.reversible_moves, self.max_turns
-        limits = self.reversible_moves, self.max_turns
         return information_string(self._start_fen(game), limits, viewer, numbers[0], rows[0])
 
     def board(self, game: int) -> chess.Board:
