@@ -9,6 +9,7 @@ from . import (
     costs,
     durable,
     embedding,
+    env,
     few,
     forwarding,
     histories,
@@ -60,6 +61,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "home": lambda options: home.measure(options.moves, options.rounds),
     "stretches": lambda options: stretches.measure(),
     "costs": lambda options: costs.measure(options.moves, options.rounds),
+    "env": lambda options: env.measure(options.rounds),
     "daemons": lambda options: many_daemons.measure(),
 }
 

@@ -23,8 +23,11 @@ class DaemonStatus(msgspec.Struct, frozen=True, kw_only=True):
     :ivar shards: how many shards of games it owns.
     :ivar lobby: whether it owns the lobby.
     :ivar live_games: the games in its shards that are not over.
-    :ivar requests: the requests of its clients since it joined; None if it has not said so yet, as the following.
-    :ivar forwarded: how many of them it has forwarded to others.
+    :ivar requests: the requests of its clients over the game port, and what it has answered over HTTP, since it joined;
+        None if it has not said so yet, as the following.
+    :ivar forwarded: how many requests over the game port it has forwarded to others.
+    :ivar http_requests: its clients' requests over HTTP for games and lists, which have an owner.
+    :ivar http_forwarded: how many of those others have answered.
     :ivar answered: how many of others' clients it has answered.
     :ivar notes_waiting: its notes to others that are not acknowledged yet: what they do not know yet.
     :ivar links_down: the game ports of daemons to which it has no connection.
@@ -45,6 +48,9 @@ class DaemonStatus(msgspec.Struct, frozen=True, kw_only=True):
     requests: int | None = None
     forwarded: int | None = None
     forwarded_share: float | None = None
+    http_requests: int | None = None
+    http_forwarded: int | None = None
+    http_forwarded_share: float | None = None
     answered: int | None = None
     notes_waiting: int | None = None
     links_down: list[str] | None = None
@@ -121,8 +127,15 @@ def _with(status: DaemonStatus, vitals: ClusterVitals | None) -> DaemonStatus:
         status,
         requests=vitals.requests,
         forwarded=vitals.forwarded,
-        forwarded_share=round(vitals.forwarded / vitals.requests, 3) if vitals.requests else 0.0,
+        forwarded_share=_share(vitals.forwarded, vitals.requests),
+        http_requests=vitals.http_requests,
+        http_forwarded=vitals.http_forwarded,
+        http_forwarded_share=_share(vitals.http_forwarded, vitals.http_requests),
         answered=sum(link.answered for link in vitals.links),
         notes_waiting=vitals.notes,
         links_down=[link.game for link in vitals.links if not link.connected],
     )
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0

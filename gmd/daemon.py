@@ -15,6 +15,7 @@ from gmd.arbiter import Arbiter
 from gmd.bots.opening import bot_door, bots_of, running_bots
 from gmd.budget import Budget
 from gmd.carried_error import CarriedError
+from gmd.cluster.operating import serve_operators
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.contests.book import Contests
 from gmd.contests.opening import MemoryContests, contests_beside
@@ -195,6 +196,8 @@ async def open_daemon(
             if member is not None:
                 member.router.attach(services)
             session_server, operators, doors = _doors_of(config, services, certificate, listeners, operator)
+            if member is not None and operators is not None:
+                serve_operators(member.links, operators)
             local = InProcessClient(services)
             async with (
                 opened_web(config, http_certificate, given, services, session_server, operators, local) as web,

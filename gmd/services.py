@@ -13,7 +13,7 @@ from gmd.arbiter import Arbiter
 from gmd.beliefs import Beliefs
 from gmd.cluster.directory import Directory
 from gmd.cluster.links import Links
-from gmd.cluster.vitals import ClusterVitals
+from gmd.cluster.vitals import ClusterVitals, HttpCounts
 from gmd.contests.book import Contests
 from gmd.contests.opening import MemoryContests
 from gmd.fair_scheduler import FairScheduler
@@ -36,12 +36,14 @@ class Cluster(Protocol):
     :ivar directory: who owns what.
     :ivar links: the connections to other daemons.
     :ivar pages_key: signs the cookies of visitors, at all daemons.
+    :ivar http_counts: of the HTTP side, which shows in the vitals.
     :ivar presence_known: returns when the lobby's owner knows who has sessions here; None where nobody needs to know.
     """
 
     directory: Directory
     links: Links
     pages_key: bytes
+    http_counts: HttpCounts
     presence_known: Callable[[], Awaitable[None]] | None
 
     async def answer(self, request: Request, session: Any, arrived: float, shows_presence: bool) -> Any:

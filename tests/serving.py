@@ -126,7 +126,6 @@ def reserved_port() -> Iterator[int]:
 def first_lines(process: subprocess.Popen[str]) -> list[str]:
     """Return the lines that a daemon prints as it starts, up to the line with a first command."""
     assert process.stdout is not None
-    assert process.stderr is not None
     lines: list[str] = []
     patience = Timer(START_SECONDS, process.kill)
     patience.start()
@@ -136,7 +135,8 @@ def first_lines(process: subprocess.Popen[str]) -> list[str]:
             break
     patience.cancel()
     if not lines or not lines[-1].startswith("Try: "):
-        raise AssertionError(f"gmd serve ended, having said {lines} and {process.stderr.read()}")
+        errors = "" if process.stderr is None else process.stderr.read()
+        raise AssertionError(f"gmd serve ended, having said {lines} {errors}")
     return lines
 
 

@@ -10,7 +10,9 @@ import socket
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -341,3 +343,18 @@ async def test_embedded_daemon_does_not_configure_structlog() -> None:
     async with memory_daemon() as daemon:
         await daemon.connect()
     assert structlog.get_config() == before
+
+
+def test_lines_of_several_threads_are_written_whole(tmp_path: Path) -> None:
+    threads, lines = 4, 2000
+    with (tmp_path / "log").open("w") as log_file, ThreadPoolExecutor(threads) as pool:
+        sink = Sink(log_file.fileno())
+
+        def write(name: int) -> None:
+            for number in range(lines):
+                sink.msg(f"{name} {number}")
+
+        for done in [pool.submit(write, name) for name in range(threads)]:
+            done.result()
+    written = Counter((tmp_path / "log").read_text().splitlines())
+    assert written == Counter(f"{name} {number}" for name in range(threads) for number in range(lines))

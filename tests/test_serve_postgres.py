@@ -18,6 +18,7 @@ from tests.helpers import Client
 from tests.helpers_proof import proof_size
 from tests.postgres import Postgres, own_postgres, require_postgres
 from tests.serving import SERVE, Served, environment, served
+from tests.tools import require_module
 
 #: Codes of replies while the database is away: not done, and not known to be done.
 AGAIN = ("moved", "internal")
@@ -107,6 +108,28 @@ class Load:
             while (history := await client.ask("history", game_id=game_id)).get("code") in AGAIN:
                 pass
             assert history["moves"] == [SHUFFLE[number % 4] for number in range(ply)]
+
+
+async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: Path) -> None:
+    url = server.new_database()
+    psycopg = require_module("psycopg")
+    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'gmd%' AND datname = current_database()"
+    counts = []
+    with (
+        served("--database", url, "--data", str(tmp_path)) as daemon,
+        psycopg.connect(url, autocommit=True) as operator,
+    ):
+        load = Load(daemon)
+        async with trio.open_nursery() as nursery, daemon.client() as client:
+            for _ in range(4):
+                nursery.start_soon(load.play)
+            for number in range(20):
+                await load.moves(20)
+                await client.ask("register", name=f"bot-{number}")
+                counts.append(operator.execute(count).fetchone()[0])
+            load.stop()
+        assert daemon.stop(signal.SIGTERM) == 0
+    assert 3 < max(counts) <= 10, counts
 
 
 @pytest.mark.proof

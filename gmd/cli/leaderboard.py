@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from .operator import PATIENCE_SECONDS, ask, daemon_options
+from .operator import PATIENCE_SECONDS, ask, directory_options
 from .progress import counted
 from .settings import Storage, Unusable, data_directory, read_settings, storage
 
@@ -27,7 +27,7 @@ Page = Callable[[int], dict[str, Any]]
 
 
 @click.command()
-@daemon_options
+@directory_options
 @click.option("--server", metavar="URL", help="Ask a daemon on another machine over HTTP: http://HOST:7180.")
 @click.option("--ca", metavar="FILE", help="With --server https://...: trust these certificates, not the system's.")
 @click.option("--recompute", is_flag=True, help="Compute it from the event log; needs no daemon.")

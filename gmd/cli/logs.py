@@ -9,6 +9,7 @@ import logging
 import os
 import select
 import sys
+import threading
 from typing import Any
 
 import msgspec
@@ -63,6 +64,7 @@ class Sink:
     """Writes lines to a descriptor without blocking or failing: a slow reader of the log must not hold up the games.
 
     A line that cannot be written at once is lost. The number of lost lines is logged once a line can be written again.
+    Threads may share it: the one that renews a lease logs, too.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -71,13 +73,16 @@ class Sink:
         self._poll.register(descriptor, select.POLLOUT)
         self._lost = 0
         self._torn = False
+        self._turn = threading.RLock()  # held for no longer than a write that does not block
 
     def msg(self, line: str) -> None:
         """Write a line, or drop it."""
-        if not self._write(line.encode(errors="backslashreplace") + b"\n"):
-            self._lost += 1
-        elif self._lost:
+        with self._turn:
+            if not self._write(line.encode(errors="backslashreplace") + b"\n"):
+                self._lost += 1
+                return
             lost, self._lost = self._lost, 0
+        if lost:
             structlog.get_logger(__name__).warning("lines of this log could not be written", lost=lost)
 
     debug = info = warning = error = critical = exception = msg

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 
-from .operator import ask, daemon_options
-from .settings import Unusable, data_directory
+from .operator import Asked, daemon_options
+from .settings import Unusable
 
 
 @click.command()
 @click.option("--here", is_flag=True, help="Only players who are present: with a session, or with a recent request.")
-@click.option("--database", metavar="URL", help="Read them from this PostgreSQL database; needs no daemon.")
 @daemon_options
-def players(here: bool, database: str | None, data: str | None, file: Path | None) -> None:
+def players(here: bool, daemon: Asked) -> None:
     """\b
     Example: gmd players --here
 
     List the registered players, newest first: id, time of registration, name.
+
+    With --database they are read from that, and no daemon is asked, but for --here.
     """
-    if database is not None and (here or data is not None):
-        raise click.UsageError("--database cannot be combined with --here or --data: those ask a running daemon")
-    rows = _rows(data_directory(data, file), here=here) if database is None else _stored(database)
-    for row in rows:
+    database = None if here or daemon.by_socket else daemon.config.database
+    for row in _rows(daemon, here=here) if database is None else _stored(database):
         marks = "".join(f"  ({word})" for word in ("password", "revoked", "here") if row[word])
         click.echo(f"{row['player']}  {row['created']}  {row['name']}{marks}")
 
@@ -51,10 +49,10 @@ def _stored(database: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rows(directory: str, *, here: bool) -> Iterator[dict[str, Any]]:
+def _rows(daemon: Asked, *, here: bool) -> Iterator[dict[str, Any]]:
     before, more = None, True
     while more:
-        page = ask(directory, {"kind": "players", "here": here, "before": before})
+        page = daemon.request({"kind": "players", "here": here, "before": before})
         yield from page["players"]
         before = page["before"]
         more = before is not None

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from .operator import ask, daemon_options, named, player_argument, show_key
-from .settings import data_directory
+from .operator import Asked, daemon_options, named, player_argument, show_key
 
 
 @click.command()
 @player_argument
 @daemon_options
-def rekey(player: str, data: str | None, file: Path | None) -> None:
+def rekey(player: str, daemon: Asked) -> None:
     """\b
     Example: gmd rekey my-bot
 
@@ -21,4 +18,4 @@ def rekey(player: str, data: str | None, file: Path | None) -> None:
 
     The old key is void at once, also in sessions that have authenticated with it. A revoked player is admitted again.
     """
-    show_key(ask(data_directory(data, file), {"kind": "rekey", **named(player)}))
+    show_key(daemon.request({"kind": "rekey", **named(player)}))

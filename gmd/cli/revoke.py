@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from .operator import ask, daemon_options, named, player_argument
-from .settings import data_directory
+from .operator import Asked, daemon_options, named, player_argument
 
 
 @click.command()
 @player_argument
 @daemon_options
-def revoke(player: str, data: str | None, file: Path | None) -> None:
+def revoke(player: str, daemon: Asked) -> None:
     """\b
     Example: gmd revoke my-bot
 
@@ -21,5 +18,5 @@ def revoke(player: str, data: str | None, file: Path | None) -> None:
 
     Its games go on: their clocks run, and its name stays taken. `gmd rekey` gives the player a new key.
     """
-    reply = ask(data_directory(data, file), {"kind": "revoke", **named(player)})
+    reply = daemon.request({"kind": "revoke", **named(player)})
     click.echo(f"{reply['name']} ({reply['player']}) no longer has a key.")

@@ -28,7 +28,8 @@ def status(data: str | None, database: str | None, file: Path | None, as_json: b
     Example: gmd status --database postgresql://gmd@db.example/gmd
 
     Show the daemons on a database: their addresses, versions and leases, the shards and the live games that each owns,
-    and who owns the lobby; how many requests each forwards to others; and the notes that others do not know yet.
+    and who owns the lobby; how many requests each forwards to others, over the game port and over HTTP; and the notes
+    that others do not know yet.
 
     With a data directory: the daemon that works there, and the live games.
 
@@ -83,7 +84,7 @@ def _show(found: ClusterStatus, name: str) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("daemon", "http", "version", "since", "lease"):
         table.add_column(heading)
-    for heading in ("shards", "live", "requests", "forwarded", "notes"):
+    for heading in ("shards", "live", "requests", "forwarded", "by http", "forwarded", "notes"):
         table.add_column(heading, justify="right")
     table.add_column("")
     for daemon in found.daemons:
@@ -92,11 +93,13 @@ def _show(found: ClusterStatus, name: str) -> None:
 
 
 def _row(daemon: DaemonStatus) -> list[str]:
-    share = "" if daemon.forwarded_share is None else f"{100 * daemon.forwarded_share:.0f} %"
+    shares = (daemon.forwarded_share, daemon.http_forwarded_share)
+    share, http_share = ("" if share is None else f"{100 * share:.0f} %" for share in shares)
     lease = f"{daemon.lease_seconds:.1f} s" if daemon.lease_seconds > 0 else "run out"
-    requests, notes = ("" if number is None else f"{number:,}" for number in (daemon.requests, daemon.notes_waiting))
+    numbers = (daemon.requests, daemon.http_requests, daemon.notes_waiting)
+    requests, by_http, notes = ("" if number is None else f"{number:,}" for number in numbers)
     where = [daemon.game, daemon.http or "", daemon.version, daemon.since, lease, str(daemon.shards)]
-    return [*where, f"{daemon.live_games:,}", requests, share, notes, _remarks(daemon)]
+    return [*where, f"{daemon.live_games:,}", requests, share, by_http, http_share, notes, _remarks(daemon)]
 
 
 def _remarks(daemon: DaemonStatus) -> str:

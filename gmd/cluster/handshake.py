@@ -33,6 +33,20 @@ class HandshakeRefused(Exception):
     """An error: the other side is no daemon of this cluster, or is another one than was meant."""
 
 
+class OtherVersion(HandshakeRefused):
+    """A refusal of a daemon that speaks another version of the links. It has not proved who it is.
+
+    :ivar daemon: the id that it gives.
+    """
+
+    def __init__(self, daemon: int, version: int) -> None:
+        super().__init__(
+            f"it speaks version {version} of the links, and this daemon version {LINK_VERSION}: requests between the "
+            "two fail as moved; run the same version of gmd at all daemons"
+        )
+        self.daemon = daemon
+
+
 async def greet(stream: trio.abc.Stream, secret: bytes, me: int, to: int, role: str = LINK) -> None:
     """Do the handshake on a connection to a daemon.
 
@@ -62,7 +76,7 @@ async def take_greeting(stream: trio.abc.Stream, secret: bytes, me: int) -> Gree
     with trio.move_on_after(HANDSHAKE_SECONDS):
         greeting = await _receive(stream, Greeting)
         if greeting.version != LINK_VERSION:
-            raise HandshakeRefused(f"it speaks version {greeting.version} of the links, not {LINK_VERSION}")
+            raise OtherVersion(greeting.daemon, greeting.version)
         if greeting.to != me:
             raise HandshakeRefused(f"it wants daemon {greeting.to}, and this one is {me}")
         mine, theirs = secrets.token_bytes(NONCE_BYTES), _checked(greeting.nonce)

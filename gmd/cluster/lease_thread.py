@@ -1,6 +1,7 @@
-"""The thread that renews a daemon's lease, and makes its changes of the map in between.
+"""The thread that renews a daemon's lease, and looks at the map.
 
-It is not the thread that writes games: a renewal must not wait behind commits, nor for a busy event loop.
+It does nothing else: a renewal must not wait behind commits of games, nor behind changes of the map, nor for a busy
+event loop.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NoReturn, TypeVar
 
 import psycopg
 import trio
@@ -23,8 +23,6 @@ from .leases import LEASE_SECONDS, Fenced, Leases
 from .shard_map import ShardMap
 
 logger = get_logger(__name__)
-
-_T = TypeVar("_T")
 
 #: Seconds between two renewals; and between two attempts while they fail.
 RENEW_SECONDS = 0.5
@@ -57,8 +55,8 @@ class LeaseThread:
         resumed: Callable[[], None],
     ) -> None:
         """:param resumed: called in the event loop when a lease that had run out is renewed, just before it is valid.
-        :param seen: called in the event loop with the map, after each renewal and each change.
-        :param fenced: called in the event loop once the lease has run out; nothing is seen or changed after that.
+        :param seen: called in the event loop with the map, after each renewal and each :meth:`look`.
+        :param fenced: called in the event loop once the lease has run out; nothing is seen after that.
         """
         self.valid_until = -inf
         self.steady_since = -inf
@@ -68,7 +66,7 @@ class LeaseThread:
         self._thread = Thread(target=self._run, name="gmd lease", daemon=True)
         self._is_failing = False
         self._due = 0.0  # when to renew next
-        self._waiting: set[trio.Event] = set()  # those of the changes under way
+        self._waiting: set[trio.Event] = set()  # those of the looks under way
         self._ended = False
 
     def start(self, joined: float) -> None:
@@ -90,41 +88,37 @@ class LeaseThread:
         """Renew the lease and look at the map now."""
         self._work.put(self._hurry)
 
-    async def change(self, change: Callable[[], _T]) -> _T:
-        """Make a change in the database, and look at the map; return the change's result once the map is seen.
+    async def look(self) -> None:
+        """Look at the map now; return once it is seen.
 
         :raises psycopg.Error: the database failed.
-        :raises Fenced: the lease has run out.
+        :raises Fenced: the lease is renewed no more.
         """
         if self._ended:
             raise Fenced("the lease is renewed no more")
         finished = trio.Event()
-        results: list[Callable[[], _T]] = []
+        results: list[psycopg.Error | None] = []
 
-        def note(result: Callable[[], _T]) -> None:
-            results.append(result)
+        def note(error: psycopg.Error | None) -> None:
+            results.append(error)
             finished.set()
 
-        def make() -> None:
+        def look() -> None:
             try:
-                result = change()
                 self._post(partial(self._seen, self._leases.look()))
-                self._post(partial(note, lambda: result))
+                self._post(partial(note, None))
             except psycopg.Error as error:
                 self._leases.close()
-                self._post(partial(note, partial(_raise, error)))
-            except Exception as error:  # Fenced; any other ends the thread
-                self._post(partial(note, partial(_raise, error)))
-                if not isinstance(error, Fenced):
-                    raise
+                self._post(partial(note, error))
 
         self._waiting.add(finished)
-        self._work.put(make)
+        self._work.put(look)
         await finished.wait()
         self._waiting.discard(finished)
         if not results:
             raise Fenced("the lease is renewed no more")
-        return results[0]()
+        if results[0] is not None:
+            raise results[0]
 
     def _run(self) -> None:
         try:
@@ -185,7 +179,7 @@ class LeaseThread:
         self.valid_until = until
 
     def _end(self) -> None:
-        """Let nobody wait for changes that will not be made."""
+        """Let nobody wait for a look that will not be taken."""
         self._ended = True
         for finished in self._waiting:
             finished.set()
@@ -200,7 +194,3 @@ class LeaseThread:
 
     def _post(self, call: Callable[[], None]) -> None:
         self._token.run_sync_soon(call)
-
-
-def _raise(error: Exception) -> NoReturn:
-    raise error

@@ -19,7 +19,7 @@ from .answering import Answerer, Handlers, Incoming, TakeAsk
 from .calling import Caller, LinkLost
 from .directory import Directory
 from .forwarding import Forward
-from .handshake import HandshakeRefused, greet, take_greeting
+from .handshake import HandshakeRefused, OtherVersion, greet, take_greeting
 from .link_messages import LINK, Greeting, LinkMessage
 from .link_tls import Contexts, Passage, tls_refusal, under_tls
 from .unproved import Unproved
@@ -64,6 +64,9 @@ class Links:
         #: The connections that have come in from each daemon; and the dead daemons, whose ids nobody gets again.
         self._incoming: defaultdict[int, set[trio.CancelScope]] = defaultdict(set)
         self._dead: set[int] = set()
+        #: The reason last logged for which there is no link to a daemon, and none from it.
+        self._refused_by: dict[int, str] = {}
+        self._refused: dict[int, str] = {}
         self._roles: dict[str, ServeRole] = {LINK: self._answer_link}
         self._unproved = Unproved()
         #: The connection that each daemon's asks come on, and an event for its end.
@@ -258,6 +261,7 @@ class Links:
             return
         stream, greeting = greeted
         serve, daemon = self._roles.get(greeting.role), greeting.daemon
+        self._refused.pop(daemon, None)
         if serve is None or daemon in self._dead:
             logger.warning("a connection between daemons is refused", role=greeting.role, daemon=daemon)
             return
@@ -267,6 +271,8 @@ class Links:
                 await self._serve_role(serve, stream, greeting)
             finally:
                 self._incoming[daemon].discard(scope)
+                if not self._incoming[daemon]:
+                    del self._incoming[daemon]
 
     async def _serve_role(self, serve: ServeRole, stream: trio.abc.Stream, greeting: Greeting) -> None:
         if self._certificate is None or greeting.role == LINK:
@@ -301,6 +307,10 @@ class Links:
                 if self._certificate is not None:
                     stream = await under_tls(stream, self._certificate.server, server_side=True)
                 return stream, await take_greeting(stream, self._secret, self._directory.me)
+            except OtherVersion as other:
+                if self._directory.peers().get(other.daemon) is None or _is_new(self._refused, other.daemon, other):
+                    logger.warning("no link from a daemon", daemon=other.daemon, reason=str(other))
+                return None
             except HandshakeRefused as refused:
                 logger.warning("a connection to the port for links is refused", reason=str(refused))
                 return None
@@ -313,6 +323,8 @@ class Links:
                 self._callers.pop(daemon).leave()
                 self._noted.pop(daemon, None)
                 self._handlers.counts.pop(daemon, None)
+                self._refused_by.pop(daemon, None)
+                self._refused.pop(daemon, None)
                 self._dead.add(daemon)
                 for scope in self._incoming.pop(daemon, ()):
                     scope.cancel()
@@ -330,16 +342,15 @@ class Links:
         """Keep a link connected until its daemon is gone."""
         with trio.CancelScope() as scope:
             caller.on_gone = scope.cancel
-            said = ""
             while not caller.is_gone:
                 try:
                     await self._connect_once(caller)
                 except (OSError, trio.BrokenResourceError, trio.ClosedResourceError) as error:
                     logger.debug("no link to a daemon", daemon=caller.daemon, reason=str(error))
                 except HandshakeRefused as refused:
-                    if str(refused) != said:  # once, and not with each attempt
-                        said = str(refused)
-                        logger.warning("no link to a daemon", daemon=caller.daemon, reason=said)
+                    if _is_new(self._refused_by, caller.daemon, refused):
+                        reason = f"{refused}; its log may say more"
+                        logger.warning("no link to a daemon", daemon=caller.daemon, reason=reason)
                     await trio.sleep(REFUSED_SECONDS)
                 await trio.sleep(RECONNECT_SECONDS)
 
@@ -347,9 +358,19 @@ class Links:
         stream = await self._dial(caller.daemon)
         try:
             await self._greet(stream, caller.daemon)
+            self._refused_by.pop(caller.daemon, None)
             await caller.run(stream)
         finally:
             await trio.aclose_forcefully(stream)
+
+
+def _is_new(said: dict[int, str], daemon: int, refused: HandshakeRefused) -> bool:
+    """Note a refusal; return whether it is to be logged: once for each daemon, and not with each attempt."""
+    reason = str(refused)
+    if said.get(daemon) == reason:
+        return False
+    said[daemon] = reason
+    return True
 
 
 @asynccontextmanager

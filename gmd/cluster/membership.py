@@ -13,6 +13,7 @@ from gm_protocol.errors import GmError, Moved
 from gmd import loop_time
 from gmd.logger import get_logger
 
+from .changes import Changes
 from .directory import CannotExpel, Peer
 from .lease_thread import LeaseThread, uptime
 from .leases import CHANNEL, LEASE_SECONDS, Fenced, Leases, new_daemon_id
@@ -68,8 +69,10 @@ class Membership:
         self.fenced = trio.Event()
         self._map_of_peers, self._peers = self.map, dict[int, Peer]()
         self._url = url
+        self._renewals = Leases(url, self.me)
+        self._thread = LeaseThread(self._renewals, self._take_in, self._fence, self._resume)
         self._leases = Leases(url, self.me)
-        self._thread = LeaseThread(self._leases, self._take_in, self._fence, self._resume)
+        self._changes = Changes(self._leases, self._thread)
         #: The epochs of the shards that this daemon owns; a new mapping for each change.
         self._held: dict[int, int] = {}
         #: Those of them that it serves, and those that it is handing over.
@@ -126,7 +129,7 @@ class Membership:
 
     def show(self, vitals: str) -> None:
         """Store what this daemon says of itself with the next renewal of its lease, for operators."""
-        self._leases.vitals = vitals
+        self._renewals.vitals = vitals
 
     def ready(self) -> Collection[int]:
         """Return the shards that this daemon serves while its lease is valid."""
@@ -194,19 +197,19 @@ class Membership:
         :raises psycopg.Error: the database failed.
         :raises Fenced: this daemon is no member any more.
         """
-        await self._thread.change(self._leases.settle)
+        await self._changes.make(self._leases.settle)
 
     async def expel(self, daemons: Collection[int]) -> None:
         """Let daemons renew their leases no more; see :class:`~gmd.cluster.directory.Directory`."""
         try:
-            await self._thread.change(partial(self._leases.expel, daemons))
+            await self._changes.make(partial(self._leases.expel, daemons))
         except (psycopg.Error, Fenced) as error:
             raise CannotExpel(str(error).strip()) from error
 
     async def drain(self) -> None:
         """Hand all shards over to the other daemons, if there are any; :meth:`run` must be running."""
         try:
-            await self._thread.change(self._leases.drain)
+            await self._changes.make(self._leases.drain)
             while self._held and self.map.staying and not self.fenced.is_set():
                 await self._changed.wait()
         except (psycopg.Error, Fenced) as error:
@@ -217,15 +220,16 @@ class Membership:
         self._end()
         with trio.CancelScope(shield=True):
             try:
-                await self._thread.change(self._leases.leave)
-            except (psycopg.Error, Fenced) as error:
+                await self._changes.make_unseen(self._leases.leave)
+            except psycopg.Error as error:
                 logger.warning("could not leave the cluster; the lease runs out", reason=str(error).strip())
-            await self._thread.stop()
+            await self.stop()
 
     async def stop(self) -> None:
         """Renew the lease no more, so that it runs out; :meth:`leave` is better."""
         self._end()
         await self._thread.stop()
+        await self._changes.close()
 
     # --- Outages --------------------------------------------------------------------------------------------------
 
@@ -314,14 +318,14 @@ class Membership:
 
     async def _step(self, handler: ShardHandler) -> None:
         if self._leaving:  # handing them over has failed, or nobody knows whether it has
-            await self._thread.change(lambda: None)
+            await self._thread.look()
             self._leaving.clear()
-        if (dead := self._dead()) and (freed := await self._thread.change(partial(self._leases.take_over, dead))):
+        if (dead := self._dead()) and (freed := await self._changes.make(partial(self._leases.take_over, dead))):
             logger.warning("took over from a daemon whose lease has run out", shards=len(freed))
         if not self.map.staying and self.me in self.map.members and self.map.members[self.me].joining:
             await self.settle()  # there is nobody who could reach it
         if take := self.map.plan(self.me).take:
-            await self._thread.change(partial(self._leases.take, take))
+            await self._changes.make(partial(self._leases.take, take))
         await self._gain(handler)
         if give := self._to_give():
             await self._give(give, handler)
@@ -359,7 +363,7 @@ class Membership:
 
     async def _give(self, give: Mapping[int, int], handler: ShardHandler) -> None:
         """Hand shards over."""
-        await self._thread.change(partial(self._leases.want, give))
+        await self._changes.make(partial(self._leases.want, give))
         self._ready -= give.keys()
         self._leaving |= give.keys()
         self._note_change()
@@ -369,4 +373,4 @@ class Membership:
             logger.exception("shards cannot be handed over")
             self._fence()  # memory may still have something of them
             return
-        await self._thread.change(partial(self._leases.hand_over, give))
+        await self._changes.make(partial(self._leases.hand_over, give))

@@ -41,7 +41,7 @@ from .sender import Sender, Unreachable
 from .shards import LOBBY, SHARDS, shard_of
 from .tenure import NotMine
 from .undone import Undone, Unshown, no_owner, subject, unanswered, unknown
-from .vitals import ClusterVitals
+from .vitals import ClusterVitals, HttpCounts
 
 #: Seconds for which a request is tried again while its game has no owner, or moves; and between two attempts, if
 #: nothing is known to have changed.
@@ -64,6 +64,7 @@ class Router:
         :param gives_home: whether clients learn where the owner of a game is.
         """
         self.pages_key = pages_key
+        self.http_counts = HttpCounts()
         self.directory = directory
         self.links = links
         self.sender = Sender(directory, links, gives_home=gives_home)
@@ -105,7 +106,16 @@ class Router:
         lobby = LOBBY in ready
         requests = 0 if counts is None else sum(counts.answered.values()) + sum(counts.refused.values())
         seconds = round(self.directory.lease_seconds, 3)
-        return ClusterVitals(self.directory.me, len(ready) - lobby, lobby, seconds, requests, self.links.vitals())
+        return ClusterVitals(
+            self.directory.me,
+            len(ready) - lobby,
+            lobby,
+            seconds,
+            requests,
+            self.links.vitals(),
+            self.http_counts.requests,
+            self.http_counts.forwarded,
+        )
 
     # --- Answering ----------------------------------------------------------------------------------------------------
 

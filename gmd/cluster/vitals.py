@@ -24,13 +24,27 @@ class LinkVitals(msgspec.Struct, frozen=True):
     notes: int
 
 
+class HttpCounts:
+    """What the HTTP side of a daemon counts of its clients' requests for games and for what the lobby's owner answers.
+
+    :ivar requests: all of them; a stream of events is one.
+    :ivar forwarded: those that another daemon has answered.
+    """
+
+    __slots__ = ("forwarded", "requests")
+
+    def __init__(self) -> None:
+        self.requests = self.forwarded = 0
+
+
 class ClusterVitals(msgspec.Struct, frozen=True):
     """A daemon among the others. Counts begin when it joins.
 
     :ivar shards: how many shards of games it serves.
     :ivar lobby: whether it serves the lobby.
     :ivar lease_seconds: the rest of its lease, as far as it knows; 0 once that has run out.
-    :ivar requests: the requests of its clients.
+    :ivar requests: the requests of its clients over the game port, and what it answers over HTTP.
+    :ivar http_requests, http_forwarded: see :class:`HttpCounts`.
     """
 
     daemon: int
@@ -39,10 +53,12 @@ class ClusterVitals(msgspec.Struct, frozen=True):
     lease_seconds: float
     requests: int
     links: tuple[LinkVitals, ...] = ()
+    http_requests: int = 0
+    http_forwarded: int = 0
 
     @property
     def forwarded(self) -> int:
-        """The requests that were forwarded to other daemons."""
+        """The requests over the game port that were forwarded to other daemons."""
         return sum(link.forwarded for link in self.links)
 
     @property

@@ -54,6 +54,14 @@ def failed(what: str, game_id: int | None, why: Exception) -> LogFailed:
     return LogFailed(f"{game}the event log cannot be {what}; nothing was done")
 
 
+def lost_by_failure(game_id: int) -> OutcomeInDoubt:
+    """Return the error of an append that was under way when the event log failed."""
+    return OutcomeInDoubt(
+        f"game {game_id}: the server failed, and it is not known whether the request was carried out: look at the "
+        "game, or send the request again with the same ply or token"
+    )
+
+
 def _conflict(append: GameAppend, conflicts: Conflicts) -> GmError | None:
     if (actual := conflicts.actual.get(append.game_id)) is not None:
         return SequenceConflict(append.game_id, append.expected, actual)

@@ -23,7 +23,7 @@ from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
-from .batch_writing import Batch, Result, failed, write_batch
+from .batch_writing import Batch, Result, failed, lost_by_failure, write_batch
 from .interface import (
     Deadline,
     GameDamaged,
@@ -174,12 +174,16 @@ class BatchingLog:
 
     def _break(self, bug: Exception) -> None:
         """End with an unexpected error, rather than run on without acknowledging anything."""
+        logger.error("the event log has failed: the server ends", reason=reason_of(bug))
         self._bug = bug
         self._changed.set()
 
     async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
         with scope:
-            await committer.run(self._committed)
+            try:
+                await committer.run(self._committed)
+            except Exception as bug:  # its answer will not come
+                self._break(bug)
 
     async def _try_to_write(self) -> None:
         """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
@@ -194,6 +198,11 @@ class BatchingLog:
 
     async def _finish(self) -> None:
         """Settle all appends, and accept no more."""
+        if self._bug is not None:  # nobody can say what is written, and some may never be
+            self._closed = True
+            for pending in [*self._writing.values(), *self._gathering.values()]:
+                pending.settle(lost_by_failure(pending.game_id))
+            return
         while self._gathering or self._writing:
             self._hand_over()
             await next(iter(self._writing.values())).settled()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from select import select
+from select import POLLIN, poll
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -50,23 +50,37 @@ class PostgresCommitter:
         self._prepared: dict[str, bytes] = {}
         self._batch: Batch | None = None
         self._is_preparing = False
+        self._conversing: trio.CancelScope | None = None
         self._result: Any = None
         self._has_unsent = trio.Event()
 
     def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
-        if self._connection is None or self._batch is not None or _has_ended(self._connection):
+        if self._connection is None or self._batch is not None:
+            return False
+        try:
+            if _has_news(self._connection):
+                return False
+        except (psycopg.Error, OSError):
+            self._drop()
             return False
         try:
             batch = batch_of(appends, delivered, self._store.fence)
-        except (Missed, Fenced):
+        except (Missed, Fenced, ValueError, TypeError):  # the thread finds out which games fail
             return False
         self._batch = batch
         try:
             self._send()
         except psycopg.Error:  # nobody knows what the server has got
-            self._store.is_in_doubt, self._batch, self._connection = True, None, None
+            self._store.is_in_doubt, self._batch = True, None
+            self._drop()
             return False
         return True
+
+    def _drop(self) -> None:
+        """Connect anew. libpq may have closed the socket, of which nobody would be told who waits for it."""
+        self._connection = None
+        if self._conversing is not None:  # at a turn's end nothing may be woken at once
+            trio.lowlevel.current_trio_token().run_sync_soon(self._conversing.cancel)
 
     async def run(self, answered: Callable[[bool], None]) -> None:
         while True:
@@ -94,7 +108,7 @@ class PostgresCommitter:
         lost: list[Exception] = []
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_sending, pgconn, lost)
-            self._connection = connection
+            self._connection, self._conversing = connection, nursery.cancel_scope
             self.ready.set()
             try:
                 while self._connection is not None:
@@ -103,6 +117,7 @@ class PostgresCommitter:
                     self._take_results(pgconn, answered)
             except (psycopg.Error, _Lost, OSError) as error:
                 lost.append(error)
+            self._connection = None  # a batch may come before the other task has ended
             nursery.cancel_scope.cancel()
         raise lost[0] if lost else _Lost
 
@@ -153,13 +168,19 @@ class PostgresCommitter:
                 while pgconn.flush():
                     await trio.lowlevel.wait_writable(pgconn.socket)
             except psycopg.Error as error:
-                lost.append(error)  # then the socket is readable, too
+                lost.append(error)
+                self._drop()
                 return
 
 
-def _has_ended(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether a server that has nothing to answer has said something: as a rule that it stops."""
-    return bool(select([connection.pgconn.socket], [], [], 0)[0])
+def _has_news(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether a server that has nothing to answer has said something: as a rule that it stops.
+
+    :raises psycopg.Error, OSError: the connection is closed at this end.
+    """
+    asked = poll()  # select takes no descriptor above 1,023
+    asked.register(connection.pgconn.socket, POLLIN)
+    return bool(asked.poll(0))
 
 
 def _is_written(batch: Batch, result: Any) -> bool:

@@ -106,7 +106,10 @@ def check_server(engine: Engine, *, allow_unsafe: bool = False) -> None:
         if (encoding := _setting(connection, "server_encoding")) != "UTF8":
             raise DataError(f"{name} has the encoding {encoding}; create it with ENCODING 'UTF8' TEMPLATE template0")
         if connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar():
-            raise DataError(f"{name} is a standby, which takes no writes; name the primary, or all of them as hosts")
+            raise DataError(
+                f"{name} is a standby, which takes no writes; name the primary, or all servers as "
+                "host=ONE,TWO&target_session_attrs=read-write"
+            )
         off = [setting for setting in DURABLE if _setting(connection, setting) == "off"]
         if off and not allow_unsafe:
             raise DataError(

@@ -19,9 +19,19 @@ def cluster_metrics(vitals: ClusterVitals) -> Iterator[Metric]:
         "Rest of this daemon's lease; it is renewed every half second.",
         vitals.lease_seconds,
     )
+    yield CounterMetricFamily(
+        "gmd_cluster_http_requests",
+        "Requests over HTTP for games and lists, which have an owner.",
+        vitals.http_requests,
+    )
+    yield CounterMetricFamily(
+        "gmd_cluster_http_forwarded", "Those of them that other daemons have answered.", vitals.http_forwarded
+    )
     labels = ("daemon",)
     up = GaugeMetricFamily("gmd_link_up", "Whether there is a connection to another daemon: 1 or 0.", labels=labels)
-    forwarded = CounterMetricFamily("gmd_link_forwarded", "Requests forwarded to another daemon.", labels=labels)
+    forwarded = CounterMetricFamily(
+        "gmd_link_forwarded", "Requests of game sessions forwarded to another daemon.", labels=labels
+    )
     answered = CounterMetricFamily(
         "gmd_link_answered", "Requests of another daemon's clients that this one has answered.", labels=labels
     )

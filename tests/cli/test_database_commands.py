@@ -61,7 +61,7 @@ def test_damage_is_found_in_a_database(games: Path) -> None:
     [
         (("check", "--repair"), "--repair is for SQLite's file; restore a damaged database from a backup"),
         (("export", "--data", "games"), "--data and --database name two places; leave one of them out"),
-        (("players", "--here"), "--database cannot be combined with --here or --data: those ask a running daemon"),
+        (("players", "--data", "games"), "--data and --database name two daemons; leave one of them out"),
         (("leaderboard",), "--database needs --recompute; a running daemon is found by its --data"),
     ],
 )

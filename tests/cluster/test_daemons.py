@@ -42,6 +42,14 @@ class Daemons:
             served("--database", self.url, "--data", str(data), "--link-port", "0", *flags)
         )
 
+    async def two(self, *flags: str) -> tuple[Served, Served]:
+        """Start two daemons one after the other; return when each has its share. The first has the lobby."""
+        one = self.start(*flags)
+        await self.until(one)
+        two = self.start(*flags)
+        await self.until(one, two)
+        return one, two
+
     def owners(self) -> dict[int, int | None]:
         """Return the game port of the owner of each shard."""
         with psycopg.connect(self.url) as connection:
@@ -98,10 +106,7 @@ async def ask_until_done(client: Client, kind: str, **fields: object) -> Json:
 
 
 async def test_any_client_plays_any_game_at_any_daemon(daemons: Daemons) -> None:
-    one = daemons.start()
-    await daemons.until(one)
-    two = daemons.start()
-    await daemons.until(one, two)
+    one, two = await daemons.two()
     async with one.client() as first, two.client() as second:
         games = [(await first.new_game())["game_id"] for _ in range(2)]
         games += [(await second.new_game())["game_id"] for _ in range(2)]
@@ -119,10 +124,7 @@ async def test_any_client_plays_any_game_at_any_daemon(daemons: Daemons) -> None
 
 
 async def test_stopped_daemon_is_taken_over_and_wakes_up_fenced(daemons: Daemons) -> None:
-    one = daemons.start()
-    await daemons.until(one)
-    two = daemons.start()
-    await daemons.until(one, two)
+    one, two = await daemons.two()
     async with one.client() as first, two.client() as second:
         games = [(await first.new_game())["game_id"] for _ in range(4)]
         for game_id in games:

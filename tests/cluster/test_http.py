@@ -390,3 +390,22 @@ async def test_an_invitation_to_a_game_that_the_lobby_does_not_own_is_accepted_a
         for what in ("", "/finish"):
             answer = await client.post(f"/api/invitations/{game_id}{what}", auth=("bob", bob["key"]))
             assert answer.status_code == 200, answer.text
+
+
+async def test_game_made_by_hand_is_taken_up_by_its_makers_program_after_it_has_moved() -> None:
+    async with http_cluster(3, start_timeout=0.2) as cluster, client_of(cluster[1]) as client:
+        ann, bob = [await cluster[0].ask_as_operator("register", name=name) for name in ("ann", "bob")]
+        for name, account in (("ann", ann), ("bob", bob)):
+            assert (await client.post("/api/users/me", auth=(name, account["key"]))).status_code == 200
+        auth = ("ann", ann["key"])
+        made = await client.post("/api/invitations/", json={"opponent": "bob", "color": True}, auth=auth)
+        game_id = made.json()["game_id"]
+        await hand_over(cluster, game_id, cluster[2])
+        with trio.fail_after(PATIENCE_SECONDS):
+            while (await client.get("/api/invitations/", auth=auth)).json() == {"invitations": []}:
+                pass
+        answer = await client.post(f"/api/invitations/{game_id}", auth=auth)
+        assert answer.status_code == 200, answer.text
+        async with client_of(cluster[0]) as other:  # another program of the player
+            answer = await other.post(f"/api/invitations/{game_id}", auth=auth)
+            assert answer.status_code == 401, answer.text

@@ -55,10 +55,7 @@ async def opened() -> AsyncIterator[Opened]:
 
 async def test_visitors_play_on_at_the_other_daemon_when_theirs_is_killed(daemons: Daemons) -> None:  # noqa: F811
     async with opened() as clients:
-        one = daemons.start(*FLAGS)
-        await daemons.until(one)
-        two = daemons.start(*FLAGS)
-        await daemons.until(one, two)
+        one, two = await daemons.two(*FLAGS)
         white, black = await clients.browser(one), await clients.browser(two)
         form = play_form(await white.get("/"), "standard")
         path = (await white.submit(form, opponent="link", variant="standard", color="white")).path
@@ -89,10 +86,7 @@ async def test_visitors_play_on_at_the_other_daemon_when_theirs_is_killed(daemon
 
 async def test_visitors_see_no_refusal_while_a_daemon_hands_over_and_stops(daemons: Daemons) -> None:  # noqa: F811
     async with opened() as clients:
-        one = daemons.start(*FLAGS)
-        await daemons.until(one)
-        two = daemons.start(*FLAGS)
-        await daemons.until(one, two)
+        one, two = await daemons.two(*FLAGS)
         async with one.client() as client:
             games = [(await client.new_game())["game_id"] for _ in range(4)]
         browser = await clients.browser(two)

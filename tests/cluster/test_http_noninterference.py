@@ -12,12 +12,10 @@ from trio.testing import MockClock
 
 from tests.cluster.http_tables import two_cluster_tables
 from tests.helpers_proof import proof_size
-from tests.http.request_catalogue import routes_of
-from tests.http.test_event_noninterference import LEAKS, watch
+from tests.http.many_pairs import compare_pairs
+from tests.http.test_event_noninterference import LEAKS, check_all, watch
 from tests.http.test_event_noninterference import is_distinguished as streams_are_distinguished
-from tests.http.test_rbc_noninterference import OF_ROUTES, is_distinguished
-from tests.http.twins import pair_of, play
-from tests.noninterference import Distinguished
+from tests.http.test_rbc_noninterference import OF_ROUTES, compare_answers, is_distinguished
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
 #: The pairs played on two clusters, whose games have at most 256 ids.
@@ -26,46 +24,24 @@ PAIRS_PER_CLUSTER = 25
 
 @pytest.mark.proof
 async def test_games_that_look_the_same_are_answered_the_same_at_another_daemon(mock_clock: MockClock) -> None:
-    pairs = proof_size(1, 100, share=5)
-    different = compared = 0
-    for first in range(0, pairs, PAIRS_PER_CLUSTER):
-        async with two_cluster_tables() as tables:
-            for seed in range(first, min(first + PAIRS_PER_CLUSTER, pairs)):
-                rng = random.Random(seed)
-                twins = draw_twins(rng)
-                different += twins.differ
-                pair = pair_of(tables, twins, mock_clock, rng)
-                try:
-                    await play(pair, twins)
-                except* Distinguished as distinguished:
-                    distinguished.add_note(f"in the games of seed {seed}")
-                    raise
-                compared += pair.compared
-                assert pair.asked == routes_of(tables[0].daemon)  # a new route must be used here too
-    assert different > 0.6 * pairs
-    print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} answers compared")
+    compared = await compare_pairs(
+        proof_size(1, 100, share=5),
+        two_cluster_tables,
+        lambda tables, twins, rng: compare_answers(tables, twins, mock_clock, rng),
+        PAIRS_PER_CLUSTER,
+    )
+    print(f"{sum(compared)} answers compared")
 
 
 @pytest.mark.proof
 async def test_streams_send_the_same_bytes_at_the_same_moments_at_another_daemon(mock_clock: MockClock) -> None:
-    pairs = proof_size(1, 100, share=5)
-    different = compared = received = 0
-    for first in range(0, pairs, PAIRS_PER_CLUSTER):
-        async with two_cluster_tables() as tables:
-            for seed in range(first, min(first + PAIRS_PER_CLUSTER, pairs)):
-                rng = random.Random(seed)
-                twins = draw_twins(rng)
-                different += twins.differ
-                try:
-                    watched = await watch(tables, twins, mock_clock, rng)
-                except* Distinguished as distinguished:
-                    distinguished.add_note(f"in the games of seed {seed}")
-                    raise
-                compared += watched.compared
-                received += watched.received
-    assert different > 0.6 * pairs
-    assert received > 5_000 * pairs
-    print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} comparisons of streams")
+    watched = await compare_pairs(
+        proof_size(1, 100, share=5),
+        two_cluster_tables,
+        lambda tables, twins, rng: watch(tables, twins, mock_clock, rng),
+        PAIRS_PER_CLUSTER,
+    )
+    check_all(watched)
 
 
 @pytest.mark.parametrize("leak", ["the position on pages and pictures"])

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from gmd.cluster.shards import shard_of
 from gmd.http.proxy.peers import ROLE
 from tests.cluster.http_cluster import HttpCluster, http_cluster, made
-from tests.http.helpers import open_http
+from tests.http.helpers import leave, open_http
 from tests.http.pages.event_reader import EventReader, begun, cookie_of, live, reading, until_readers
 from tests.http.pages.test_events import play
 
@@ -55,13 +55,7 @@ async def test_reader_that_closes_at_the_entry_is_gone_at_the_owner(how: str) ->
             reader = await begun(stream, f"/games/{game_id}/events")
             await reader.state()
             assert live(cluster[1]).readers == 1
-            if how == "half":
-                await stream.send_eof()
-            elif how == "reset":
-                stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, bytes.fromhex("0100000000000000"))
-                stream.socket.close()
-            else:
-                await stream.aclose()
+            await leave(stream, how)
             await until_no_streams(cluster)
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, asynccontextmanager
 
 import msgspec
 import pytest
+import structlog.testing
 import trio
 import trio.testing
 
@@ -17,7 +18,7 @@ from gmd.addresses import separate_loopback
 from gmd.cluster.calling import LinkLost
 from gmd.cluster.directory import Peer
 from gmd.cluster.handshake import HANDSHAKE_SECONDS, HandshakeRefused
-from gmd.cluster.link_messages import MAX_BODY, Greeting, LinkMessage, Nonce, Proof, encode, proof_of
+from gmd.cluster.link_messages import LINK_VERSION, MAX_BODY, Greeting, LinkMessage, Nonce, Proof, encode, proof_of
 from gmd.cluster.links import Links, running_links
 from gmd.cluster.unproved import MAX_UNPROVED_FROM_ADDRESS
 from tests.cluster.static_directory import ClusterMap, StaticDirectory
@@ -333,6 +334,42 @@ async def test_a_proof_for_one_role_is_none_for_another(autojump_clock: trio.abc
         await stranger.send_all(encode_frame(encode(Proof(proof_of(SECRET, "connects", 2, 1, mine, theirs)))))
         assert await _received(stranger) == b""
         assert served == []
+
+
+async def test_other_version_of_the_links_is_logged_once_until_it_changes(autojump_clock: trio.abc.Clock) -> None:
+    async with pair() as both:
+
+        async def greet(version: int) -> None:
+            stream = await both.dial(1)
+            await stream.send_all(encode_frame(encode(Greeting(version, 2, 1, b"n" * 32))))
+            assert await _received(stream) == b""
+
+        with structlog.testing.capture_logs() as logged:
+            for version in (LINK_VERSION + 1, LINK_VERSION + 1, LINK_VERSION + 2):
+                await greet(version)
+            await both.cut()
+            await both.links[2].ask(1, Question(1))
+            await greet(LINK_VERSION + 2)
+        reason = (
+            f"it speaks version {LINK_VERSION + 1} of the links, and this daemon version {LINK_VERSION}: requests "
+            "between the two fail as moved; run the same version of gmd at all daemons"
+        )
+        assert [entry["daemon"] for entry in logged if entry["event"] == "no link from a daemon"] == [2, 2, 2]
+        assert [entry.get("reason") for entry in logged].count(reason) == 1
+
+
+async def test_refusal_by_another_daemon_is_logged_once_until_there_was_a_link(autojump_clock: trio.abc.Clock) -> None:
+    async with pair() as both:
+        await trio.testing.wait_all_tasks_blocked()
+        with structlog.testing.capture_logs() as logged:
+            for _ in range(2):
+                both.links[2]._secret = b"x" * 32
+                await both.cut()
+                await trio.sleep(10)  # for many attempts
+                both.links[2]._secret = SECRET
+                await both.links[2].ask(1, Question(1))
+        refusals = [entry for entry in logged if entry["event"] == "no link to a daemon" and entry["daemon"] == 1]
+        assert [entry["reason"] for entry in refusals] == ["it ended the connection; its log may say more"] * 2
 
 
 async def test_connections_in_their_handshake_are_few_and_have_little_time(autojump_clock: trio.abc.Clock) -> None:

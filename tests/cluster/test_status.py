@@ -33,10 +33,7 @@ def status_of(url: str) -> Json:
 
 
 async def test_status_shows_what_each_daemon_owns_and_forwards(daemons: Daemons) -> None:
-    one = daemons.start()
-    await daemons.until(one)
-    two = daemons.start()
-    await daemons.until(one, two)
+    one, two = await daemons.two()
     async with one.client() as first, two.client() as second:
         games = [(await first.new_game())["game_id"] for _ in range(3)]
         games += [(await second.new_game())["game_id"] for _ in range(2)]
@@ -93,6 +90,8 @@ async def test_metrics_and_page_show_the_other_daemons(database_url: str, tmp_pa
             assert (await client.ask("state", game_id=made))["error"] is None
         addresses = [each["http"] for each in status_of(database_url)["daemons"]]
         async with httpx.AsyncClient() as http:
+            for path in (f"games/{made}.json", f"api/games/{made}/is_my_turn", "healthz"):  # the owner is `two`
+                assert (await http.get(f"http://{addresses[0]}/{path}")).status_code in (200, 401)
             bearer = {"authorization": "Bearer sesame"}
             lines = (await http.get(f"http://{addresses[0]}/metrics", headers=bearer)).text.splitlines()
             other = f'{{daemon="127.0.0.1:{two.port}"}}'
@@ -103,6 +102,12 @@ async def test_metrics_and_page_show_the_other_daemons(database_url: str, tmp_pa
             (seconds,) = (line for line in lines if line.startswith("gmd_cluster_lease_seconds "))
             assert 0 < float(seconds.rpartition(" ")[2]) <= 2
             assert f"gmd_link_notes_waiting{other} 0.0" in lines
+            assert {"gmd_cluster_http_requests_total 2.0", "gmd_cluster_http_forwarded_total 2.0"} <= set(lines)
+            with trio.fail_after(PATIENCE):  # a renewal of the lease stores it
+                told: Json = {"http_requests": 0}
+                while (told["http_requests"] or 0) < 2:
+                    told = (await trio.to_thread.run_sync(status_of, database_url))["daemons"][0]
+            assert [told[f"http_{name}"] for name in ("requests", "forwarded", "forwarded_share")] == [2, 2, 1]
             page = f"http://{addresses[1]}/operator/daemons"
             browser = {"accept": "text/html"}
             refused = await http.get(page, headers=browser)
@@ -113,6 +118,7 @@ async def test_metrics_and_page_show_the_other_daemons(database_url: str, tmp_pa
             assert shown.status_code == 200
             assert f'<th scope="row">127.0.0.1:{one.port}</th>' in shown.text
             assert shown.text.count("owns the lobby") == 1
+            assert "<td>2 (100 %)</td>" in shown.text
 
 
 async def test_page_of_a_daemon_that_is_alone() -> None:

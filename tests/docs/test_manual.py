@@ -15,6 +15,7 @@ from tests.tools import require_tool
 #: Pages whose blocks other tests run, and which.
 ELSEWHERE = {
     "how-to/embed.md": "tests/embedding/test_readme_examples.py",
+    "reference/env.md": "tests/env/test_reference.py",
 }
 KEY = r"[\w-]{43}"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 
 import chess
 import numpy as np
@@ -25,10 +24,24 @@ def seen_by(square: Square | None, color: Color) -> int:
     return square if color else square ^ 56
 
 
-@cache
-def bit_of(move: Move, color: Color) -> int:
-    """Return a move's bit in the legal moves as one large number."""
-    return 1 << action_of(move, color)
+#: By colour, a move's bit in the legal moves as one large number, by the identity of gm_recon's shared moves.
+_BITS: tuple[dict[int, int], dict[int, int]] = {}, {}
+_SHARED: list[Move] = []
+
+#: Every how many turns the whole position is compared; what differs there differs later, too.
+POSITIONS_EVERY = 8
+
+
+def bits_of(moves: Sequence[Move], color: Color) -> int:
+    """Return the bits of moves of gm_recon's lists."""
+    known, bits = _BITS[color], 0
+    for move in moves:
+        bit = known.get(id(move))
+        if bit is None:
+            _SHARED.append(move)  # so that no other object gets its identity
+            bit = known[id(move)] = 1 << action_of(move, color)
+        bits |= bit
+    return bits
 
 
 class Beside:
@@ -52,77 +65,68 @@ class Beside:
         """Play a turn in every game and compare; a finished game is begun anew instead."""
         batch = self.batch
         resting = batch.phases == OVER
-        for game in np.flatnonzero(~resting):
-            self._compare_actions(game)
+        playing = np.flatnonzero(~resting).tolist()
+        legal = [row.tobytes() for row in batch.legal.astype("<u8")]
+        rows = list(zip(batch.colors.tolist(), batch.plies.tolist(), batch.lost.tolist(), strict=True))
+        for index in playing:
+            game = self.games[index]
+            color = game.turn
+            assert int.from_bytes(legal[index], "little") == bits_of(game.move_actions(), color), game
+            assert rows[index] == (color, game.ply, seen_by(game.opponent_capture, color)), game
         senses = batch.sample_senses().copy()
-        # Some games pass.
         senses[batch.plies % 16 == 7] = SENSE_PASS
-        windows = batch.sense(senses).copy()
-        for game in np.flatnonzero(~resting):
-            self._compare_sense(game, int(senses[game]), windows[game].tolist())
-        moves = batch.sample_moves().copy()
-        rewards, ended = batch.move(moves)
-        for game in np.flatnonzero(~resting):
-            self._compare_move(game, int(moves[game]))
-            assert ended[game] == self.games[game].is_over()
-            assert rewards[game].tolist() == self._rewards(self.games[game])
-        for game in np.flatnonzero(resting):
-            self.games[game] = self.begun(self.fens[game])
-            assert (rewards[game].tolist(), bool(ended[game])) == ([0, 0], False)
+        windows = batch.sense(senses).tolist()
+        for index in playing:
+            game = self.games[index]
+            square = square_of(int(senses[index]), game.turn)
+            assert windows[index] == window_of(game.sense(square), square, game.turn), game
+        moves = batch.sample_moves().tolist()
+        rewards, ended = (each.tolist() for each in batch.move(np.array(moves)))
+        results, reasons, winners = batch.results.tolist(), batch.reasons.tolist(), batch.winners.tolist()
+        for index in playing:
+            game = self.games[index]
+            self._compare_move(game, moves[index], results[index])
+            ends = game.win_reason.value if game.win_reason else 0, -1 if game.winner is None else game.winner
+            assert (reasons[index], winners[index]) == ends
+            assert (ended[index], rewards[index]) == (game.is_over(), self._rewards(game))
+            if game.is_over() or game.ply % POSITIONS_EVERY == 0:
+                assert batch.board(index).fen(en_passant="fen") == game.board.fen()
+        for index in np.flatnonzero(resting).tolist():
+            self.games[index] = self.begun(self.fens[index])
+            assert (rewards[index], ended[index]) == ([0, 0], False)
 
-    def _compare_actions(self, index: int) -> None:
-        game, color = self.games[index], self.games[index].turn
-        legal = int.from_bytes(self.batch.legal[index].astype("<u8").tobytes(), "little")
-        expected = 0
-        for move in game.move_actions():
-            expected |= bit_of(move, color)
-        assert legal == expected, game
-        assert self.batch.colors[index] == color
-        assert self.batch.plies[index] == game.ply
-        assert self.batch.lost[index] == seen_by(game.opponent_capture, color)
-
-    def _compare_sense(self, index: int, sense: int, window: list[int]) -> None:
-        game, color = self.games[index], self.games[index].turn
-        square = square_of(sense, color)
-        assert window == window_of(game.sense(square), square, color), game
-
-    def _compare_move(self, index: int, action: int) -> None:
-        game, color = self.games[index], self.games[index].turn
-        pawns = game.board.as_chess().pawns
-        requested = move_of(action, color, pawns)
-        assert requested is None or requested in game.move_actions()
+    def _compare_move(self, game: ReconGame, action: int, result: list[int]) -> None:
+        color, board = game.turn, game.board
+        requested = move_of(action, color, chess.BB_EMPTY)
+        piece = None
+        if requested is not None:
+            piece, requested = board.piece_at(requested.from_square), board.promoting(requested)
         _, taken, capture = game.move(requested)
-        self._count(requested, taken, capture, pawns)
-        results = self.batch.results[index].tolist()
-        assert results == [action, action_of(taken, color), seen_by(capture, color)], game
-        assert move_of(results[1], color, pawns) == taken
-        assert self.batch.board(index).fen(en_passant="fen") == game.board.fen()
-        reason = game.win_reason
-        assert self.batch.reasons[index] == (0 if reason is None else reason.value)
-        assert self.batch.winners[index] == (-1 if game.winner is None else game.winner)
+        assert result == [action, action_of(taken, color), seen_by(capture, color)], game
+        if requested is not None and piece is not None:
+            self.happened[event(piece.piece_type, requested, taken, capture)] += 1
+        else:
+            self.happened["passed"] += 1
 
     def _rewards(self, game: ReconGame) -> list[int]:
         if game.winner is None:
             return [0, 0]
         return [1 if game.winner == color else -1 for color in (chess.BLACK, chess.WHITE)]
 
-    def _count(self, requested: Move | None, taken: Move | None, capture: Square | None, pawns: int) -> None:
-        if requested is None:
-            self.happened["passed"] += 1
-            return
-        is_pawn = pawns >> requested.from_square & 1
-        is_from_home = requested.from_square in (chess.E1, chess.E8)
-        castles = is_from_home and abs(requested.to_square - requested.from_square) == 2
-        if taken is None:
-            self.happened["pawn refused" if is_pawn else "castling refused"] += 1
-        elif taken.to_square != requested.to_square:
-            self.happened["double step cut short" if is_pawn else "cut short"] += 1
-        elif capture not in (None, taken.to_square):
-            self.happened["en passant"] += 1
-        elif taken.promotion:
-            self.happened[f"promoted to {chess.piece_name(taken.promotion)}"] += 1
-        elif castles and not is_pawn:
-            self.happened["two steps from a king's square"] += 1
+
+def event(piece: chess.PieceType, requested: Move, taken: Move | None, capture: Square | None) -> str:
+    """Return what kind of turn it was."""
+    is_pawn = piece == chess.PAWN
+    if taken is None:
+        return "pawn refused" if is_pawn else "castling refused"
+    if taken.to_square != requested.to_square:
+        return "double step cut short" if is_pawn else "cut short"
+    if capture not in (None, taken.to_square):
+        return "en passant"
+    if taken.promotion:
+        return f"promoted to {chess.piece_name(taken.promotion)}"
+    castles = piece == chess.KING and abs(taken.to_square - taken.from_square) == 2
+    return "castled" if castles else "moved"
 
 
 def window_of(seen: Sequence[Cell], square: Square | None, color: Color) -> list[int]:

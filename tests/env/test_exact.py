@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import chess
 import numpy as np
@@ -11,7 +12,10 @@ from reconchess import LocalGame
 
 from gm_env import OVER, BatchedRbc, action_of, sense_of
 from tests.env.beside import FENS, Beside, seen_by, window_of
-from tests.helpers_proof import proof_size
+from tests.helpers_proof import in_processes, proof_size
+
+#: Games of a batch, and the turns of each.
+GAMES, TURNS = 2 * len(FENS), 60
 
 #: Events that random play from the positions must have met.
 RARE = (
@@ -25,27 +29,35 @@ RARE = (
     "promoted to bishop",
     "promoted to rook",
     "promoted to queen",
-    "two steps from a king's square",
+    "castled",
 )
 
 
 @pytest.mark.proof
+@pytest.mark.seconds(4)
 def test_random_plies_equal_those_of_gm_recon() -> None:
     plies = proof_size(8_000, 10_000_000, share=100_000)
-    happened = dict.fromkeys(RARE, 0)
-    seed = 0
-    while plies > 0:
+    batches = -(-plies // (TURNS * GAMES))
+    jobs = min(batches, 1 if plies < 100_000 else 16)
+    happened: Counter[str] = Counter()
+    shares = [(batches * job // jobs, batches * (job + 1) // jobs) for job in range(jobs)]
+    for counts in in_processes(play_batches, shares):
+        happened.update(counts)
+    assert [what for what in RARE if not happened[what]] == []
+
+
+def play_batches(first: int, end: int) -> Counter[str]:
+    """Play a batch for each of these seeds, and return what happened."""
+    happened: Counter[str] = Counter()
+    for seed in range(first, end):
         rng = random.Random(seed)
         limits = rng.choice([100, 100, 20, None]), rng.choice([None, 120, 70])
         fens = [chess.STARTING_FEN] if seed % 4 == 3 else within(limits)
-        games = Beside(2 * len(FENS), seed, fens, limits)
-        for _ in range(60):
+        games = Beside(GAMES, seed, fens, limits)
+        for _ in range(TURNS):
             games.turn()
-        plies -= 60 * games.batch.n
-        seed += 1
-        for what in happened:
-            happened[what] += games.happened[what]
-    assert [what for what, count in happened.items() if not count] == []
+        happened.update(games.happened)
+    return happened
 
 
 def within(limits: tuple[int | None, int | None]) -> list[str]:
@@ -56,7 +68,7 @@ def within(limits: tuple[int | None, int | None]) -> list[str]:
 
 @pytest.mark.proof
 def test_random_games_equal_those_of_reconchess() -> None:
-    for seed in range(proof_size(10, 20_000, share=2_000)):
+    for seed in range(proof_size(10, 4_000, share=400)):
         play_beside_local_game(seed)
 
 

@@ -7,7 +7,7 @@ import fcntl
 import os
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM
@@ -21,8 +21,9 @@ from trio.testing import wait_all_tasks_blocked
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.commit_process import PIPE_SIZE, CommitProcess, start_process
 from gmd.event_log.directory import LOCK_NAME, DataError, locked_directory
-from gmd.event_log.interface import SequenceConflict, TokenUse
+from gmd.event_log.interface import LogFailed, SequenceConflict, TokenUse
 from gmd.event_log.sqlite_committer import committer_of
+from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Loaded, Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
 from tests.helpers import FaultyStore, store_in, troubles
@@ -242,4 +243,31 @@ async def test_bug_in_an_append_ends_the_log_without_a_hang(tmp_path: Path) -> N
         with pytest.raises(BaseExceptionGroup) as caught:
             await log.run()
         assert caught.group_contains(ZeroDivisionError)
+        log.close()
+
+
+class FailingCommitter:
+    """A committer with a bug, which shows after it has taken a batch."""
+
+    def __init__(self) -> None:
+        self._has_batch = trio.Event()
+
+    def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
+        self._has_batch.set()
+        return True
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        await self._has_batch.wait()
+        raise ZeroDivisionError
+
+
+async def test_bug_in_a_committer_ends_the_log_without_a_hang(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store, trio.fail_after(30):
+        log = BatchingLog(store, committer=FailingCommitter())
+        commit = log.append(1, 0, [CREATED], lambda: SUMMARY)
+        with pytest.raises(BaseExceptionGroup) as caught:
+            await log.run()
+        assert caught.group_contains(ZeroDivisionError)
+        with pytest.raises(LogFailed, match="game 1: the server failed, and it is not known whether"):
+            await commit.wait()
         log.close()

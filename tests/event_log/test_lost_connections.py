@@ -22,6 +22,9 @@ from tests.helpers import memory_daemon, running_log
 from tests.postgres import Postgres, clean_database, own_postgres, require_postgres, shared_postgres
 from tests.tools import require_module
 
+#: Seconds after which something that should happen soon counts as never.
+PATIENCE = 30
+
 
 class CuttingProxy:
     """A proxy between a client and a server, which can cut a connection after the server has answered.
@@ -315,9 +318,65 @@ async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres
         assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
+async def test_connection_that_is_closed_before_its_loss_is_taken_in_gets_no_batch(url: str) -> None:
+    async with open_log(url) as log:
+        await append(log, 1, 0, CREATED)
+        committer: Any = log._committer
+        committer._connection.pgconn.finish()  # as libpq does when it reads the end of the connection
+        committer.ready = trio.Event()
+        await append(log, 1, 1, Moved("e2e4"))
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+        await committer.ready.wait()  # it has connected again
+
+
 async def test_batches_larger_than_the_buffers_of_the_socket_are_written(url: str) -> None:
     async with open_log(url) as log:
         commits = [log.append(game_id, 0, [CREATED] * 50, lambda: SUMMARY) for game_id in range(1, 257)]
         for commit in commits:
             await commit.wait()
         assert await count(log, "events") == 256 * 50
+
+
+class AppendAtLoss(trio.abc.Instrument):
+    """Appends to a log in the turn of the event loop in which its committer finds its connection lost.
+
+    :ivar commit: the append, once it is made; ``made`` is set then.
+    """
+
+    def __init__(self, log: BatchingLog, connection: Any) -> None:
+        """:param connection: the committer's."""
+        self._log, self._connection = log, connection
+        self._token = trio.lowlevel.current_trio_token()
+        self.made = trio.Event()
+        self.commit: Any = None
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        if self.commit is None and self._connection.closed:
+            self.commit = self._log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
+            self._token.run_sync_soon(self.made.set)
+
+
+async def test_append_in_the_turn_in_which_the_connection_is_found_lost_is_written(url: str) -> None:
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+    psycopg = require_module("psycopg")
+    with trio.fail_after(PATIENCE):
+        async with open_log(url) as log:
+            await append(log, 1, 0, CREATED)
+            committer: Any = log._committer
+            trio.lowlevel.add_instrument(at_loss := AppendAtLoss(log, committer._connection))
+            with psycopg.connect(url, autocommit=True) as operator:
+                operator.execute(end, (operator.info.backend_pid,))
+            await at_loss.made.wait()
+            await at_loss.commit.wait()
+            trio.lowlevel.remove_instrument(at_loss)
+            assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+async def test_event_that_cannot_be_stored_fails_its_append_alone(url: str) -> None:
+    with trio.fail_after(PATIENCE):
+        async with open_log(url) as log:
+            await append(log, 1, 0, CREATED)
+            with pytest.raises(LogFailed):
+                await append(log, 1, 1, Moved("\udcff"))
+            await append(log, 1, 1, Moved("e2e4"))
+            assert await log.load(1) == [CREATED, Moved("e2e4")]

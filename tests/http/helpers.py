@@ -75,6 +75,17 @@ async def open_http(daemon: Daemon) -> trio.SocketStream:
     return await trio.open_tcp_stream("127.0.0.1", daemon.http_port)
 
 
+async def leave(stream: trio.SocketStream, how: str) -> None:
+    """Leave a connection: "close" it, "reset" it, or send no more, at "half" of it."""
+    if how == "half":
+        await stream.send_eof()
+    elif how == "reset":
+        stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, bytes.fromhex("0100000000000000"))
+        stream.socket.close()
+    else:
+        await stream.aclose()
+
+
 async def read_to_end(stream: trio.abc.ReceiveStream) -> bytes:
     """Return everything until the other side closes."""
     return b"".join([bytes(data) async for data in stream])

@@ -7,7 +7,7 @@ has come on both is compared. The opponent's hidden steps come at different mome
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -27,6 +27,7 @@ from gmd.http.pages.visit import Visit
 from gmd.live_games import LiveGame
 from tests.helpers_proof import proof_size
 from tests.http.helpers import open_http
+from tests.http.many_pairs import compare_pairs
 from tests.http.pages.event_reader import EventReader, begun, live
 from tests.http.rbc import Table, answered, as_move
 from tests.http.test_rbc_noninterference import everything_to_spectators, position_of
@@ -151,25 +152,20 @@ async def watch(tables: tuple[Table, Table], twins: Twins, clock: MockClock, rng
     return watched
 
 
+def check_all(watched: Sequence[Watched]) -> None:
+    """Check that the streams of so many pairs said something, and print how much was compared."""
+    assert sum(each.received for each in watched) > 5_000 * len(watched)
+    print(f"{sum(each.compared for each in watched)} comparisons of streams")
+
+
 @pytest.mark.proof
 async def test_games_that_look_the_same_send_the_same_bytes_at_the_same_moments(mock_clock: MockClock) -> None:
-    pairs = proof_size(3, 500, share=5)
-    different = compared = received = 0
-    async with two_tables() as tables:
-        for seed in range(pairs):
-            rng = random.Random(seed)
-            twins = draw_twins(rng)
-            different += twins.differ
-            try:
-                watched = await watch(tables, twins, mock_clock, rng)
-            except* Distinguished as distinguished:
-                distinguished.add_note(f"in the games of seed {seed}")
-                raise
-            compared += watched.compared
-            received += watched.received
-    assert different > 0.6 * pairs
-    assert received > 5_000 * pairs  # the streams do say something
-    print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} comparisons of streams")
+    watched = await compare_pairs(
+        proof_size(3, 500, share=5),
+        two_tables,
+        lambda tables, twins, rng: watch(tables, twins, mock_clock, rng),
+    )
+    check_all(watched)
 
 
 # --- Each leak is detected --------------------------------------------------------------------------------------------

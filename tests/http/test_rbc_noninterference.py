@@ -36,33 +36,34 @@ from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
 from gmd.requests.games import viewer_of
 from tests.helpers_proof import proof_size
+from tests.http.many_pairs import Tables, compare_pairs
 from tests.http.rbc import Table
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
 from tests.noninterference import Distinguished
 from tests.test_noninterference import LEAKS, Patch
-from tests.twin_games import PASSING_PAWNS, draw_twins
+from tests.twin_games import PASSING_PAWNS, Twins, draw_twins
+
+
+async def compare_answers(tables: Tables, twins: Twins, clock: MockClock, rng: random.Random) -> int:
+    """Play a pair of games, and ask every route; return the number of answers compared.
+
+    :raises Distinguished: two answers differ.
+    """
+    pair = pair_of(tables, twins, clock, rng)
+    await play(pair, twins)
+    assert pair.asked == routes_of(tables[0].daemon)  # a new route must be used here too
+    return pair.compared
 
 
 @pytest.mark.proof
 async def test_games_that_look_the_same_are_answered_the_same(mock_clock: MockClock) -> None:
-    pairs = proof_size(1, 1_000, share=5)
-    different = compared = 0
-    async with two_tables() as tables:
-        for seed in range(pairs):
-            rng = random.Random(seed)
-            twins = draw_twins(rng)
-            different += twins.differ
-            pair = pair_of(tables, twins, mock_clock, rng)
-            try:
-                await play(pair, twins)
-            except* Distinguished as distinguished:
-                distinguished.add_note(f"in the games of seed {seed}")
-                raise
-            compared += pair.compared
-            assert pair.asked == routes_of(tables[0].daemon)  # a new route must be used here too
-    assert different > 0.6 * pairs
-    print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} answers compared")
+    compared = await compare_pairs(
+        proof_size(1, 1_000, share=5),
+        two_tables,
+        lambda tables, twins, rng: compare_answers(tables, twins, mock_clock, rng),
+    )
+    print(f"{sum(compared)} answers compared")
 
 
 # --- Each leak is detected --------------------------------------------------------------------------------------------

@@ -81,9 +81,10 @@ class BatchedRbc(Views):
     :ivar episodes: int32[n], games that were finished in this place before.
     :ivar lost: int32[n], what the side to move is told at the start of its turn: the square on which the opponent's
         turn captured, as it sees the board; -1 if nothing.
-    :ivar windows: uint8[n, 9], what the last :meth:`sense` returned.
+    :ivar windows: uint8[n, 9], what the last :meth:`sense` returned; 15 in all cells from the move on.
     :ivar results: int32[n, 3], of the last completed turn: the move requested and the move made (PASS if none), and the
-        square of the capture (-1 if none), as the player who moved sees the board.
+        square of the capture (-1 if none), as the player who moved sees the board. They are for that player alone: its
+        opponent is told no more than :attr:`lost`.
     :ivar rewards: float32[n, 2], for Black and White, of the last call: 1 and -1 where a king was captured, else 0.
     :ivar ended: bool[n], whether the last call ended the game.
     :ivar reasons: int32[n], values of ``gm_recon.WinReason``; 0 while a game goes on.
@@ -103,10 +104,7 @@ class BatchedRbc(Views):
         :raises ValueError: their shape is wrong.
         """
         self._take(actions)
-        bad = stepping.check_senses(self._actions, self._numbers)
-        if bad >= 0:
-            raise self._illegal(bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game")
-        stepping.sense_all(
+        bad = stepping.sense_all(
             self._actions,
             self._state,
             self._numbers,
@@ -119,6 +117,8 @@ class BatchedRbc(Views):
             self._ended,
             self.autoreset,
         )
+        if bad >= 0:
+            raise self._illegal(bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game")
         return self.windows
 
     def move(self, actions: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -131,20 +131,21 @@ class BatchedRbc(Views):
         :raises ValueError: their shape is wrong.
         """
         self._take(actions)
-        bad = stepping.check_moves(self._actions, self._numbers, self._planes)
-        if bad >= 0:
-            raise self._illegal(bad, f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game")
         longest = stepping.move_all(
             self._actions,
             self._state,
             self._numbers,
             self._records,
             self._planes,
+            self._windows,
             self._results,
             self._rewards,
             self._ended,
             *self._limits,
         )
+        if longest < 0:
+            allowed = f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game"
+            raise self._illegal(-1 - longest, allowed)
         self._make_room(longest)
         return self.rewards, self.ended
 
@@ -155,9 +156,10 @@ class BatchedRbc(Views):
 
     def _take(self, actions: NDArray[Any]) -> None:
         actions = np.asarray(actions)
-        if actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64):
+        if actions.dtype != np.int64 and (actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64)):
             raise TypeError(f"actions: their type is {actions.dtype}; use int64 or a smaller integer")
-        check(actions.shape == (self.n,), f"actions: their shape is {actions.shape}; it must be ({self.n},)")
+        if actions.shape != self._actions.shape:
+            raise ValueError(f"actions: their shape is {actions.shape}; it must be ({self.n},)")
         self._actions[:] = actions
 
     def _illegal(self, game: int, allowed: str) -> IllegalAction:

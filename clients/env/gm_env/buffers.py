@@ -18,7 +18,7 @@ def frozen(array: A) -> A:
 
 
 class Buffer:
-    """An array of bytes that is made when it is first used, and which kernels write in words of eight bytes."""
+    """An array of bytes, made when it is first used. Kernels write it in words of eight bytes."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = shape

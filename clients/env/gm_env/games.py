@@ -29,8 +29,9 @@ from .kernels.layout import (
 )
 from .positions import written
 
-#: Turns that the records have room for at first; they grow.
-FIRST_CAPACITY = 128
+#: Turns that the records have room for at first; they grow. An odd number of cache lines apart, games do not evict each
+#: other from a cache that finds its lines by the low bits of addresses.
+FIRST_CAPACITY = 100
 #: The limits of games without limits.
 _UNLIMITED = 2**31 - 1
 #: Rows of the information state where the games have no turn limit.
@@ -39,6 +40,19 @@ _RECALL = 256
 
 class Games:
     """The arrays of ``n`` games. :class:`gm_env.BatchedRbc` documents its attributes and arguments."""
+
+    colors: NDArray[np.int32]
+    phases: NDArray[np.int32]
+    plies: NDArray[np.int32]
+    episodes: NDArray[np.int32]
+    lost: NDArray[np.int32]
+    reasons: NDArray[np.int32]
+    winners: NDArray[np.int32]
+    results: NDArray[np.int32]
+    windows: NDArray[np.uint8]
+    legal: NDArray[np.uint64]
+    rewards: NDArray[np.float32]
+    ended: NDArray[np.bool_]
 
     def __init__(
         self,
@@ -60,7 +74,7 @@ class Games:
         check(self.recall >= 1, f"recall: {self.recall} is less than 1")
         self._set_up(fens)
         self._state, self._numbers = self._first_state.copy(), self._first_numbers.copy()
-        self._records = np.zeros((n, FIRST_CAPACITY, 2), np.uint64)
+        self._records: NDArray[np.uint64] = np.zeros((n, FIRST_CAPACITY, 2), np.uint64)
         self._planes = np.empty((n, PLANES), np.uint64)
         self._windows, self._results = np.empty((n, 9), np.uint8), np.empty((n, 3), np.int32)
         self._actions, self._drawn_senses, self._drawn_moves = (np.empty(n, np.int64) for _ in range(3))

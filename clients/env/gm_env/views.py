@@ -34,7 +34,7 @@ class Views(Games):
 
     def masks(self) -> NDArray[np.uint8]:
         """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game."""
-        observing.spread_masks(self._numbers, self._planes, self._masks.words)
+        observing.draw_masks(self._numbers, self._planes, self._masks.words)
         return self._masks.shown[:, :MOVES]
 
     def observations(self, viewers: Viewers = None) -> NDArray[np.uint8]:

@@ -9,6 +9,7 @@ from hypercorn.typing import ASGIFramework
 
 from gm_protocol.errors import Moved
 from gmd import loop_time
+from gmd.cluster.vitals import HttpCounts
 from gmd.http.intake import ARRIVED, REFUSED
 from gmd.http.plain import Plain
 from gmd.http.shortcut import Shortcut
@@ -21,9 +22,10 @@ from .streams import OwnedStream, PassedStream
 class EntryApp:
     """The application that clients of a cluster's daemon reach."""
 
-    def __init__(self, app: ASGIFramework, proxy: Proxy) -> None:
+    def __init__(self, app: ASGIFramework, proxy: Proxy, counts: HttpCounts) -> None:
         self._app = app
         self._proxy = proxy
+        self._counts = counts
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request that has arrived whole (:mod:`gmd.http.intake`)."""
@@ -31,6 +33,7 @@ class EntryApp:
         if shard is None:
             await self._app(scope, receive, send)
             return
+        self._counts.requests += 1
         if self._proxy.is_mine(shard):
             await self._answer(scope, receive, send, shard)
             return
@@ -43,7 +46,9 @@ class EntryApp:
             return
         if answer is None:
             await self._answer(scope, _again(body, receive), send, shard)
-        elif answer.is_stream:
+            return
+        self._counts.forwarded += 1
+        if answer.is_stream:
             scope["extensions"][TAKE]["stream"] = PassedStream(answer, self._proxy.watch)
         else:
             await self._give(answer, send)
@@ -93,9 +98,10 @@ def own(scope: Any, proxy: Proxy, shard: int, *, for_daemon: bool) -> None:
 class EntryShortcut:
     """The shortcut for plain requests of clients of a cluster's daemon."""
 
-    def __init__(self, shortcut: Shortcut, proxy: Proxy) -> None:
+    def __init__(self, shortcut: Shortcut, proxy: Proxy, counts: HttpCounts) -> None:
         self._shortcut = shortcut
         self._proxy = proxy
+        self._counts = counts
 
     def find(self, data: bytes) -> Plain | None:
         """Return the head at the beginning of some bytes; None where the shortcut does not serve the request."""
@@ -105,6 +111,7 @@ class EntryShortcut:
         """Return the response to a request that :meth:`find` has returned, and whose body is whole."""
         shard = self._proxy.shard(request.path)
         assert shard is not None
+        self._counts.requests += 1
         if self._proxy.is_mine(shard):
             return await self._shortcut.answer(request, body, client)
         headers = request.headers.items()
@@ -114,4 +121,7 @@ class EntryShortcut:
             answer = await self._proxy.ask_plain(passed, shard)
         except Moved as error:
             return self._shortcut.refusal(error, request)
-        return await self._shortcut.answer(request, body, client, passed.arrived) if answer is None else answer
+        if answer is None:
+            return await self._shortcut.answer(request, body, client, passed.arrived)
+        self._counts.forwarded += 1
+        return answer

@@ -56,8 +56,8 @@ class OtherDaemons:
         """:param app: the application of this daemon alone, and ``shortcut`` its shortcut."""
         limits = services.limits
         self.proxy = Proxy(cluster.directory, cluster.links, limits.frame_seconds)
-        self.app = cast(ASGIFramework, EntryApp(app, self.proxy))
-        self.shortcut = EntryShortcut(shortcut, self.proxy)
+        self.app = cast(ASGIFramework, EntryApp(app, self.proxy, cluster.http_counts))
+        self.shortcut = EntryShortcut(shortcut, self.proxy, cluster.http_counts)
         self._owner_app = cast(ASGIFramework, OwnerApp(app, self.proxy))
         self._owner_shortcut = OwnerShortcut(shortcut, self.proxy)
         # All limits of clients' connections are their entry daemon's.

@@ -19,6 +19,7 @@ from gmd.http.guests import FromGuest, Guest, connection_of
 from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.seat import GameId, check_id
 from gmd.in_process import Refused
+from gmd.lobby.invitation import inviter_of
 
 from .turns import Done
 
@@ -130,6 +131,8 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, r
         check_id(invitation_id)
         if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, guest):
             raise Taken(invitation_id)
+        if not claims.knows(player, invitation_id) and await _is_inviter(backend, invitation_id, guest):
+            claims.made_elsewhere(player, invitation_id)
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
                 await guest.ask("accept", game_id=invitation_id, brief=True)
@@ -168,6 +171,15 @@ async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: b
             return True
         raise
     return if_over if game.over else any(game.contacted[seat] for seat in game.seats(guest.player.player))
+
+
+async def _is_inviter(backend: Backend, game_id: int, guest: Guest) -> bool:
+    """Return whether a guest has made a game that is not over, and invited the opponent.
+
+    :raises NoSuchGame: there is no game with that id.
+    """
+    game = await backend.services.lobby.games.look(game_id, guest.peer)
+    return bool(game.created.invited_sides) and not game.over and inviter_of(game.created) == guest.player.player
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:

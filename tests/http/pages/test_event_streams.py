@@ -12,7 +12,7 @@ from gmd.daemon import Daemon
 from gmd.http import streaming
 from gmd.http.pages import live_game
 from tests.helpers import running_daemon
-from tests.http.helpers import open_http
+from tests.http.helpers import leave, open_http
 from tests.http.pages.browser import pages
 from tests.http.pages.event_reader import EventReader, begun, live, pages_at_rest, reading, until_readers
 from tests.http.pages.test_events import new_game, play
@@ -38,13 +38,7 @@ async def test_reader_that_closes_is_gone_without_a_further_event(path: str, how
             reader = await begun(stream, path)
             await reader.drained()
             assert (live(daemon).readers, live(daemon).channels) == (1, 1)
-            if how == "half":
-                await stream.send_eof()
-            elif how == "reset":
-                stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, bytes.fromhex("0100000000000000"))
-                stream.socket.close()
-            else:
-                await stream.aclose()
+            await leave(stream, how)
             await until_readers(daemon, 0)
             assert live(daemon).channels == 0
         mock_clock.rate = 100.0

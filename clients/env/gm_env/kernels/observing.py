@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel, mirrored
+from .jit import kernel, lowest, mirrored
 from .layout import (
     CAPTURE_BIT,
     CASTLING,
@@ -110,29 +110,38 @@ _EVERYWHERE = U(0x0101010101010101)
 
 
 @kernel()
-def _spread(words: Words, game: int, count: int) -> None:
-    """Write the first bitboards of a row as 64 bytes each; they are there in the first word of their places."""
-    for plane in range(count):
-        bits = words[game, 8 * plane]
-        for rank in range(8):
-            words[game, 8 * plane + rank] = _SPREAD[bits >> U(8 * rank) & U(255)]
+def _draw(words: Words, game: int, plane: int, bits: np.uint64) -> None:
+    """Write a bitboard as 64 bytes, where there are zeros: most ranks of most bitboards are empty."""
+    while bits:
+        start = lowest(bits) & U(56)
+        rank = bits >> start & U(255)
+        words[game, U(8 * plane) + (start >> U(3))] = _SPREAD[rank]
+        bits ^= rank << start
 
 
 @kernel()
-def _fill(words: Words, game: int, plane: int, value: int) -> None:
-    for rank in range(8):
-        words[game, 8 * plane + rank] = U(min(value, 255)) * _EVERYWHERE
+def _draw_all(words: Words, game: int, bitboards: int, planes: NDArray[np.uint64]) -> None:
+    """Write the planes of a game: first bitboards, then numbers that are the same everywhere, 255 at the most."""
+    for word in range(8 * bitboards):
+        words[game, word] = ZERO
+    for plane in range(bitboards):
+        _draw(words, game, plane, planes[plane])
+    for plane in range(bitboards, planes.size):
+        value = min(planes[plane], U(255)) * _EVERYWHERE
+        for rank in range(8):
+            words[game, 8 * plane + rank] = value
 
 
 @kernel("void(int32[:, ::1], uint64[:, ::1], uint64[:, ::1])")
-def spread_masks(numbers: Numbers, planes: Words, words: Words) -> None:
+def draw_masks(numbers: Numbers, planes: Words, words: Words) -> None:
     """Write the legal moves as bytes, the pass last; a finished game has none."""
     for game in range(planes.shape[0]):
+        for word in range(words.shape[1]):
+            words[game, word] = ZERO
         for plane in range(PLANES):
-            bits = planes[game, plane]
-            for rank in range(8):
-                words[game, 8 * plane + rank] = _SPREAD[bits >> U(8 * rank) & U(255)]
-        words[game, 8 * PLANES] = ZERO if numbers[game, PHASE] == OVER else _PASS_ALONE
+            _draw(words, game, plane, planes[game, plane])
+        if numbers[game, PHASE] != OVER:
+            words[game, 8 * PLANES] = _PASS_ALONE
 
 
 @kernel()
@@ -164,27 +173,27 @@ def target_of(action: int) -> int:
 
 
 @kernel()
-def _show_sense(words: Words, game: int, square: int, cells: np.uint64) -> None:
+def _show_sense(planes: Words, square: int, cells: np.uint64) -> None:
     """Show a sense by the second word of its record."""
-    words[game, 8 * 12] = window_bits(square)
+    planes[12] = window_bits(square)
     for piece in range(6):
-        found = ZERO
-        if square < SENSE_PASS:
-            for cell in range(9):
-                if int(cells >> U(4 * cell) & U(15)) == OPPONENT + piece + 1:
-                    found |= ONE << U(square + 8 * (cell // 3 - 1) + cell % 3 - 1)
-        words[game, 8 * (6 + piece)] = found
+        planes[6 + piece] = ZERO
+    if square < SENSE_PASS:
+        for cell in range(9):
+            seen = int(cells >> U(4 * cell) & U(15))
+            if OPPONENT < seen < OFF_BOARD:
+                planes[seen - 1] |= ONE << U(square + 8 * (cell // 3 - 1) + cell % 3 - 1)
 
 
 @kernel()
-def _show_move(words: Words, game: int, record: np.uint64) -> None:
+def _show_move(planes: Words, record: np.uint64) -> None:
     """Show a completed move by the first word of its record."""
     requested, taken = int(record >> U(REQUESTED_BIT) & MOVE_BITS), int(record >> U(TAKEN_BIT) & MOVE_BITS)
-    words[game, 8 * 14] = ZERO if requested == PASS else _bit(requested & 63)
-    words[game, 8 * 15] = _bit(target_of(requested))
-    words[game, 8 * 16] = ZERO if taken == PASS else _bit(taken & 63)
-    words[game, 8 * 17] = _bit(target_of(taken))
-    words[game, 8 * 18] = _bit(int(record >> U(CAPTURE_BIT) & SQUARE_BITS))
+    planes[14] = ZERO if requested == PASS else _bit(requested & 63)
+    planes[15] = _bit(target_of(requested))
+    planes[16] = ZERO if taken == PASS else _bit(taken & 63)
+    planes[17] = _bit(target_of(taken))
+    planes[18] = _bit(int(record >> U(CAPTURE_BIT) & SQUARE_BITS))
 
 
 _NO_MOVE = U(SENSE_PASS) | U(64) << U(CAPTURE_BIT) | U(PASS) << U(REQUESTED_BIT) | U(PASS) << U(TAKEN_BIT)
@@ -192,62 +201,68 @@ _OWN_HOME = U(0xFF)
 
 
 @kernel()
-def _show_phase(words: Words, game: int, numbers: Numbers, color: int, plane: int) -> None:
+def _show_phase(planes: Words, first: int, numbers: Numbers, game: int, color: int) -> None:
     is_turn, phase = numbers[game, COLOR] == color, numbers[game, PHASE]
-    _fill(words, game, plane, 1 if is_turn and phase in (TO_SENSE, RESTING) else 0)
-    _fill(words, game, plane + 1, 1 if is_turn and phase == TO_MOVE else 0)
-    _fill(words, game, plane + 2, color)
+    planes[first] = 1 if is_turn and phase in (TO_SENSE, RESTING) else 0
+    planes[first + 1] = 1 if is_turn and phase == TO_MOVE else 0
+    planes[first + 2] = color
 
 
 @kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], int64[::1], uint64[:, ::1])")
 def observe(
-    state: Words, numbers: Numbers, records: NDArray[np.uint64], colors: NDArray[np.int64], words: Words
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    colors: NDArray[np.int64],
+    words: Words,
 ) -> None:
     """Write what a player of each game was told this turn; :data:`OBSERVATION` names the planes."""
+    planes = np.empty(words.shape[1] // 8, np.uint64)
     for game in range(state.shape[0]):
         color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
         is_turn = numbers[game, COLOR] == color
         ply = numbers[game, PLY]
         for piece in range(6):
             own = state[game, piece] if is_turn else mirrored(state[game, OPPONENT + piece])
-            words[game, 8 * piece] = own
+            planes[piece] = own
         castling = state[game, CASTLING] if is_turn else mirrored(state[game, CASTLING])
-        words[game, 8 * 19] = castling & _OWN_HOME
+        planes[19] = castling & _OWN_HOME
         moved = ply - 2 if is_turn else ply - 1
         record = records[game, moved, 0] if moved >= 0 else _NO_MOVE
-        _show_move(words, game, record)
+        _show_move(planes, record)
         if is_turn:
             sensed = numbers[game, SENSED]
             cells = UNSEEN if sensed == NONE else records[game, ply, 1]
-            _show_sense(words, game, 64 if sensed == NONE else sensed, cells)
-            words[game, 8 * 13] = _bit(numbers[game, LOST])
+            _show_sense(planes, 64 if sensed == NONE else sensed, cells)
+            planes[13] = _bit(numbers[game, LOST])
         else:
             cells = records[game, moved, 1] if moved >= 0 else UNSEEN
-            _show_sense(words, game, int(record & SQUARE_BITS), cells)
+            _show_sense(planes, int(record & SQUARE_BITS), cells)
             before = records[game, ply - 2, 0] if ply >= 2 else _NO_MOVE
             lost = int(before >> U(CAPTURE_BIT) & SQUARE_BITS)
-            words[game, 8 * 13] = _bit(64 if lost == 64 else lost ^ 56)
-        _spread(words, game, 20)
-        _show_phase(words, game, numbers, color, 20)
-        _fill(words, game, 23, (ply + (0 if is_turn else 1)) // 2)
+            planes[13] = _bit(64 if lost == 64 else lost ^ 56)
+        _show_phase(planes, 20, numbers, game, color)
+        planes[23] = (ply + (0 if is_turn else 1)) // 2
+        _draw_all(words, game, 20, planes)
 
 
 @kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1], uint64[:, ::1])")
 def show_truth(state: Words, numbers: Numbers, colors: NDArray[np.int64], words: Words) -> None:
     """Write the true state of each game as a player would see it; :data:`PRIVILEGED` names the planes."""
+    planes = np.empty(words.shape[1] // 8, np.uint64)
     for game in range(state.shape[0]):
         color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
         is_turn = numbers[game, COLOR] == color
         for column in range(12):
             bits = state[game, column] if is_turn else mirrored(state[game, (column + OPPONENT) % 12])
-            words[game, 8 * column] = bits
+            planes[column] = bits
         castling, passed = state[game, CASTLING], _bit(numbers[game, EN_PASSANT])
-        words[game, 8 * 12] = castling if is_turn else mirrored(castling)
-        words[game, 8 * 13] = passed if is_turn else mirrored(passed)
-        _spread(words, game, 14)
-        _fill(words, game, 14, numbers[game, HALFMOVES])
-        _fill(words, game, 15, numbers[game, FULLMOVES])
-        _show_phase(words, game, numbers, color, 16)
+        planes[12] = castling if is_turn else mirrored(castling)
+        planes[13] = passed if is_turn else mirrored(passed)
+        planes[14] = numbers[game, HALFMOVES]
+        planes[15] = numbers[game, FULLMOVES]
+        _show_phase(planes, 16, numbers, game, color)
+        _draw_all(words, game, 14, planes)
 
 
 @kernel()

@@ -196,8 +196,8 @@ def _step(state: Words, numbers: Numbers, game: int, taken: int, target: int) ->
     start, end = ONE << U(source), ONE << U(target)
     both = start | end
     piece = 0
-    while not state[game, piece] & start:
-        piece += 1
+    for column in range(1, 6):
+        piece += column * int(state[game, column] >> U(source) & ONE)
     if both & _CASTLERS:
         if piece == KING:
             if plane == _EAST_2:

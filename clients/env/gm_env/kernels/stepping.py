@@ -16,6 +16,7 @@ from .layout import (
     HALFMOVES,
     NONE,
     NUMBERS,
+    OFF_BOARD,
     OVER,
     PASS,
     PHASE,
@@ -52,8 +53,8 @@ def list_all(state: Words, numbers: Numbers, planes: Words) -> None:
             list_moves(state, game, planes)
 
 
-@kernel("int64(int64[::1], int32[:, ::1])")
-def check_senses(actions: Actions, numbers: Numbers) -> int:
+@kernel()
+def _check_senses(actions: Actions, numbers: Numbers) -> int:
     """Return the first game whose action is not a sense that it may make now; -1 if there is none."""
     for game in range(actions.size):
         action, phase = actions[game], numbers[game, PHASE]
@@ -62,8 +63,8 @@ def check_senses(actions: Actions, numbers: Numbers) -> int:
     return -1
 
 
-@kernel("int64(int64[::1], int32[:, ::1], uint64[:, ::1])")
-def check_moves(actions: Actions, numbers: Numbers, planes: Words) -> int:
+@kernel()
+def _check_moves(actions: Actions, numbers: Numbers, planes: Words) -> int:
     """Return the first game whose action is not a move that it may request now; -1 if there is none."""
     for game in range(actions.size):
         action, phase = actions[game], numbers[game, PHASE]
@@ -90,7 +91,7 @@ def _begin_anew(
 
 
 @kernel(
-    "void(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1],"
+    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1],"
     " uint8[:, ::1], float32[:, ::1], boolean[::1], boolean)"
 )
 def sense_all(
@@ -105,14 +106,20 @@ def sense_all(
     rewards: NDArray[np.float32],
     ended: Flags,
     may_reset: bool,
-) -> None:
-    """Sense in every game; begin those anew that are over, if they may be."""
+) -> int:
+    """Sense in every game; begin those anew that are over, if they may be.
+
+    :returns: the first game whose action is not allowed, for which nothing has changed; -1 if there is none.
+    """
+    bad = _check_senses(actions, numbers)
+    if bad >= 0:
+        return bad
     for game in range(actions.size):
         action = actions[game]
-        if action == SKIP:
-            continue
         rewards[game, 0] = rewards[game, 1] = 0
         ended[game] = False
+        if action == SKIP:
+            continue
         if numbers[game, PHASE] == OVER:
             if may_reset:
                 _begin_anew(game, state, numbers, planes, first_state, first_numbers)
@@ -125,6 +132,7 @@ def sense_all(
             records[game, numbers[game, PLY], 1] = seen
         for cell in range(9):
             windows[game, cell] = seen >> U(4 * cell) & U(15)
+    return -1
 
 
 @kernel()
@@ -168,7 +176,7 @@ def _move(
 
 
 @kernel(
-    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], int32[:, ::1],"
+    "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint8[:, ::1], int32[:, ::1],"
     " float32[:, ::1], boolean[::1], int64, int64)"
 )
 def move_all(
@@ -177,22 +185,31 @@ def move_all(
     numbers: Numbers,
     records: NDArray[np.uint64],
     planes: Words,
+    windows: NDArray[np.uint8],
     results: NDArray[np.int32],
     rewards: NDArray[np.float32],
     ended: Flags,
     reversible_moves: int,
     max_turns: int,
 ) -> int:
-    """Move in every game; return the most turns that a game has had."""
+    """Move in every game.
+
+    :returns: the most turns that a game has had; or -1 - the first game whose action is not allowed, for which nothing
+        has changed.
+    """
+    bad = _check_moves(actions, numbers, planes)
+    if bad >= 0:
+        return -1 - bad
     longest = 0
     for game in range(actions.size):
         action, phase = actions[game], numbers[game, PHASE]
+        rewards[game, 0] = rewards[game, 1] = 0
+        ended[game] = False
         if phase == TO_MOVE and action != SKIP:
+            for cell in range(9):  # the opponent, whose turn comes, is not told them
+                windows[game, cell] = OFF_BOARD
             _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
         elif phase == RESTING and action != SKIP:
             numbers[game, PHASE] = TO_SENSE
-        elif phase == OVER:
-            rewards[game, 0] = rewards[game, 1] = 0
-            ended[game] = False
         longest = max(longest, numbers[game, PLY])
     return longest

@@ -1,0 +1,351 @@
+"""Stepping a batch: bad input, finished games, skipped games, random actions and their seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gm_env import MOVES, OVER, PASS, RESTING, SENSE_PASS, SKIP, TO_MOVE, TO_SENSE, BatchedRbc, IllegalAction, action_of
+
+#: A position in which White's next move takes the king.
+ONE_MOVE = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
+TAKES = action_of(chess.Move.from_uci("b7a8q"), chess.WHITE)
+
+
+def everything(batch: BatchedRbc) -> list[bytes]:
+    """Return all that a batch's games are and show."""
+    views = [batch.masks(), batch.observations(), batch.information_states(), batch.privileged_state()]
+    kept = [batch._state, batch._numbers, batch._records, batch._planes, batch.windows, batch.results]
+    return [array.tobytes() for array in [*views, *kept, batch.rewards, batch.ended]]
+
+
+def played(turns: int, n: int = 4, seed: int = 0, **options: Any) -> BatchedRbc:
+    batch = BatchedRbc(n, seed, **options)
+    for _ in range(turns):
+        batch.sense(batch.sample_senses())
+        batch.move(batch.sample_moves())
+    return batch
+
+
+# --- Bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", [-2, SENSE_PASS + 1, 10**18, -(10**18)])
+def test_sense_that_is_none_names_game_and_action_and_changes_nothing(action: int) -> None:
+    batch = played(3)
+    before = everything(batch)
+    with pytest.raises(IllegalAction, match=f"game 2 does not allow {action}: Black is to sense") as raised:
+        batch.sense(np.array([0, 1, action, 3]))
+    assert (raised.value.game, raised.value.action) == (2, action)
+    assert everything(batch) == before
+
+
+@pytest.mark.parametrize("action", [-2, PASS + 1, 10**18, -(10**18), 7 * 64, 64 * 56 + 63])
+def test_move_that_is_not_listed_names_game_and_action_and_changes_nothing(action: int) -> None:
+    batch = BatchedRbc(3)
+    batch.sense(np.zeros(3, np.int64))
+    before = everything(batch)
+    with pytest.raises(IllegalAction, match=f"game 1 does not allow {action}: White is to move") as raised:
+        batch.move(np.array([PASS, action, PASS]))
+    assert (raised.value.game, raised.value.action) == (1, action)
+    assert everything(batch) == before
+
+
+def test_every_number_that_is_not_listed_is_refused() -> None:
+    batch = BatchedRbc(1)
+    batch.sense(np.array([0]))
+    before = everything(batch)
+    for action in np.flatnonzero(batch.masks()[0] == 0).tolist():
+        with pytest.raises(IllegalAction):
+            batch.move(np.array([action]))
+    assert everything(batch) == before
+
+
+def test_action_of_the_other_phase_is_refused() -> None:
+    batch = BatchedRbc(2)
+    with pytest.raises(IllegalAction, match="game 0 does not allow 4672: White is to sense"):
+        batch.move(np.array([PASS, PASS]))
+    batch.sense(np.array([0, SKIP]))
+    with pytest.raises(IllegalAction, match="game 0 does not allow 5: White is to move"):
+        batch.sense(np.array([5, 5]))
+    with pytest.raises(IllegalAction, match="game 1"):
+        batch.move(np.array([PASS, PASS]))
+
+
+@pytest.mark.parametrize(
+    ("actions", "error", "message"),
+    [
+        (np.zeros(2), TypeError, "actions: their type is float64"),
+        (np.zeros(2, np.bool_), TypeError, "actions: their type is bool"),
+        (np.zeros(2, np.uint64), TypeError, "actions: their type is uint64"),
+        (np.array(["a", "b"]), TypeError, "actions: their type is"),
+        (np.zeros(3, np.int64), ValueError, r"actions: their shape is \(3,\); it must be \(2,\)"),
+        (np.zeros((2, 1), np.int64), ValueError, r"actions: their shape is \(2, 1\)"),
+        (np.int64(0), ValueError, r"actions: their shape is \(\)"),
+    ],
+)
+@pytest.mark.parametrize("step", [BatchedRbc.sense, BatchedRbc.move])
+def test_wrong_type_or_shape_is_refused(
+    step: Callable[..., Any], actions: Any, error: type[Exception], message: str
+) -> None:
+    batch = BatchedRbc(2)
+    before = everything(batch)
+    with pytest.raises(error, match=message):
+        step(batch, actions)
+    assert everything(batch) == before
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64, ">i4"])
+def test_smaller_integers_and_slices_are_taken(kind: Any) -> None:
+    batch = BatchedRbc(3)
+    batch.sense(np.array([1, 0, 2, 0, 3, 0], kind)[::2])
+    assert batch.phases.tolist() == [TO_MOVE] * 3
+    batch.sense(np.array([SKIP] * 3))
+    assert [batch.history(game).unfinished for game in range(3)] == [[chess.B1], [chess.C1], [chess.D1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0}, "n: 0 is less than 1"),
+        ({"n": 2, "seed": -1}, "seed: -1"),
+        ({"n": 2, "seed": 2**64}, "seed: 18446744073709551616"),
+        ({"n": 2, "fens": [chess.STARTING_FEN]}, "fens: there are 1 for 2 games"),
+        ({"n": 2, "fens": "8/8/8/8/8/8/8/8 w - - 0 1"}, "no position to start from"),
+        ({"n": 2, "reversible_moves": 0}, "reversible_moves: 0"),
+        ({"n": 2, "max_turns": 0}, "max_turns: 0"),
+        ({"n": 2, "recall": 0}, "recall: 0"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BatchedRbc(**options)
+
+
+@pytest.mark.parametrize("name", ["legal", "windows", "results", "rewards", "ended", "phases", "colors", "plies"])
+def test_arrays_are_read_only(name: str) -> None:
+    batch = BatchedRbc(2)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(batch, name)[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        batch.masks()[0] = 1
+
+
+@pytest.mark.parametrize("viewers", [np.zeros(3, np.bool_), np.zeros((2, 1), np.int64)])
+def test_viewers_of_a_wrong_shape_are_refused(viewers: NDArray[Any]) -> None:
+    with pytest.raises(ValueError, match="viewers: their shape is"):
+        BatchedRbc(2).observations(viewers)
+
+
+def test_game_that_is_not_there_is_refused() -> None:
+    batch = BatchedRbc(2)
+    for look in (batch.board, batch.history, lambda game: batch.information_string(game, chess.WHITE)):
+        for game in (-1, 2):
+            with pytest.raises(IndexError, match=f"game: there is no game {game}"):
+                look(game)
+
+
+# --- Finished and skipped games -----------------------------------------------------------------------------------
+
+
+def test_finished_game_begins_anew_in_a_turn_of_its_own() -> None:
+    batch = BatchedRbc(2, fens=[ONE_MOVE, chess.STARTING_FEN])
+    batch.sense(np.array([0, 0]))
+    rewards, ended = batch.move(np.array([TAKES, PASS]))
+    assert rewards.tolist() == [[-1, 1], [0, 0]]
+    assert ended.tolist() == [True, False]
+    assert batch.phases.tolist() == [OVER, TO_SENSE]
+    assert batch.history(0).winner is chess.WHITE  # it stays as it is
+    windows = batch.sense(np.array([63, 0]))  # the first is ignored
+    assert windows[0].tolist() == [15] * 9
+    assert batch.phases.tolist() == [RESTING, TO_MOVE]
+    assert (rewards.any(), ended.any()) == (False, False)
+    batch.move(np.array([PASS, PASS]))
+    assert batch.phases.tolist() == [TO_SENSE, TO_SENSE]
+    assert batch.episodes.tolist() == [1, 0]
+    assert batch.board(0).fen() == ONE_MOVE
+    batch.sense(np.array([0, 0]))
+    assert batch.move(np.array([TAKES, PASS]))[1].tolist() == [True, False]
+
+
+def test_finished_game_stays_without_autoreset() -> None:
+    batch = BatchedRbc(1, fens=ONE_MOVE, autoreset=False)
+    batch.sense(np.array([0]))
+    batch.move(np.array([TAKES]))
+    fen = batch.board(0).fen()
+    for _ in range(2):
+        batch.sense(batch.sample_senses())
+        rewards, ended = batch.move(batch.sample_moves())
+        assert (rewards.any(), ended.any()) == (False, False)
+    assert (batch.board(0).fen(), batch.phases[0]) == (fen, OVER)
+    batch.reset()
+    assert (batch.board(0).fen(), batch.phases[0], batch.reasons[0]) == (ONE_MOVE, TO_SENSE, 0)
+
+
+def test_skipped_games_do_not_change() -> None:
+    batch, other = played(5), played(5)
+    kept = [each.tobytes() for each in (batch._state[1], batch._numbers[1], batch.legal[1])]
+    for _ in range(3):
+        senses = batch.sample_senses().copy()
+        senses[1] = SKIP
+        batch.sense(senses)
+        moves = batch.sample_moves().copy()
+        moves[1] = SKIP
+        batch.move(moves)
+    # The sampler has counted its numbers.
+    batch._state[1, 13] = other._state[1, 13]
+    assert [each.tobytes() for each in (batch._state[1], batch._numbers[1], batch.legal[1])] == kept
+    assert batch.plies.tolist() == [8, 5, 8, 8]
+
+
+def test_skipped_finished_game_is_not_begun_anew() -> None:
+    batch = BatchedRbc(1, fens=ONE_MOVE)
+    batch.sense(np.array([0]))
+    batch.move(np.array([TAKES]))
+    batch.sense(np.array([SKIP]))
+    batch.move(np.array([SKIP]))
+    assert (batch.phases[0], batch.ended[0]) == (OVER, False)
+
+
+def test_records_grow_with_a_long_game() -> None:
+    batch = BatchedRbc(2, fens="4k3/8/8/8/8/8/8/4K3 w - - 0 1", reversible_moves=None)
+    for _ in range(700):
+        batch.sense(np.array([SENSE_PASS, 0]))
+        batch.move(np.array([PASS, PASS]))
+    assert batch.plies.tolist() == [700, 700]
+    assert len(batch.history(0).turns) == 700
+    assert {turn.sense for turn in batch.history(0).turns} == {None}
+
+
+# --- Random actions -------------------------------------------------------------------------------------------------
+
+
+def test_same_seed_makes_the_same_games_on_every_platform() -> None:
+    """The digest is of the states after 200 turns, in a fixed order of bytes: no platform may find another."""
+    batch = played(200, n=16, seed=2**63 + 11)
+    digest = hashlib.sha256(batch._state.astype("<u8").tobytes() + batch._numbers.astype("<i4").tobytes())
+    assert digest.hexdigest() == "e058af26ea54303eca344c7d302606308687886fd5fb7e549fe650566c8b8e2b"
+    assert batch.episodes.sum() > 16
+
+
+def test_logits_make_the_same_draws_on_every_platform() -> None:
+    batch = BatchedRbc(8, 5)
+    drawn = []
+    for turn in range(40):
+        # Exact in float32: every platform has the same logits.
+        senses = (np.arange(8 * 64).reshape(8, 64) * 37 % 101 / 16).astype(np.float32)
+        moves = (np.arange(8 * MOVES).reshape(8, MOVES) * (turn + 1) % 97 / 16).astype(np.float32)
+        batch.sense(batch.sample_senses(senses))
+        drawn.append(batch.sample_moves(moves).copy())
+        batch.move(drawn[-1])
+    digest = hashlib.sha256(np.array(drawn).astype("<i8").tobytes())
+    assert digest.hexdigest() == "780dccbb194eedba6f9b98c860af9bfd07c01a36461f51c2765794f0498cd177"
+
+
+def test_games_of_a_batch_and_seeds_differ() -> None:
+    batch, other = played(1, n=200, seed=1), played(1, n=200, seed=2)
+    assert len({row.tobytes() for row in batch.results}) > 10
+    assert (batch.results[:, 0] != other.results[:, 0]).any()
+
+
+def test_game_draws_the_same_whatever_its_neighbours_are() -> None:
+    few, many = played(30, n=3, seed=9), played(30, n=50, seed=9)
+    assert few.history(2).turns == many.history(2).turns
+
+
+def test_reset_with_a_seed_begins_the_random_numbers_anew() -> None:
+    batch = played(20, seed=4)
+    turns = batch.history(0).turns
+    batch.reset()
+    batch.reset(4)
+    for _ in range(20):
+        batch.sense(batch.sample_senses())
+        batch.move(batch.sample_moves())
+    assert batch.history(0).turns == turns
+
+
+def counts_of(batch: BatchedRbc, logits: NDArray[np.float32] | None, times: int) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for _ in range(times):
+        counts.update(batch.sample_moves(logits).tolist())
+    return counts
+
+
+def test_moves_are_drawn_alike() -> None:
+    batch = BatchedRbc(1000, 3)
+    batch.sense(batch.sample_senses())
+    counts = counts_of(batch, None, 36)
+    legal = set(np.flatnonzero(batch.masks()[0]).tolist())
+    assert set(counts) == legal
+    expected = 36_000 / len(legal)
+    # The 99.99th percentile of chi squared with 35 degrees of freedom is 75.
+    assert sum((count - expected) ** 2 / expected for count in counts.values()) < 75 * (len(legal) - 1) / 35
+
+
+def test_moves_are_drawn_by_their_logits() -> None:
+    batch = BatchedRbc(1000, 3)
+    batch.sense(batch.sample_senses())
+    legal = np.flatnonzero(batch.masks()[0])
+    logits = np.full((1000, MOVES), 50, np.float32)  # of what is not legal
+    logits[:, legal] = -np.inf
+    wanted = {int(legal[0]): 0.5, int(legal[7]): 0.3, PASS: 0.2}
+    for action, probability in wanted.items():
+        logits[:, action] = np.log(probability) + 300
+    counts = counts_of(batch, logits, 30)
+    assert set(counts) == set(wanted)
+    assert all(abs(counts[action] / 30_000 - probability) < 0.012 for action, probability in wanted.items())
+
+
+def test_senses_are_drawn_by_their_logits() -> None:
+    batch = BatchedRbc(500, 3)
+    logits = np.full((500, 65), -np.inf, np.float32)
+    logits[:, [3, SENSE_PASS]] = 1.0
+    assert set(batch.sample_senses(logits).tolist()) == {3, SENSE_PASS}
+    assert len(set(batch.sample_senses().tolist())) > 60
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_logits_that_are_no_use_name_the_game_and_change_nothing(bad: float) -> None:
+    batch = BatchedRbc(3)
+    before = everything(batch)
+    logits = np.zeros((3, 64), np.float32)
+    logits[1] = bad
+    with pytest.raises(ValueError, match="logits: those of game 1"):
+        batch.sample_senses(logits)
+    assert everything(batch) == before
+    batch.sense(np.zeros(3, np.int64))
+    before = everything(batch)
+    logits = np.zeros((3, MOVES), np.float32)
+    logits[2] = bad
+    with pytest.raises(ValueError, match="logits: those of game 2"):
+        batch.sample_moves(logits)
+    assert everything(batch) == before
+
+
+@pytest.mark.parametrize(
+    ("logits", "error"),
+    [
+        (np.zeros((2, MOVES)), TypeError),
+        (np.zeros((2, MOVES - 1), np.float32), ValueError),
+        (np.zeros((3, MOVES), np.float32), ValueError),
+        (np.zeros(MOVES, np.float32), ValueError),
+    ],
+)
+def test_logits_of_a_wrong_type_or_shape_are_refused(logits: NDArray[Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match="logits: their"):
+        BatchedRbc(2).sample_moves(logits)
+
+
+def test_logits_may_be_slices_and_read_only() -> None:
+    batch = BatchedRbc(2)
+    batch.sense(batch.sample_senses())
+    logits = np.zeros((4, 2 * MOVES), np.float32)[::2, ::2]
+    logits.flags.writeable = False
+    assert (batch.masks()[[0, 1], batch.sample_moves(logits)] == 1).all()
