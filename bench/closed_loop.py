@@ -11,8 +11,8 @@ from typing import Any
 from .load import HEADER, HELLO, READ_SIZE, Address, frame
 
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
-#: Most moves of one game in a run, below the length at which games end.
-LONGEST = 5_000
+#: Most moves of one game in a run, of several games on average: below the length at which the daemon ends games.
+LONGEST = 1_200
 
 
 class Player:

@@ -58,6 +58,13 @@ class Daemons:
         database = 0.0 if self._postmaster is None else _with_ended(self._postmaster)
         return Spent(tuple(daemon.all_seconds() or 0.0 for daemon in self.daemons), database)
 
+    def idle(self, seconds: float = 3.0) -> Spent:
+        """Return the processor time a second while there are no requests: leases are renewed, and links kept up."""
+        before, since = self.spent(), time.monotonic()
+        time.sleep(seconds)
+        spent, took = self.spent().since(before), time.monotonic() - since
+        return Spent(tuple(each / took for each in spent.daemons), spent.database / took)
+
     def pids(self) -> list[int]:
         """Return the ids of the daemons' processes."""
         return [daemon.pid for daemon in self.daemons]

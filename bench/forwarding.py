@@ -29,8 +29,9 @@ def measure(moves: int, rounds: int) -> None:
     print("forwarding: processor time of a move, in microseconds, of both daemons (and PostgreSQL); " + load())
     print(f"{'games':>7}{'local':>15}{'forwarded':>17}{'ratio':>8}{'aim':>6}{'with PostgreSQL':>18}")
     with postgres() as server, on_postgres(server, 2) as two:
+        idle = two.idle()
         for games in AT_ONCE:
-            each = min(moves, games * LONGEST) if games > 1 else moves // 3
+            each = min(moves if games > 1 else moves // 3, games * LONGEST)
             _cost(two, games, games * 20, forwarded=False), _cost(two, games, games * 20, forwarded=True)
             pairs = [
                 (_cost(two, games, each, forwarded=False), _cost(two, games, each, forwarded=True))
@@ -45,6 +46,10 @@ def measure(moves: int, rounds: int) -> None:
                 f"   ({min(ratios):.2f} to {max(ratios):.2f})",
                 flush=True,
             )
+    print(
+        f"counted with it: {sum(idle.daemons) * 1e3:.1f} ms a second of both daemons, and {idle.database * 1e3:.1f} of"
+        " PostgreSQL, which they spend while there are no requests"
+    )
 
 
 def _cost(two: Daemons, games: int, moves: int, *, forwarded: bool) -> Cost:

@@ -26,19 +26,22 @@ class Costs:
 
     :ivar local: a durable move at the game's owner.
     :ivar passed_on: what forwarding it costs the daemon that its client is connected to; likewise ``received``, what
-        it costs the owner beyond ``local``.
+        it costs the owner beyond ``local``: less than nothing, as it serves a link instead of many connections.
     :ivar made: making a game, one at a time: with a commit of its own, and a question to the lobby's owner.
-    :ivar admitted: what the lobby's owner spends on admitting a game that it has another daemon make. Not measured: as
-        much as making one, which is a generous bound.
     :ivar noted: what the lobby's owner spends on a game that another daemon makes, and on its end: half of both.
+    :ivar admitted: what the lobby's owner spends on a game of two seekers at another daemon, which makes it; and
+        ``sought`` what that daemon does, both with the two seeks and the acceptance, one after the other.
+    :ivar sought_alone: what the lobby's owner spends on such a game if the seekers are connected to it.
     """
 
-    local: float = 105.0
-    passed_on: float = 152.0
-    received: float = 29.0
-    made: float = 1311.0
-    admitted: float = 1311.0
-    noted: float = 496.0
+    local: float = 225.0
+    passed_on: float = 205.0
+    received: float = -47.0
+    made: float = 1953.0
+    noted: float = 676.0
+    admitted: float = 3876.0
+    sought: float = 6148.0
+    sought_alone: float = 4662.0
 
 
 @dataclass
@@ -119,11 +122,14 @@ class Cluster:
         for _ in range(GAMES):
             owner = white
             if self.by_lobby and owner != 0:
-                yield owner, costs.passed_on
                 yield 0, costs.admitted
-            elif owner != 0:
-                yield 0, costs.noted  # it is asked whether there is room for the game
-            yield owner, costs.made
+                yield owner, costs.sought
+            elif self.by_lobby:
+                yield owner, costs.sought_alone
+            else:
+                if owner != 0:
+                    yield 0, costs.noted  # it is asked whether there is room for the game
+                yield owner, costs.made
             for ply in range(PLIES):
                 entry = owner if self.follow else (white, black)[ply % 2]
                 if entry != owner:

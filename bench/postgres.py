@@ -20,7 +20,7 @@ def measure(moves: int, rounds: int) -> None:
     print(f"{'games':>7}{'SQLite':>9}{'PostgreSQL':>12}{'(daemon':>10}{'server)':>9}{'ratio':>8}{'aim':>6}")
     with postgres() as server, on_sqlite() as sqlite, on_postgres(server, 1) as other:
         for games, aim in AT_ONCE.items():
-            each = min(moves, games * LONGEST) if games > 1 else moves // 3
+            each = min(moves if games > 1 else moves // 3, games * LONGEST)
             _run(sqlite, games, games * 20), _run(other, games, games * 20)
             pairs = [(_run(sqlite, games, each), _run(other, games, each)) for _ in range(rounds)]
             first, second = ([median(run) for run in zip(*runs, strict=True)] for runs in zip(*pairs, strict=True))

@@ -202,6 +202,11 @@ class UnacknowledgedResults:
     def __bool__(self) -> bool:
         return bool(self._shown or self.expected)
 
+    @property
+    def shows_some(self) -> bool:
+        """Whether replies that were made so far show results."""
+        return bool(self._shown)
+
     def show(self, player: int, live: LiveGame) -> None:
         """Note that the present reply shows a player the result of a game; forget it if the commit fails."""
         shown = player, live.game.id

@@ -29,6 +29,7 @@ from .link_messages import (
     refusal_of,
 )
 from .refused_sessions import RefusedSessions
+from .turn_writes import TurnWrites
 
 logger = get_logger(__name__)
 
@@ -113,6 +114,7 @@ class Answerer:
         daemon: int,
         handlers: Handlers,
         noted: dict[int, int],
+        turn_writes: TurnWrites | None = None,
     ) -> None:
         """:param daemon: the other one, which has proved itself.
         :param noted: the number of the last note of each daemon, on all its connections.
@@ -120,7 +122,7 @@ class Answerer:
         self._daemon = daemon
         self._handlers = handlers
         self._noted = noted
-        self._link = Link(stream, self._take, answers=True)
+        self._link = Link(stream, self._take, answers=True, turn_writes=turn_writes)
         self.waiting: dict[int, Callable[[], None]] = {}
         #: Kept by :mod:`gmd.cluster.remote_session`: the requests of a session that wait for one before them, and the
         #: sessions whose requests were not carried out.

@@ -26,6 +26,7 @@ from .link_messages import (
     encode,
     error_of,
 )
+from .turn_writes import TurnWrites
 
 #: Notes in one frame, and notes that are kept until they are acknowledged. More are dropped, the oldest first, and the
 #: other daemon is told that there is a gap.
@@ -58,7 +59,7 @@ class Caller:
     :ivar is_gone: whether it counts as dead.
     """
 
-    def __init__(self, daemon: int, codec: Codec) -> None:
+    def __init__(self, daemon: int, codec: Codec, turn_writes: TurnWrites | None = None) -> None:
         self.daemon = daemon
         self.is_gone = False
         #: How many messages of each type were asked, by its name.
@@ -66,6 +67,7 @@ class Caller:
         #: Called when it is.
         self.on_gone: Callable[[], object] = lambda: None
         self._codec = codec
+        self._turn_writes = turn_writes
         self._link: Link | None = None
         self._asked: dict[int, Settle] = {}
         self._last_ask = 0
@@ -152,7 +154,7 @@ class Caller:
             self._first_note += 1
             self._gap = True
         if self._link is not None and self._link.is_open:
-            self._link.wake()
+            self._link.write_soon()
 
     async def told(self) -> None:
         """Return when the other daemon has taken all notes so far, or is gone."""
@@ -171,12 +173,12 @@ class Caller:
 
     async def run(self, stream: trio.abc.Stream) -> None:
         """Use a connection, after the handshake, until it ends."""
-        link = self._link = Link(stream, self._take, answers=False)
+        link = self._link = Link(stream, self._take, answers=False, turn_writes=self._turn_writes)
         link.on_taken = self._note_taken
         link.before_sending = self._post_notes
         self._told = self._first_note
         if self._notes:
-            link.wake()
+            link.write_soon()
         self._turned.set()
         try:
             await link.run()

@@ -19,6 +19,7 @@ from gmd import loop_time
 from gmd.logger import get_logger
 
 from .link_messages import MAX_FRAME, AnyFrame, Beat, decode_frame, encode
+from .turn_writes import TurnWrites
 
 logger = get_logger(__name__)
 
@@ -44,10 +45,13 @@ class Link:
     :ivar is_open: whether frames can still be posted.
     """
 
-    def __init__(self, stream: trio.abc.Stream, take: Take, *, answers: bool) -> None:
+    def __init__(
+        self, stream: trio.abc.Stream, take: Take, *, answers: bool, turn_writes: TurnWrites | None = None
+    ) -> None:
         """:param take: called with each frame; it must not block.
         :param answers: whether this is the answerer's side. It reads nothing while too much is on its way out. The
             caller goes on reading, or both could wait for each other.
+        :param turn_writes: writes to sockets at the ends of turns; without it a task does.
         """
         self._stream = stream
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
@@ -56,11 +60,11 @@ class Link:
         self._out: list[bytes] = []
         self._unsent = 0
         self._writing = False
+        self._turn_writes = None if self._socket is None else turn_writes
         self._wakes_writer = trio.Event()
         self._has_room = trio.Event()
         self._heard = self._spoke = loop_time.now()
         self.is_open = True
-        self._corked = False  # whether what is posted is sent at the end of the present turn without another task
         #: Called when the frames that were posted so far begin to be sent; and before, to post more.
         self.on_taken: Callable[[], None] = _nothing
         self.before_sending: Callable[[], None] = _nothing
@@ -82,11 +86,17 @@ class Link:
         body = encode(frame)
         self._out += HEADER.pack(len(body)), body
         self._unsent += len(body)
-        if not self._corked:
+        self.write_soon()
+
+    def write_soon(self) -> None:
+        """Have :attr:`before_sending` called at the end of this turn, and what was posted sent."""
+        if self._turn_writes is None:
             self._wakes_writer.set()
+        else:
+            self._turn_writes.add(self)
 
     def wake(self) -> None:
-        """Have :attr:`before_sending` called soon."""
+        """Have the link's own task do that."""
         self._wakes_writer.set()
 
     @property
@@ -140,12 +150,7 @@ class Link:
     async def _take_all(self, decoder: FrameDecoder) -> None:
         more = True
         while more:
-            self._corked = True
-            try:
-                more = self._take_some(decoder)
-            finally:
-                self._corked = False
-                self._write_at_once()
+            more = self._take_some(decoder)
             if more:
                 await trio.lowlevel.checkpoint()
             while self._answers and self.is_full and self.is_open:  # the caller does not read: then it must wait, too
@@ -160,21 +165,22 @@ class Link:
             self._take(decode_frame(body))
         return True
 
-    def _write_at_once(self) -> None:
-        """Send what was posted, if that needs no waiting: it spares the turn of another task."""
-        if not self._out or self._writing:
+    def write_at_once(self) -> None:
+        """Send what was posted as far as that needs no waiting. The link's own task sends the rest."""
+        if self._writing or not self.is_open:
+            return
+        self.before_sending()
+        if not self._out:
             return
         if self._socket is not None:
-            data = self._all_posted()
-            try:
+            data, count = self._all_posted(), 0
+            with suppress(OSError):  # the task meets the same error, if it is one
                 count = os.write(self._socket.fileno(), data[:WRITE_SIZE])
-            except OSError:
-                count = 0  # the writer meets the same error, if it is one
             if count < len(data):
                 self._out = [data[count:]]
                 self._unsent = len(data) - count
         if self._out:
-            self._wakes_writer.set()
+            trio.lowlevel.current_trio_token().run_sync_soon(self.wake)
 
     def _all_posted(self) -> bytes:
         self.on_taken()
@@ -188,7 +194,6 @@ class Link:
         while True:
             await self._wakes_writer.wait()
             self.before_sending()
-            self._write_at_once()  # the socket nearly always has room: this spares trio's steps
             while self._out:
                 data = self._all_posted()
                 self._writing, self._unsent = True, len(data)

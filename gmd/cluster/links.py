@@ -22,6 +22,7 @@ from .forwarding import Forward
 from .handshake import HandshakeRefused, OtherVersion, greet, take_greeting
 from .link_messages import LINK, Greeting, LinkMessage
 from .link_tls import Contexts, Passage, tls_refusal, under_tls
+from .turn_writes import TurnWrites
 from .unproved import Unproved
 from .vitals import LinkVitals
 
@@ -48,15 +49,24 @@ class Links:
     before :meth:`run`.
     """
 
-    def __init__(self, directory: Directory, secret: bytes, dial: Dial, certificate: Contexts | None = None) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        secret: bytes,
+        dial: Dial,
+        certificate: Contexts | None = None,
+        gather_seconds: float = 0.0,
+    ) -> None:
         """:param secret: what all daemons of the cluster share, and nobody else.
         :param certificate: puts TLS on all connections; None for plaintext.
+        :param gather_seconds: how long messages may gather while the event loop is busy.
         """
         self._directory = directory
         self._secret = secret
         self._dial_bare = dial
         self._certificate = certificate
         self._handlers = Handlers()
+        self._turn_writes = TurnWrites(gather_seconds)
         #: Handlers of the asks of this daemon to itself.
         self._local: dict[str, Callable[[Any, int], Awaitable[LinkMessage]]] = {}
         self._callers: dict[int, Caller] = {}
@@ -187,6 +197,10 @@ class Links:
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep a link to each other living daemon, until cancelled."""
+        with self._turn_writes.running():
+            await self._keep_links(task_status)
+
+    async def _keep_links(self, task_status: trio.TaskStatus[None]) -> None:
         async with trio.open_nursery() as self._nursery:
             try:
                 self._follow()
@@ -292,7 +306,7 @@ class Links:
         scope, ended = self._answered[daemon] = trio.CancelScope(), trio.Event()
         try:
             with scope:
-                await Answerer(stream, daemon, self._handlers, self._noted).run()
+                await Answerer(stream, daemon, self._handlers, self._noted, self._turn_writes).run()
         finally:
             del self._answered[daemon]
             ended.set()
@@ -334,7 +348,7 @@ class Links:
 
     def _begin(self, daemon: int) -> Caller:
         assert self._nursery is not None
-        caller = self._callers[daemon] = Caller(daemon, self._handlers.codec)
+        caller = self._callers[daemon] = Caller(daemon, self._handlers.codec, self._turn_writes)
         self._nursery.start_soon(self._keep, caller)
         return caller
 

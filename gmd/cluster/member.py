@@ -40,6 +40,8 @@ ATTACH_SECONDS = 1.0
 CLOCKS_SECONDS = 1.0
 #: Seconds between two looks at what this daemon shows of itself to operators.
 VITALS_SECONDS = 1.0
+#: Seconds for which messages to other daemons may gather while there are other requests to answer.
+GATHER_SECONDS = 0.002
 #: Seconds between two attempts to read the accounts.
 AGAIN_SECONDS = 0.5
 
@@ -64,7 +66,9 @@ class Member:
         self.membership = membership
         self.certificate = certificate
         self.new_id = GameIds()
-        self.links = Links(membership, shared_secret(url, "links"), dial_by_tcp(membership), certificate)
+        self.links = Links(
+            membership, shared_secret(url, "links"), dial_by_tcp(membership), certificate, GATHER_SECONDS
+        )
         self.router = Router(membership, self.links, shared_secret(url, "pages"), gives_home=gives_home)
         self.links.on_ask(HandedClocks, self._on_clocks)
         self._attached = trio.Event()

@@ -22,6 +22,7 @@ from gmd.games.events import AnyEvent, is_secret
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.turn_ends import calling_at_turn_ends
 
 from .batch_writing import Batch, Result, failed, lost_by_failure, write_batch
 from .interface import (
@@ -40,7 +41,6 @@ from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending, Settling, divided
 from .ranking import ranked
 from .store import Committer, Fenced, OutcomeUnknown, ResultDelivered, Store
-from .turn_ends import calling_at_turn_ends
 from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
