@@ -50,23 +50,18 @@ class Links:
     """
 
     def __init__(
-        self,
-        directory: Directory,
-        secret: bytes,
-        dial: Dial,
-        certificate: Contexts | None = None,
-        gather_seconds: float = 0.0,
+        self, directory: Directory, secret: bytes, dial: Dial, certificate: Contexts | None = None, gather: float = 0.0
     ) -> None:
         """:param secret: what all daemons of the cluster share, and nobody else.
         :param certificate: puts TLS on all connections; None for plaintext.
-        :param gather_seconds: how long messages may gather while the event loop is busy.
+        :param gather: for how many seconds messages may gather while the event loop is busy.
         """
         self._directory = directory
         self._secret = secret
         self._dial_bare = dial
         self._certificate = certificate
         self._handlers = Handlers()
-        self._turn_writes = TurnWrites(gather_seconds)
+        self._turn_writes = TurnWrites(gather)
         #: Handlers of the asks of this daemon to itself.
         self._local: dict[str, Callable[[Any, int], Awaitable[LinkMessage]]] = {}
         self._callers: dict[int, Caller] = {}
