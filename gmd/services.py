@@ -10,6 +10,7 @@ import chess
 
 from gm_protocol.messages import Limits, Request
 from gmd.arbiter import Arbiter
+from gmd.beliefs import Beliefs
 from gmd.cluster.directory import Directory
 from gmd.cluster.links import Links
 from gmd.cluster.vitals import ClusterVitals, HttpCounts
@@ -88,6 +89,8 @@ class Services:
     scheduler: FairScheduler = field(default_factory=FairScheduler)
     #: Caches the histories of finished games.
     histories: Histories = field(default_factory=Histories)
+    #: The possible positions of players of blind chess.
+    beliefs: Beliefs = field(default_factory=Beliefs)
     #: The bots that the daemon runs.
     roster: Roster = field(default_factory=Roster)
     #: The other daemons; None for a daemon that is alone.

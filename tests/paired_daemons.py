@@ -30,6 +30,9 @@ NAMES = {REGISTERED_OBSERVER: "observer", REGISTERED_OPPONENT: "opponent", REGIS
 _NOT_COMPARED = re.compile(rb'"(?:created|changed|key)":"[^"]*"|,"home":"[^"]*"')
 _KEY = "<the key of"
 
+#: The most positions kept for a belief: in games with few senses there are soon very many.
+MOST_POSITIONS = 100
+
 #: Settings without limits on failed attempts and registrations.
 UNLIMITED: dict[str, Any] = {"max_failures_per_minute": 10**9, "max_registrations_per_hour": 10**9}
 
@@ -66,6 +69,7 @@ class Daemon:
 
     async def open(self, nursery: trio.Nursery) -> None:
         """Register the players, and begin the sessions."""
+        self.daemon.services.beliefs.cap = MOST_POSITIONS
         self._others = await self._others_daemon.connect()
         for player, name in NAMES.items():
             registered = await self._others.ask("register", name=name)

@@ -27,7 +27,7 @@ from tests.twin_games import OwnTurn
 #: Enough fields for a request of any kind.
 _FIELDS: Json = {"square": "e4", "move": "e2e4", "termination": "draw_agreed", "timeout": 0}
 #: Kinds that name a game.
-_KINDS = ("sense", "move", "end_game", "state", "wait", "actions", "history", "join")
+_KINDS = ("sense", "move", "end_game", "state", "wait", "actions", "history", "belief", "join")
 
 
 @dataclass
@@ -103,6 +103,7 @@ class Seat:
             yield self.mine("state", actions=actions)
             yield self.mine("wait", timeout=0, actions=actions)
         yield self.mine("actions")
+        yield self.mine("belief", samples=3, seed=self.ply)
         several: Json = {"kind": "wait", "player": self.me, "timeout": 0, "actions": True}
         yield {**several, "game_ids": [self.game_id]}
         yield {**several, "game_ids": [*self.others, self.game_id], "seat": self.color}
@@ -133,6 +134,8 @@ class Seat:
         yield {"kind": "state", "game_id": self.game_id, **proof_of(REGISTERED_STRANGER), "actions": True}
         yield {"kind": "actions", "game_id": self.game_id, "player": STRANGER}
         yield {"kind": "actions", "game_id": self.game_id, "player": None}
+        for player in (STRANGER, None):
+            yield {"kind": "belief", "game_id": self.game_id, "player": player, "samples": 9}
         yield {"kind": "wait", "game_id": self.game_id, "player": STRANGER, "timeout": 0}
         for ply in (self.ply - 1, self.ply):
             if ply >= 0:
@@ -144,6 +147,7 @@ class Seat:
             ("state", {"actions": True}),
             ("wait", {"timeout": 0}),
             ("actions", {}),
+            ("belief", {"samples": 9}),
             ("sense", {"square": "e4"}),
             ("move", {"move": "e2e4"}),
             ("end_game", {"termination": "draw_agreed"}),

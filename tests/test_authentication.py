@@ -44,6 +44,7 @@ REQUESTS: dict[str, Json] = {
     "wait any": {"any": True, "timeout": 0},
     "wait games": {"game_ids": [1, 2], "timeout": 0},
     "actions": {"game_id": 2},
+    "belief": {"game_id": 4, "seat": "white"},
     "history": {"game_id": 1},
     "join": {"game_id": 3},
     "join where one is invited": {"game_id": 5, "seat": "black"},

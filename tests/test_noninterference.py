@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import chess
 import pytest
@@ -21,6 +21,7 @@ from gmd.games.facts import Facts, facts_of
 from gmd.games.game import Decision, Game, GameSummary
 from gmd.games.knowledge import Actions
 from gmd.games.rbc import RbcGame, ReconSnapshot
+from gmd.games.rbc_knowledge import Observed
 from gmd.handlers import wait
 from gmd.live_games import LiveGame
 from gmd.players.authenticator import Authenticator
@@ -60,8 +61,9 @@ def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
 
 # --- Each leak is found ----------------------------------------------------------------------------------------------
 
-_blind_state, _actions, _refuse_turn, _summary, _update, _viewer_of = (
+_blind_state, _told_in_play, _actions, _refuse_turn, _summary, _update, _viewer_of = (
     views._blind_state,
+    views.told_in_play,
     views.actions,
     RbcGame._refuse_turn,
     RbcGame.summary,
@@ -149,6 +151,13 @@ def everything_without_a_seat(
     return views.Viewer.OVERSEER if named is None and context.player else _viewer_of(game, named, context, both)
 
 
+def with_whole_board(game: Game, seat: chess.Color) -> tuple[int, list[Observed]]:
+    """Return what a seat was told, and a sense of the whole board."""
+    ply, told = _told_in_play(game, seat)
+    board = cast(RbcGame, game).recon.board.as_chess()
+    return ply, [*told, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
+
+
 LEAKS: dict[str, Patch] = {
     "the half-move clock": showing(fen=lambda _, shown, blind: blind.fen.replace("- 0", f"- {shown.halfmoves}")),
     "castling rights": showing(available_castles=lambda _, shown, blind: facts(shown).castles),
@@ -190,6 +199,7 @@ LEAKS: dict[str, Patch] = {
     "the listing of games that were open": (RbcGame, "summary", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
+    "the position, to who asks for a belief": (views, "told_in_play", with_whole_board),
     "everything, to whoever is registered": (Authenticator, "admit", lambda *args: None),
 }
 

@@ -94,6 +94,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "except": st.lists(ids, max_size=2),
     "ply": st.integers(0, 9),
     "actions": st.booleans(),
+    "samples": st.integers(0, 9),
     "brief": st.booleans(),
     "square": st.sampled_from([*chess.SQUARE_NAMES, 0, 63, None]),
     "move": st.sampled_from(["e7e5", "e2e4", "Nf6", "0000", None]),

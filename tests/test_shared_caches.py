@@ -41,6 +41,7 @@ async def ask_everything(client: Client, game_id: int) -> None:
         asked = {"game_id": game_id, "player": player}
         await client.ask("state", **asked, actions=True)
         await client.ask("actions", **asked)
+        await client.ask("belief", **asked, samples=3)
         await client.ask("wait", **asked, timeout=0, actions=True)
         await client.ask("sense", **asked, square="z9")
         await client.ask("move", **asked, move="a1a1")
@@ -50,6 +51,7 @@ async def ask_everything(client: Client, game_id: int) -> None:
 async def grown_by_blind_games() -> set[tuple[str, ...]]:
     """Return the shared values that grow or shrink because of a game in progress."""
     async with memory_daemon(spectate="live") as daemon:
+        daemon.services.beliefs.cap = 100  # nobody senses usefully
         client = await daemon.connect()
         begun = await client.new_game(variant="rbc", clock=None)  # everything is made that the first request makes
         await ask_everything(client, begun["game_id"])

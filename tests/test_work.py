@@ -15,6 +15,7 @@ import trio
 
 from gm_recon.board import ReconBoard
 from gmd.games import facts, own_pieces, position, rbc, views
+from gmd.games.rbc_knowledge import Observed
 from tests.helpers import Json, memory_daemon
 from tests.helpers_proof import proof_size
 from tests.noninterference import quiet
@@ -22,6 +23,9 @@ from tests.probing import Server
 from tests.twin_games import Action, Limits, OthersTurn, OwnTurn, Twins, draw_twins
 
 OBSERVER, OPPONENT = 1, 2
+
+#: The most positions kept for a belief: tracing them all would take minutes.
+MOST_POSITIONS = 12
 
 #: The number of drawn pairs of games in the ordinary run.
 PAIRS = 6
@@ -32,6 +36,7 @@ ALL: list[Json] = [
     {"kind": "state", "actions": True},
     {"kind": "state", "brief": True},
     {"kind": "actions"},
+    {"kind": "belief", "samples": 2},
     {"kind": "wait", "timeout": 0},
     {"kind": "sense", "square": "z9"},
     {"kind": "move", "move": "a1a1"},
@@ -75,8 +80,21 @@ def _note_what_is_taken() -> None:
     ReconBoard._take = taking  # type: ignore[method-assign]
 
 
+def _believe_in_the_true_position() -> None:
+    """Make a player's belief of the true position, too."""
+    told_in_play = views.told_in_play
+
+    def told(game: Any, seat: chess.Color) -> Any:
+        ply, seen = told_in_play(game, seat)
+        board = game.recon.board.as_chess()
+        return ply, [*seen, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
+
+    views.told_in_play = told
+
+
 PLANTS: dict[str, Callable[[], None]] = {
     "the cache of own pieces that all games shared": _share_own_pieces,
+    "a belief made of the true position": _believe_in_the_true_position,
     "looking for en passant": _look_for_en_passant,
     "the facts of true positions": _share_true_positions,
     "what is taken": _note_what_is_taken,
@@ -99,6 +117,7 @@ def test_work_that_depends_on_hidden_state_is_found(plant: str) -> None:
 
 async def test_opponents_sense_changes_no_line() -> None:
     async with memory_daemon() as daemon:
+        daemon.arbiter.bench.slice_seconds = 0.0
         server = Server(daemon)
         rng = random.Random("sense")
         table = _Table(server, Twins(chess.STARTING_FEN, chess.BLACK, Limits(None, None)), 0, rng)
@@ -132,6 +151,8 @@ def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
 async def _works(version: int, pairs: int) -> list[list[Work]]:
     with quiet():
         async with memory_daemon() as daemon:
+            daemon.services.beliefs.cap = MOST_POSITIONS
+            daemon.arbiter.bench.slice_seconds = 0.0  # so that no clock says where long work is interrupted
             server = Server(daemon)
             await _Table(server, draw_twins(random.Random("before")), 0, random.Random(0)).play()  # for one-time work
             works = [await _Table(server, _beside(), version, random.Random(0)).play()]

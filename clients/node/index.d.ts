@@ -4,6 +4,8 @@ import type {
   AcceptFields,
   ActionsFields,
   ActionsReply,
+  BeliefFields,
+  BeliefReply,
   ChallengeFields,
   ChallengeReply,
   Color,
@@ -181,6 +183,7 @@ export class Client {
   actions(fields: ActionsFields): Promise<ActionsReply>;
   games(fields?: GamesFields): Promise<GamesReply>;
   history(fields: HistoryFields): Promise<HistoryReply>;
+  belief(fields: BeliefFields): Promise<BeliefReply>;
   register(fields: RegisterFields): Promise<KeyReply>;
   /**
    * Gets another key for the session's player. This client goes on with it, and so do its loops of `turns`; other

@@ -851,6 +851,18 @@ export interface WorkFields extends Fields {
   claim: WorkClaim;
 }
 
+/** A request for what the player may believe of the position in rbc, by all that it was told. */
+export interface BeliefFields extends Fields {
+  /** The game. */
+  game_id: Id;
+  /** The seat acted for. */
+  seat?: Color | null;
+  /** How many to draw. */
+  samples?: number;
+  /** Decides which. */
+  seed?: Id;
+}
+
 // Replies.
 
 /** Fields that every reply has. */
@@ -893,6 +905,20 @@ export interface ActionsReply extends Reply {
   sense_actions: string[] | null;
   /** Moves to ask for, in UCI. */
   move_actions: string[] | null;
+}
+
+/** The positions that are possible by all that the seat was told, each as likely as the others. */
+export interface BeliefReply extends Reply {
+  /** The ply_index it is of. */
+  ply: number;
+  /** Positions kept. */
+  count: number;
+  /** Whether no other is possible. */
+  exact: boolean;
+  /** 12 pieces' chances on 64 squares. */
+  marginals: number[][];
+  /** Some of these, in FEN. */
+  samples: string[];
 }
 
 /** A page of games, and the before to send for the next page; null at the end. */

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
+from gm_protocol.belief import GetBelief
 from gm_protocol.contests import ReportContest
 from gm_protocol.lobby import Accept, Challenge, Decline, ListInvitations, Pair, Seek, Settings
 from gm_protocol.messages import (
@@ -101,7 +102,7 @@ FIXED: dict[type[Request], Where] = {
 }
 #: Kinds that always name one game.
 IN_GAME: frozenset[type[Request]] = frozenset(
-    {Join, GetState, MakeMove, MakeSense, GetActions, EndGame, GetHistory, Accept}
+    {Join, GetState, MakeMove, MakeSense, GetActions, EndGame, GetHistory, GetBelief, Accept}
 )
 #: The others.
 BY_CONTENT: dict[type[Request], Find] = {Wait: _wait, Decline: _decline, NewGame: _new_game, GameFromPgn: _new_game}
@@ -114,7 +115,7 @@ AT_ONCE: frozenset[type[Request]] = frozenset({MakeMove, MakeSense, GetState, Ge
 _REPEATABLE = frozenset(
     {
         *(GetState, GetActions, GetHistory, ListGames, ListPlayers, ListInvitations, GetLeaderboard, Wait, Ping),
-        *(Join, Accept, Decline, Settings, ReportContest, TakeWork, Revoke),
+        *(Join, Accept, Decline, Settings, ReportContest, TakeWork, Revoke, GetBelief),
     }
 )
 

@@ -14,7 +14,7 @@ import chess
 import msgspec
 from msgspec import UNSET, Raw
 
-from gm_protocol.endings import result_of, termination_of
+from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import ClockState, GameState
 
@@ -214,6 +214,18 @@ def actions(game: Game, viewer: Viewer) -> Actions:
 def observations(game: Game, seat: chess.Color) -> list[Observed] | None:
     """Return everything that a seat of a game of rbc has learnt so far; None for a game of another variant."""
     return game.observations(seat) if isinstance(game, RbcGame) else None
+
+
+def told_in_play(game: Game, seat: chess.Color) -> tuple[int, list[Observed]]:
+    """Return what a seat of a game of rbc has learnt while it went on, and the ply up to which.
+
+    A turn that captured a king is left out: everybody is shown everything after it.
+    """
+    assert isinstance(game, RbcGame), "only games of rbc have observations"
+    told, ending = game.observations(seat), game.now.ending
+    if ending is not None and ending.cause is Cause.KING_CAPTURE:
+        return game.now.ply - 1, told[:-1]
+    return game.now.ply, told
 
 
 class History(NamedTuple):

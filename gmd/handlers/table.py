@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gm_protocol.belief import GetBelief
 from gm_protocol.contests import ReportContest
 from gm_protocol.lobby import Accept, Challenge, Decline, ListInvitations, Pair, Seek, Settings
 from gm_protocol.messages import (
@@ -27,6 +28,7 @@ from gmd.requests.games import Handler, in_game
 
 from .accept import accept
 from .actions import actions
+from .belief import belief
 from .challenge import challenge
 from .contest import contest
 from .decline import decline
@@ -81,4 +83,5 @@ HANDLERS: dict[type[Request], Handler] = {
     GetLeaderboard: leaderboard,
     ReportContest: contest,
     TakeWork: work,
+    GetBelief: in_game(belief, by_player=True),
 }

@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 #: Player ids are 64-bit signed integers.
 PlayerId = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
+GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+
 #: Ids from here to :data:`LAST_REGISTERED` belong to registered players; all others are open ids, for anybody.
 FIRST_REGISTERED = 2**52
 LAST_REGISTERED = 2**53 - 1

@@ -11,10 +11,10 @@ from typing import Self, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from .base import PLAYER_NAME_RULE
+from .base import PLAYER_NAME_RULE, SECRET_FIELDS
 from .choices import choices_at
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
-from .messages import REQUESTS, SECRET_FIELDS, AnyRequest, ErrorReply, GameRequest, Request
+from .messages import REQUESTS, AnyRequest, ErrorReply, GameRequest, Request
 
 #: Most fields of an object among which the wrong one is searched for: a search takes a microsecond a field.
 MAX_FIELDS = 64

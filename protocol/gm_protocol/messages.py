@@ -11,10 +11,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from .base import FIRST_REGISTERED as FIRST_REGISTERED
 from .base import LAST_REGISTERED as LAST_REGISTERED
-from .base import SECRET_FIELDS as SECRET_FIELDS
-from .base import PlayerId, PlayerName
+from .base import GameId, PlayerId, PlayerName
 from .base import Reply as Reply
 from .base import Request as Request
+from .belief import BeliefReply, GetBelief
 from .contests import ContestReply, ReportContest
 from .lobby import (
     Accept,
@@ -41,7 +41,6 @@ from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
 from .work import TakeWork, WorkReply
 
-GameId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1, description="The ply_index acted on; makes a retry safe.")]
 Thought = Annotated[Seconds, Meta(description="Seconds the player took, for a clock with lag.")]
 
@@ -49,11 +48,7 @@ GameStatus = Literal["live", "over", "open"]
 
 #: The terminations that ``end_game`` may request.
 VoluntaryTermination = Literal[
-    "taken_draw_white",
-    "taken_draw_black",
-    "resignation_white",
-    "resignation_black",
-    "draw_agreed",
+    "taken_draw_white", "taken_draw_black", "resignation_white", "resignation_black", "draw_agreed"
 ]
 
 
@@ -197,6 +192,7 @@ AnyRequest = (
     | GetLeaderboard
     | ReportContest
     | TakeWork
+    | GetBelief
 )
 
 #: Every request struct by its kind.
@@ -381,6 +377,7 @@ AnyReply = (
     | NewGameReply
     | StateReply
     | ActionsReply
+    | BeliefReply
     | GamesReply
     | HistoryReply
     | JoinReply

@@ -61,6 +61,7 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "actions": ((3,), {"game_id": 3}),
     "games": ((), {}),
     "history": ((3,), {"game_id": 3}),
+    "belief": ((3,), {"game_id": 3}),
     "register": (("bot",), {"name": "bot"}),
     "rekey": ((), {}),
     "join": ((3,), {"game_id": 3}),

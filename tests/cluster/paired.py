@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from trio.testing import MockClock
 
-from tests.cluster.memory_cluster import memory_cluster
+from tests.cluster.memory_cluster import MemoryCluster, memory_cluster
 from tests.helpers import memory_daemon
-from tests.paired_daemons import UNLIMITED, Daemon, PairedDaemons, paired
+from tests.paired_daemons import MOST_POSITIONS, UNLIMITED, Daemon, PairedDaemons, paired
 
 
 @asynccontextmanager
@@ -24,6 +24,7 @@ async def one_and_cluster(clock: MockClock) -> AsyncIterator[PairedDaemons]:
         memory_cluster(3, follows_on=True, **UNLIMITED) as cluster,
         paired(clock, Daemon(one), Daemon(cluster[1], cluster[2])) as daemons,
     ):
+        _believe_alike(cluster)
         yield daemons
 
 
@@ -35,4 +36,12 @@ async def two_clusters(clock: MockClock) -> AsyncIterator[PairedDaemons]:
         memory_cluster(3, follows_on=True, **UNLIMITED) as other,
         paired(clock, Daemon(one[1], one[2]), Daemon(other[1], other[2])) as daemons,
     ):
+        _believe_alike(one)
+        _believe_alike(other)
         yield daemons
+
+
+def _believe_alike(cluster: MemoryCluster) -> None:
+    """Let all daemons keep as few positions as a pair's do: any of them may own a game."""
+    for member in cluster.members:
+        member.services.beliefs.cap = MOST_POSITIONS

@@ -21,6 +21,7 @@ ACTIONS: tuple[Json, ...] = (
     {"kind": "move", "move": "e2e4"},
     {"kind": "state"},
     {"kind": "actions"},
+    {"kind": "belief"},
     {"kind": "wait", "timeout": 0},
     {"kind": "wait", "timeout": 0, "game_ids": True},
     {"kind": "end_game", "termination": "resignation_white"},

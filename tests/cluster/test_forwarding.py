@@ -89,6 +89,22 @@ async def test_request_behind_a_wait_at_another_daemon_ends_it(autojump_clock: t
         assert trio.current_time() - begun < 1
 
 
+async def test_belief_is_the_owners_at_any_daemon() -> None:
+    async with memory_cluster() as cluster:
+        white, black = await at(cluster[0], 1), await at(cluster[1], 2)
+        game_id = (await white.new_game(variant="rbc", clock=None))["game_id"]
+        for kind, fields in (("sense", {"square": "e7"}), ("move", {"move": "e2e4"})):
+            assert (await white.ask(kind, game_id=game_id, **fields))["error"] is None
+        belief = await black.ask("belief", game_id=game_id, samples=3)
+        assert (belief["ply"], belief["count"], belief["exact"], len(belief["samples"])) == (1, 21, True, 3)
+        nearby = await at(cluster[0], 2)
+        assert await nearby.ask("belief", game_id=game_id, samples=3) == {
+            field: value for field, value in belief.items() if field != "home"
+        }
+        kept = [len(member.services.beliefs.kept) for member in cluster[:2]]
+        assert sorted(kept) == [0, 1], "the owner alone follows the game"
+
+
 async def test_stopping_daemon_answers_waits_at_others_as_at_their_timeout(autojump_clock: trio.abc.Clock) -> None:
     async with memory_cluster() as cluster:
         white, black = await at(cluster[0], 1), await at(cluster[1], 2)

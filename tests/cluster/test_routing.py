@@ -50,6 +50,7 @@ def test_every_kind_has_one_route() -> None:
         ('{"kind":"state","game_id":257}', OfGame(257), True),
         ('{"kind":"history","game_id":257}', OfGame(257), True),
         ('{"kind":"actions","game_id":257}', OfGame(257), True),
+        ('{"kind":"belief","game_id":257}', OfGame(257), True),
         ('{"kind":"move","game_id":257,"move":"e4"}', OfGame(257), False),
         ('{"kind":"move","game_id":257,"move":"e4","ply":3}', OfGame(257), True),
         ('{"kind":"sense","game_id":257,"square":"e4"}', OfGame(257), False),

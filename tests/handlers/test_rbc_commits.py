@@ -19,9 +19,10 @@ WHITES: list[Json] = [
     SENSE,
     {"kind": "state", "game_id": 1, "player": 1},
     {"kind": "actions", "game_id": 1, "player": 1},
+    {"kind": "belief", "game_id": 1, "player": 1},
     SENSE,
 ]
-ANSWERED = [None, None, None, "wrong_phase"]
+ANSWERED = [None, None, None, None, "wrong_phase"]
 
 #: Requests whose replies show nothing of the sense.
 OTHERS: list[Json] = [
@@ -32,6 +33,7 @@ OTHERS: list[Json] = [
     {"kind": "wait", "game_id": 1, "player": 2, "timeout": 0},
     {"kind": "wait", "any": True, "player": 2, "timeout": 0},
     {"kind": "actions", "game_id": 1, "player": 2},
+    {"kind": "belief", "game_id": 1, "player": 2},
     {"kind": "history", "game_id": 1},
     {"kind": "games"},
 ]
@@ -95,3 +97,28 @@ async def test_sense_that_cannot_be_written_has_no_effect(tmp_path: Path) -> Non
             assert [await client.ask(**request) for request in OTHERS] == before
             assert (await client.ask("state", game_id=1, player=1))["state"]["phase"] == "sense"
             assert (await client.ask(**SENSE))["error"] is None
+
+
+async def test_belief_forgets_a_sense_that_could_not_be_written(tmp_path: Path) -> None:
+    belief: Json = {"kind": "belief", "game_id": 1, "player": 2}
+    with store_in(tmp_path) as store:
+        async with durable_daemon(store) as daemon:
+            client = await daemon.connect()
+            await client.new_game(variant="rbc", clock=None)
+            await client.ask("sense", game_id=1, player=1, square=None)
+            await client.ask("move", game_id=1, player=1, move="e2e4")
+            before = await client.ask(**belief)
+            assert before["count"] == 21
+            replies: list[Json] = []
+            async with trio.open_nursery() as nursery:
+                with store.held():
+                    nursery.start_soon(
+                        collect, await daemon.connect(), [{**SENSE, "player": 2, "square": "e3"}], replies
+                    )
+                    await wait_all_tasks_blocked()
+                    nursery.start_soon(collect, await daemon.connect(), [belief], replies)
+                    await wait_all_tasks_blocked()
+                    store.fault = OSError("disk full")
+            assert [reply["code"] for reply in replies] == ["internal", "internal"]
+            store.fault = None
+            assert await client.ask(**belief) == before

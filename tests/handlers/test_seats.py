@@ -100,6 +100,7 @@ async def test_player_with_both_seats_ends_the_game_for_the_side_of_the_terminat
         ("move", {"move": "e4"}),
         ("end_game", {"termination": "draw_agreed"}),
         ("actions", {}),
+        ("belief", {}),
         ("state", {"actions": True}),
         ("wait", {}),
     ],

@@ -38,6 +38,7 @@ ONE_OF_EACH: dict[str, Json] = {
     },
     "work": {"token": "0123456789abcdef", "claim": {"worker": "x" * 16, "arguments": ["seed=1"], "games": 2}},
     "join": {"player": 1, "game_id": 1},
+    "belief": {"player": 1, "game_id": 2},
 }
 #: Requests that this client may not make, or about a game that does not exist.
 NOBODY: Json = {"player": FIRST_REGISTERED, "key": "x"}

@@ -16,11 +16,14 @@ from .actions import (
     square_of,
 )
 from .batch import BatchedRbc, IllegalAction
+from .belief import Belief, Beliefs
 from .kernels.layout import MOVES, OVER, PASS, PLANES, RESTING, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 from .kernels.observing import INFORMATION, OBSERVATION, PRIVILEGED
 
 __all__ = [
     "BatchedRbc",
+    "Belief",
+    "Beliefs",
     "IllegalAction",
     "MOVES",
     "PLANES",

@@ -7,7 +7,7 @@ import { turns } from "./turns.js";
 
 /** Kinds that change nothing, or nothing more when repeated. */
 const READING = new Set([
-  ...["hello", "ping", "state", "wait", "actions", "games", "history"],
+  ...["hello", "ping", "state", "wait", "actions", "games", "history", "belief"],
   ...["join", "players", "revoke"],
   ...["invitations", "accept", "decline", "settings", "leaderboard", "contest", "work"],
 ]);
@@ -120,6 +120,10 @@ export class Client {
 
   history(fields) {
     return this.request("history", fields);
+  }
+
+  belief(fields) {
+    return this.request("belief", fields);
   }
 
   register(fields) {

@@ -28,7 +28,7 @@ test("hello names the client and the player, and the reply is kept", async (t) =
 test("every kind is a method", async (t) => {
   const kinds = [
     ...["ping", "new_game", "game_from_pgn", "move", "sense", "end_game", "state", "wait", "actions", "games"],
-    ...["history", "register", "rekey", "join", "players", "revoke", "hello"],
+    ...["history", "register", "rekey", "join", "players", "revoke", "hello", "belief"],
   ];
   const port = await serve(t, async (peer) => {
     await peer.greet();

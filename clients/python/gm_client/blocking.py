@@ -49,8 +49,8 @@ SILENCE_SECONDS = 30.0
 
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
-    *("hello", "ping", "state", "wait", "actions", "games", "history", "players", "revoke"),
-    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "work"),
+    *("hello", "ping", "state", "wait", "actions", "games", "history", "belief"),
+    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "work", "players", "revoke"),
 }
 #: Kinds that may be sent again if "ply" identifies the action.
 ACTING = {"move", "sense", "end_game"}
@@ -895,6 +895,17 @@ class LeaderboardFields(Fields, total=False):
     after: int
 
 
+class BeliefFields(Fields, total=False):
+    """A request for what the player may believe of the position in rbc, by all that it was told."""
+
+    #: The seat acted for.
+    seat: Color | None
+    #: How many to draw.
+    samples: int
+    #: Decides which.
+    seed: int
+
+
 class Reply(TypedDict):
     """Fields that every reply has."""
 
@@ -938,6 +949,21 @@ class ActionsReply(Reply):
     sense_actions: list[str] | None
     #: Moves to ask for, in UCI.
     move_actions: list[str] | None
+
+
+class BeliefReply(Reply):
+    """The positions that are possible by all that the seat was told, each as likely as the others."""
+
+    #: The ply_index it is of.
+    ply: int
+    #: Positions kept.
+    count: int
+    #: Whether no other is possible.
+    exact: bool
+    #: 12 pieces' chances on 64 squares.
+    marginals: list[list[float]]
+    #: Some of these, in FEN.
+    samples: list[str]
 
 
 class GamesReply(Reply):
@@ -1926,6 +1952,10 @@ class Client(BlockingSession):
     def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
         """Return the whole game."""
         return self._call(HistoryReply, "history", game_id=game_id, **fields)
+
+    def belief(self, game_id: int, **fields: Unpack[BeliefFields]) -> BeliefReply:
+        """Return what the player may know of the position of a game of rbc, by all that it was told."""
+        return self._call(BeliefReply, "belief", game_id=game_id, **fields)
 
     def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
         """Register a player. Store the key: it is shown only once."""

@@ -26,6 +26,8 @@ from .blocking import (
     ActionsFields,
     ActionsReply,
     Asked,
+    BeliefFields,
+    BeliefReply,
     ChallengeFields,
     ChallengeReply,
     ContestReply,
@@ -178,6 +180,10 @@ class Client(TrioSession):
     async def history(self, game_id: int, **fields: Unpack[Fields]) -> HistoryReply:
         """Return the whole game."""
         return await self._call(HistoryReply, "history", game_id=game_id, **fields)
+
+    async def belief(self, game_id: int, **fields: Unpack[BeliefFields]) -> BeliefReply:
+        """Return what the player may know of the position of a game of rbc, by all that it was told."""
+        return await self._call(BeliefReply, "belief", game_id=game_id, **fields)
 
     async def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:
         """Register a player. Store the key: it is shown only once."""

@@ -16,11 +16,11 @@ from msgspec import Struct
 
 from gm_protocol.errors import NotAPlayer, NotAvailable
 from gm_recon.possible import PossiblePositions
+from gmd.followed import Followed, observe_steps
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.views import observations
 from gmd.http.seat import GameId
 
-from .aid_cache import Followed
 from .answers import ERRORS, IN_PROGRESS, read_query
 from .counting import CAP
 from .looking import look_at, worked
@@ -61,7 +61,7 @@ async def aid(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
     async with cache.locks.hold(key):
         seen = await _seen(visit, game_id, look.seat)
         await look_at(visit, game_id, query.seat)  # is answered once all that was seen is durable
-        followed = cache.take(key) or Followed(
+        followed = cache.take(key, seen) or Followed(
             PossiblePositions(look.seat, state.start_fen, cap=CAP, rng=random.Random(_SEED))
         )
         answer = await worked(visit, aid_steps(followed, seen))
@@ -106,15 +106,10 @@ def aid_steps(followed: Followed, seen: list[Observed]) -> Generator[None, None,
 
 
 def _caught_up(followed: Followed, seen: list[Observed]) -> Generator[None, None, None]:
-    for each in seen[followed.steps :]:
+    for each in seen[len(followed.seen) :]:
         if (positions := followed.positions) is None:
             return
-        if each.step == "opponent":
-            yield from positions.opponent_moved_steps(each.opponent_capture)
-        elif each.step == "sense":
-            yield from positions.saw_steps(each.cells)
-            if not positions.complete:
-                followed.positions = None
-        else:
-            yield from positions.player_moved_steps(*each.move)
-        followed.steps += 1
+        yield from observe_steps(positions, each)
+        if each.step == "sense" and not positions.complete:
+            followed.positions = None
+        followed.seen.append(each)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gmd.followed import FollowedCache
 from gmd.keyed_locks import KeyedLocks
 
-from .aid_cache import AidCache
 from .counts_cache import CountsCache
 from .live_hub import LiveHub
 from .static_files import StaticFiles, package_files
@@ -15,6 +15,9 @@ from .visitor import Sessions
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+#: The most players whose positions are kept for the aid.
+MOST_AIDED = 6
 
 
 @dataclass(slots=True)
@@ -35,5 +38,5 @@ class Site:
     static: StaticFiles = field(default_factory=package_files)
     templates: Environment | None = None
     counts: CountsCache = field(default_factory=CountsCache)
-    aids: AidCache = field(default_factory=AidCache)
+    aids: FollowedCache = field(default_factory=lambda: FollowedCache(MOST_AIDED))
     rematches: KeyedLocks = field(default_factory=KeyedLocks)

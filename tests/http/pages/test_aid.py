@@ -12,11 +12,12 @@ import trio.testing
 from gm_recon.possible import PossiblePositions
 from gmd.daemon import Daemon
 from gmd.event_log import opening
+from gmd.followed import Followed, FollowedCache
 from gmd.games.notation import run_through
+from gmd.games.rbc_knowledge import Observed
 from gmd.games.views import observations
 from gmd.http.pages import aid as aid_page
 from gmd.http.pages.aid import aid_steps
-from gmd.http.pages.aid_cache import AidCache, Followed
 from gmd.http.pages.visitor import COOKIE
 from tests.http.pages.browser import Browser, browsing, pages
 from tests.http.pages.event_reader import cookie_of
@@ -176,10 +177,16 @@ async def test_game_of_open_information_has_no_aid() -> None:
 
 
 def test_cache_keeps_the_players_who_asked_last() -> None:
-    cache = AidCache(2)
+    cache = FollowedCache(2)
     for game_id in (1, 2, 3):
-        cache.keep((game_id, chess.WHITE), Followed(None, game_id))
-    assert cache.take((1, chess.WHITE)) is None
-    kept = cache.take((3, chess.WHITE))
-    assert kept is not None
-    assert (kept.steps, len(cache)) == (3, 1)
+        cache.keep((game_id, chess.WHITE), Followed(None, [Observed("sense")]))
+    assert cache.take((1, chess.WHITE), [Observed("sense")]) is None
+    assert cache.take((3, chess.WHITE), [Observed("sense"), Observed("move")]) is not None
+    assert len(cache) == 1
+
+
+def test_cache_does_not_return_positions_of_other_observations() -> None:
+    cache = FollowedCache(2)
+    cache.keep((1, chess.WHITE), Followed(None, [Observed("sense")]))
+    assert cache.take((1, chess.WHITE), [Observed("opponent")]) is None
+    assert len(cache) == 0

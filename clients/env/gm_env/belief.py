@@ -1,0 +1,195 @@
+"""What a player may believe: every position that is possible by what it was told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import chess
+import numpy as np
+from chess import Board, Color, Move, Piece
+from numpy.typing import NDArray
+
+from gm_recon import WinReason
+from gm_recon.belief import marginals, sample
+from gm_recon.possible import CAP, PossiblePositions
+
+from .actions import move_of, seen_by
+from .games import check
+from .kernels import observing
+from .kernels.layout import COLOR, NONE, PASS, PLY, REASON, SENSE_PASS
+
+if TYPE_CHECKING:
+    from .batch import BatchedRbc
+
+#: What a player was told in one step: of the opponent's turn ("o", capture), of its sense ("s", square, nine cells), or
+#: of its move ("m", requested, made, capture). All numbers are those of an information state's row.
+_Told = tuple[str, list[int]]
+
+
+class Beliefs:
+    """The beliefs of both players of each game of a batch::
+
+        beliefs = Beliefs(batch)
+        belief = beliefs.of(game, chess.WHITE)
+        belief.count(), belief.exact, belief.marginals(), belief.sample(10)
+
+    They follow the batch by themselves, also over resets, when they are asked. Nothing is computed for players who are
+    never asked for. **Cost.** The first question in a turn takes about a microsecond for each position that the
+    opponent's move leads to, and those of a player who asks seldom add up.
+    """
+
+    def __init__(self, batch: BatchedRbc, *, cap: int = CAP, seed: int = 0) -> None:
+        """:param cap: the most positions kept for a player: see :attr:`Belief.exact`.
+        :param seed: 0 to 2**64 - 1: decides which positions are kept beyond the cap, and which are drawn.
+        :raises ValueError: the cap is below 1.
+        """
+        check(cap >= 1, f"cap: {cap}: it must be at least 1")
+        self._batch, self._cap, self._seed = batch, cap, seed
+        self._beliefs: dict[tuple[int, Color], Belief] = {}
+
+    def of(self, game: int, color: Color) -> Belief:
+        """Return a player's belief, which is always that of the present.
+
+        :raises IndexError: there is no such game.
+        """
+        self._batch._find(game)
+        key = (game, bool(color))
+        if key not in self._beliefs:
+            rng = _Rng(np.random.default_rng([self._seed, game, key[1]]))
+            self._beliefs[key] = Belief(self._batch, *key, self._cap, rng)
+        return self._beliefs[key]
+
+
+class Belief:
+    """The belief of one player: the positions that are possible, all with the same weight.
+
+    Squares are those of the board, also for Black. A finished game keeps the belief of its last turn; if that captured
+    a king, the belief is the one before it. A game that begins anew has a new belief.
+
+    **Exact** means that all possible positions are kept. Once a move of the opponent leads to more than the cap, that
+    many of them are kept, drawn at random without replacement: particles, all with the same weight. The next sense
+    generates all of them again, and the belief is exact again if no more than the cap agree with it. Otherwise it
+    stays approximate until the game ends: particles that an observation contradicts are dropped and not replaced by
+    others than their own successors, so that none may remain.
+    """
+
+    def __init__(self, batch: BatchedRbc, game: int, color: Color, cap: int, rng: _Rng) -> None:
+        self._batch, self._game, self._color, self._cap, self._rng = batch, game, color, cap, rng
+        self._told: list[_Told] = []
+        self._start = ""
+        self._positions: PossiblePositions | None = None
+
+    def count(self) -> int:
+        """Return how many positions are kept: all possible ones, if :attr:`exact`."""
+        return len(self._now())
+
+    @property
+    def exact(self) -> bool:
+        """Whether all possible positions are kept, the true one among them."""
+        return self._now().complete
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The probabilities of the positions: float64[count], all the same."""
+        count = self.count()
+        return np.full(count, 1 / max(1, count))
+
+    def marginals(self) -> NDArray[np.float64]:
+        """Return the probability of each piece on each square: float64[12, 64].
+
+        The rows are White's pawn, knight, bishop, rook, queen and king, then Black's (``gm_recon.belief.PIECES``); the
+        columns are a1, b1 to h8.
+        """
+        return np.array(marginals(self._now()))
+
+    def sample(self, k: int) -> list[Board]:
+        """Return ``k`` different positions drawn at random, or all if there are fewer."""
+        return sample(self._now(), k, self._rng)
+
+    def best_sense(self) -> chess.Square:
+        """Return the square whose sense leaves the fewest positions, by a sample of a thousand. Takes milliseconds."""
+        return self._now().best_sense()
+
+    def __contains__(self, board: object) -> bool:
+        """Return whether a position is among those that are kept."""
+        return board in self._now()
+
+    def _now(self) -> PossiblePositions:
+        """Return the positions, once they take all into account that the player was told."""
+        start, told = self._batch._start_fen(self._game), self._all_told()
+        if self._positions is None or start != self._start or told[: len(self._told)] != self._told:
+            self._positions = PossiblePositions(self._color, start, cap=self._cap, rng=self._rng)
+            self._start, self._told = start, []
+        for each in told[len(self._told) :]:
+            self._tell(self._positions, each)
+            self._told.append(each)
+        return self._positions
+
+    def _all_told(self) -> list[_Told]:
+        """Return all that the player was told in this game while it went on."""
+        numbers = self._batch._numbers[self._game]
+        is_turn = bool(numbers[COLOR]) == self._color
+        moves_first = bool(self._batch._first_numbers[self._game, COLOR]) == self._color
+        told: list[_Told] = []
+        for turn, row in enumerate(self._rows((int(numbers[PLY]) + is_turn + moves_first) // 2)):
+            lost, sensed, *others = row
+            if turn or not moves_first:
+                told.append(("o", [lost]))
+            if sensed != NONE:
+                told.append(("s", [sensed, *others[:9]]))
+            if others[9] != NONE:
+                told.append(("m", others[9:]))
+        return told[:-1] if numbers[REASON] == WinReason.KING_CAPTURE.value else told
+
+    def _rows(self, turns: int) -> list[list[int]]:
+        """Return the player's information state, unabridged: a row for each of its turns up to the present."""
+        rows = np.empty((1, turns, len(observing.INFORMATION)), np.int16)
+        one = slice(self._game, self._game + 1)
+        color = np.array([self._color], np.int64)
+        observing.recall(self._batch._numbers[one], self._batch._records[one], color, rows)
+        found: list[list[int]] = rows[0].tolist()
+        return found
+
+    def _tell(self, positions: PossiblePositions, told: _Told) -> None:
+        kind, numbers = told
+        if kind == "o":
+            positions.opponent_moved(self._square(numbers[0]))
+        elif kind == "s":
+            positions.saw(self._cells(*numbers))
+        else:
+            requested, made, capture = numbers
+            positions.player_moved(self._move(positions, requested), self._move(positions, made), self._square(capture))
+
+    def _square(self, square: int) -> chess.Square | None:
+        return None if square == NONE else seen_by(square, self._color)
+
+    def _move(self, positions: PossiblePositions, action: int) -> Move | None:
+        own = positions._own
+        return None if action == PASS else move_of(action, self._color, own.pawns & own.occupied_co[self._color])
+
+    def _cells(self, sensed: int, *cells: int) -> list[tuple[chess.Square, Piece | None]]:
+        if sensed == SENSE_PASS:
+            return []
+        found: list[tuple[chess.Square, Piece | None]] = []
+        for number, cell in enumerate(cells):
+            if cell != NONE:
+                square = seen_by(sensed + 8 * (number // 3 - 1) + number % 3 - 1, self._color)
+                mine = (cell <= chess.KING) == self._color
+                found.append((square, Piece((cell - 1) % 6 + 1, mine) if cell else None))
+        return found
+
+
+class _Rng:
+    """Random numbers of numpy's in the form that :class:`gm_recon.possible.PossiblePositions` takes."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    def getrandbits(self, k: int, /) -> int:
+        return int(self._generator.integers(1 << k))
+
+    def sample(self, population: list[int], k: int) -> list[int]:
+        return [population[each] for each in self._generator.choice(len(population), k, replace=False).tolist()]
+
+    def choice(self, seq: list[int]) -> int:
+        return seq[int(self._generator.integers(len(seq)))]

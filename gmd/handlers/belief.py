@@ -1,0 +1,59 @@
+"""``belief``: where the opponent's pieces may stand, for a player of reconnaissance blind chess."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from gm_protocol.belief import BeliefReply, GetBelief
+from gm_protocol.codec import echo_id
+from gm_protocol.errors import NotAvailable
+from gm_protocol.state import side_of
+from gmd.beliefs import Belief, Beliefs, believed_steps
+from gmd.followed import Followed
+from gmd.games import views
+from gmd.games.game import Game
+from gmd.games.rbc_knowledge import Observed
+from gmd.live_games import LiveGame
+from gmd.requests.context import PendingReply, RequestContext
+
+
+async def belief(request: GetBelief, live: LiveGame, context: RequestContext) -> PendingReply:
+    """Show how many positions are possible for a seat, what may stand where in them, and some of them."""
+    game, beliefs, bench = live.game, context.services.beliefs, context.services.arbiter.bench
+    seat = game.seat_of(context.player, side_of(request.seat))
+    key, peer = (game.id, seat), context.session.peer
+    _check(game)
+    async with beliefs.kept.locks.hold(key), bench.place(peer, paid=True):
+        commit, ply, told = live.commit_for(views.VIEWER_IN[seat]), *views.told_in_play(game, seat)
+        followed = beliefs.follow(game.id, seat, game.options.fen, told)
+        try:
+            found = await bench.run(_work(beliefs, followed, told, request), peer)
+        finally:
+            beliefs.kept.keep(key, followed)
+    reply = BeliefReply(
+        id=echo_id(request),
+        ply=ply,
+        count=found.count,
+        exact=found.exact,
+        marginals=found.marginals,
+        samples=found.samples,
+    )
+    return context.reply(reply, commit, live)
+
+
+def _check(game: Game) -> None:
+    """Check that a game has beliefs.
+
+    :raises NotAvailable: it is of another variant, or has not begun.
+    """
+    if game.options.variant != "rbc":
+        raise NotAvailable(f"game_id: game {game.id} is {game.options.variant}: belief is for games of rbc")
+    if not game.begun:
+        raise NotAvailable(f"game_id: game {game.id} has not begun: ask for a belief once both seats are taken")
+
+
+def _work(
+    beliefs: Beliefs, followed: Followed, told: list[Observed], request: GetBelief
+) -> Generator[None, None, Belief]:
+    yield from beliefs.catch_up(followed, told)
+    return (yield from believed_steps(followed, request.samples, request.seed))

@@ -1,0 +1,223 @@
+"""``belief``: the possible positions of a player of blind chess, from what it was told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import cast
+
+import chess
+import pytest
+from chess import Board, Move
+
+from gm_recon.belief import PIECES
+from gmd.beliefs import MOST_KEPT
+from gmd.budget import Budget
+from gmd.daemon import Daemon
+from gmd.games.rbc import RbcGame
+from tests.helpers import START_FEN, Client, Json, connected, memory_daemon, running_daemon
+
+SEATS: dict[str, int] = {"white": 1, "black": 2}
+#: White can take the king at once.
+DECIDED = "4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1"
+
+
+async def begun(client: Client, **options: object) -> None:
+    """Begin game 1, of rbc between 1 and 2."""
+    await client.new_game(**{"variant": "rbc", "clock": None, **options})
+
+
+async def ask(client: Client, seat: str, **fields: object) -> Json:
+    """Return a seat's belief in game 1."""
+    reply = await client.ask("belief", game_id=1, player=SEATS[seat], **fields)
+    assert reply["error"] is None
+    return reply
+
+
+async def turn(client: Client, seat: str, square: str | None, move: str | None) -> None:
+    for kind, fields in (("sense", {"square": square}), ("move", {"move": move})):
+        reply = await client.ask(kind, game_id=1, player=SEATS[seat], brief=True, **fields)
+        assert reply["error"] is None
+
+
+async def played_at_random(client: Client, seed: int, turns: int) -> None:
+    """Play turns in game 1, with senses that show much."""
+    rng = random.Random(seed)
+    for _ in range(turns):
+        state = (await client.ask("state", game_id=1, player=1))["state"]
+        if state["phase"] == "over":
+            return
+        seat = state["turn"]
+        moves = (await client.ask("actions", game_id=1, player=SEATS[seat]))["move_actions"]
+        await turn(client, seat, rng.choice(["c3", "f3", "c6", "f6", "d4", "e5"]), rng.choice(moves))
+
+
+def truth(daemon: Daemon) -> Board:
+    """Return the true position of game 1."""
+    live = daemon.arbiter.at_hand(1)
+    assert live is not None
+    return cast(RbcGame, live.game).recon.board.as_chess()
+
+
+def key(board: Board) -> str:
+    """Return what tells positions apart: pieces, side to move, castling rights and en passant."""
+    return " ".join(board.fen(en_passant="fen").split()[:4])
+
+
+async def test_belief_begins_with_the_start_position_for_both_seats() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        for seat in SEATS:
+            belief = await ask(client, seat, samples=5)
+            assert (belief["ply"], belief["count"], belief["exact"]) == (0, 1, True)
+            assert belief["samples"] == [START_FEN]
+            board = Board()
+            for piece, row in zip(PIECES, belief["marginals"], strict=True):
+                assert row == [float(board.piece_at(square) == piece) for square in chess.SQUARES]
+
+
+def after_one_move() -> Iterator[Board]:
+    """Yield the positions after White's first move or pass."""
+    for move in [Move.null(), *Board().pseudo_legal_moves]:
+        board = Board()
+        board.push(move)
+        yield board
+
+
+async def test_samples_are_the_possible_positions_and_marginals_their_shares() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        await turn(client, "white", "e7", "e2e4")
+        belief = await ask(client, "black", samples=100)
+        assert (belief["ply"], belief["count"], belief["exact"]) == (1, 21, True)
+        boards = [Board(fen) for fen in belief["samples"]]
+        assert {board.board_fen() for board in boards} == {board.board_fen() for board in after_one_move()}
+        assert len(boards) == 21
+        for piece, row in zip(PIECES, belief["marginals"], strict=True):
+            expected = [sum(board.piece_at(square) == piece for board in boards) / 21 for square in chess.SQUARES]
+            assert row == pytest.approx(expected)
+        assert (await ask(client, "white"))["count"] == 1
+        await client.ask("sense", game_id=1, player=2, square="e3")
+        assert (await ask(client, "black"))["count"] == 1
+
+
+async def test_same_seed_draws_the_same_samples_and_another_seed_others() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        await turn(client, "white", None, "e2e4")
+        one, again, other = [await ask(client, "black", samples=4, seed=seed) for seed in (1, 1, 2)]
+        assert one == again
+        assert len(set(one["samples"])) == 4
+        assert one["samples"] != other["samples"]
+        assert one["marginals"] == other["marginals"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_belief_has_the_truth_and_is_the_same_after_a_restart_of_the_following(seed: int) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        for _ in range(6):
+            await played_at_random(client, seed, 1)
+            for seat in SEATS:
+                belief = await ask(client, seat, samples=10)
+                if truth(daemon).king(chess.WHITE) and truth(daemon).king(chess.BLACK) and belief["exact"]:
+                    shares = [belief["marginals"][PIECES.index(p)][s] for s, p in truth(daemon).piece_map().items()]
+                    assert min(shares) >= 1 / belief["count"] - 1e-12
+        followed = [await ask(client, seat, samples=10) for seat in SEATS]
+        daemon.services.beliefs.kept.drop(1)
+        assert [await ask(client, seat, samples=10) for seat in SEATS] == followed
+
+
+async def test_finished_game_keeps_each_seats_own_belief() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        await turn(client, "white", None, "e2e4")
+        before = await ask(client, "black")
+        await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
+        assert await ask(client, "black") == before
+        assert (await ask(client, "white"))["count"] == 1
+
+
+async def test_capture_of_a_king_is_left_out() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client, fen=DECIDED)
+        before = await ask(client, "white"), await ask(client, "black")
+        await turn(client, "white", None, "e2e8")
+        assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
+        assert (await ask(client, "white"), await ask(client, "black")) == before
+
+
+async def test_more_positions_than_the_cap_are_sampled_and_said_to_be_inexact() -> None:
+    async with memory_daemon() as daemon:
+        daemon.services.beliefs.cap = 10
+        client = await daemon.connect()
+        await begun(client)
+        await turn(client, "white", None, "e2e4")
+        belief = await ask(client, "black", samples=100)
+        assert (belief["count"], belief["exact"], len(belief["samples"])) == (10, False, 10)
+        possible = {board.board_fen() for board in after_one_move()}
+        assert {Board(fen).board_fen() for fen in belief["samples"]} < possible
+        await client.ask("sense", game_id=1, player=2, square="e3")
+        assert (await ask(client, "black"))["count"] == 1, "a sense brings the others back"
+
+
+async def test_belief_that_has_lost_the_truth_shows_own_pieces_alone() -> None:
+    async with memory_daemon() as daemon:
+        daemon.services.beliefs.cap = 1
+        client = await daemon.connect()
+        await begun(client)
+        await turn(client, "white", None, "e2e4")
+        await turn(client, "black", "c6", None)
+        await turn(client, "white", None, "d2d4")
+        await client.ask("sense", game_id=1, player=2, square="e3")
+        lost = await ask(client, "black", samples=3)
+        assert (lost["count"], lost["exact"], lost["samples"]) == (0, False, [])
+        shown = {piece for piece, row in zip(PIECES, lost["marginals"], strict=True) if any(row)}
+        assert shown == {piece for piece in PIECES if piece.color == chess.BLACK}
+
+
+async def test_long_work_is_refused_and_goes_on_with_the_next_request() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        for seat in ("white", "black", "white", "black", "white"):
+            await turn(client, seat, "e3", None)
+        whole = await ask(client, "black")
+        daemon.services.beliefs.kept.drop(1)
+        daemon.services.beliefs.most_steps = 1
+        refused = 0
+        while (reply := await client.ask("belief", game_id=1, player=2))["error"] is not None:
+            assert (reply["code"], reply["retry_after"]) == ("too_many", 0.0)
+            assert reply["error"].startswith("belief: ")
+            refused += 1
+        assert refused >= 2
+        assert reply == whole
+
+
+async def test_belief_is_computed_in_steps_and_charged_to_the_address() -> None:
+    async with running_daemon() as daemon, connected(daemon, player=2) as client:
+        daemon.arbiter.bench.slice_seconds = 0.0
+        await begun(client)
+        before = daemon.arbiter.bench.slices
+        assert (await client.ask("belief", game_id=1, samples=100))["error"] is None
+        assert daemon.arbiter.bench.slices > before + 2
+        daemon.arbiter.bench.budget = Budget(1)
+        replies = [await client.ask("belief", game_id=1, samples=100) for _ in range(50)]
+        code, reason = replies[-1]["code"], replies[-1]["error"]
+        assert (code, reason.split()[0]) == ("too_many", "max_work_per_minute:")
+        assert (await client.ask("state", game_id=1))["error"] is None
+
+
+async def test_positions_of_the_players_who_asked_last_are_kept() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        for _ in range(MOST_KEPT + 2):
+            game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
+            await client.ask("belief", game_id=game_id)
+        assert len(daemon.services.beliefs.kept) == MOST_KEPT
