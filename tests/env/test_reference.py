@@ -1,4 +1,4 @@
-"""The example of the reference runs, and its numbers are those of the library."""
+"""The examples of the reference run, and its numbers are those of the library."""
 
 from __future__ import annotations
 
@@ -12,12 +12,24 @@ from gm_env import INFORMATION, MOVES, OBSERVATION, PLANES, PRIVILEGED
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "env.md").read_text("utf-8")
 
 
-def test_example_plays_games(capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+GAMES, BELIEFS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def printed(example: str, capsys: pytest.CaptureFixture[str]) -> str:
     exec(compile(example, "env.md", "exec"), {})
-    black, white = map(int, re.findall(r"\d+", capsys.readouterr().out))
+    return capsys.readouterr().out
+
+
+def test_example_plays_games(capsys: pytest.CaptureFixture[str]) -> None:
+    black, white = map(int, re.findall(r"\d+", printed(GAMES, capsys)))
     assert black > 20
     assert white > 20
+
+
+def test_example_shows_a_belief(capsys: pytest.CaptureFixture[str]) -> None:
+    count, exact = printed(BELIEFS, capsys).splitlines()[0].split()
+    assert int(count) > 1
+    assert exact == "True"
 
 
 def test_shapes_are_those_of_the_library() -> None:
