@@ -20,8 +20,8 @@ shards of games are shared out in turn: daemon ``i`` of ``n`` makes the games ``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
 import trio
@@ -218,6 +218,22 @@ class MemoryCluster:
             await self._serve(member, stream)
 
         self._nursery.start_soon(trio.serve_listeners, serve, [listener])
+
+
+@contextmanager
+def held(member: Member) -> Iterator[None]:
+    """Hold back what other daemons send to a daemon, but for the next message of each."""
+    go_on = trio.Event()
+    streams = [stream.receive_stream for stream in member.incoming if isinstance(stream, trio.StapledStream)]
+    assert streams
+    for stream in streams:
+        stream.receive_some_hook = go_on.wait
+    try:
+        yield
+    finally:
+        for stream in streams:
+            stream.receive_some_hook = None
+        go_on.set()
 
 
 @asynccontextmanager

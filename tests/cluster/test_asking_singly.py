@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
-import trio
 from trio.testing import wait_all_tasks_blocked
 
 from gmd.tcp.singles import SINGLES
-from tests.cluster.memory_cluster import Member, MemoryCluster, memory_cluster
+from tests.cluster.memory_cluster import MemoryCluster, held, memory_cluster
 from tests.helpers import Client
 from tests.tcp.test_asking_singly import break_off, socket_client
 
@@ -45,22 +44,6 @@ async def open_room(over: str = "a socket") -> AsyncIterator[Room]:
             assert reply["error"] is None, reply
         yield Room(cluster, client, game_id)
         await client.aclose()
-
-
-@contextmanager
-def held(member: Member) -> Iterator[None]:
-    """Hold back what other daemons send to a daemon, but for their next message."""
-    go_on = trio.Event()
-    streams = [stream.receive_stream for stream in member.incoming if isinstance(stream, trio.StapledStream)]
-    assert streams
-    for stream in streams:
-        stream.receive_some_hook = go_on.wait
-    try:
-        yield
-    finally:
-        for stream in streams:
-            stream.receive_some_hook = None
-        go_on.set()
 
 
 @pytest.mark.parametrize(("over", "is_read"), [("a socket", False), ("memory", True)])

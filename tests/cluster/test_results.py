@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import trio
 import trio.testing
 from trio.testing import MockClock
 
-from tests.cluster.whole_cluster import WholeCluster, WholeMember, settled, whole_cluster
+from tests.cluster.memory_cluster import held
+from tests.cluster.whole_cluster import WholeCluster, settled, whole_cluster
 from tests.helpers import Client
-
-
-@contextmanager
-def held(member: WholeMember) -> Iterator[None]:
-    """Hold back what other daemons tell a daemon, from the second message of each of them on."""
-    go_on = trio.Event()
-    streams = [stream.receive_stream for stream in member.incoming if isinstance(stream, trio.StapledStream)]
-    assert streams
-    for stream in streams:
-        stream.receive_some_hook = go_on.wait
-    try:
-        yield
-    finally:
-        for stream in streams:
-            stream.receive_some_hook = None
-        go_on.set()
 
 
 async def game_between(alice: Client, bob: Client) -> int:
