@@ -40,14 +40,14 @@ _NOT_A, _NOT_H = U(0xFEFEFEFEFEFEFEFE), U(0x7F7F7F7F7F7F7F7F)
 _NOT_AB, _NOT_GH = U(0xFCFCFCFCFCFCFCFC), U(0x3F3F3F3F3F3F3F3F)
 #: By direction: how far a bitboard is shifted to the left or to the right, the squares where a piece may arrive without
 #: going round the board's edge, and whether a pawn may ask to go there.
-_LEFT = np.array([8, 9, 1, 0, 0, 0, 0, 7], np.uint64)
-_RIGHT = np.array([0, 0, 0, 7, 8, 9, 1, 0], np.uint64)
-_KEPT = np.array([_ALL, _NOT_A, _NOT_A, _NOT_A, _ALL, _NOT_H, _NOT_H, _NOT_H], np.uint64)
+LINE_LEFT = np.array([8, 9, 1, 0, 0, 0, 0, 7], np.uint64)
+LINE_RIGHT = np.array([0, 0, 0, 7, 8, 9, 1, 0], np.uint64)
+LINE_KEPT = np.array([_ALL, _NOT_A, _NOT_A, _NOT_A, _ALL, _NOT_H, _NOT_H, _NOT_H], np.uint64)
 _ADVANCES = np.array([True, True, False, False, False, False, False, True])
 #: The same by a knight's direction.
-_LEAP_LEFT = np.array([17, 10, 0, 0, 0, 0, 6, 15], np.uint64)
-_LEAP_RIGHT = np.array([0, 0, 6, 15, 17, 10, 0, 0], np.uint64)
-_LEAP_KEPT = np.array([_NOT_A, _NOT_AB, _NOT_AB, _NOT_A, _NOT_H, _NOT_GH, _NOT_GH, _NOT_H], np.uint64)
+LEAP_LEFT = np.array([17, 10, 0, 0, 0, 0, 6, 15], np.uint64)
+LEAP_RIGHT = np.array([0, 0, 6, 15, 17, 10, 0, 0], np.uint64)
+LEAP_KEPT = np.array([_NOT_A, _NOT_AB, _NOT_AB, _NOT_A, _NOT_H, _NOT_GH, _NOT_GH, _NOT_H], np.uint64)
 _RANK_1, _RANK_2, _RANK_7, _RANK_8 = U(0xFF), U(0xFF00), U(0xFF << 48), U(0xFF << 56)
 _A1, _D1, _E1, _F1, _H1 = U(1), U(8), U(16), U(32), U(128)
 _BESIDE_KING, _BESIDE_QUEEN = U(0x60), U(0x0E)  # f1 and g1; b1, c1 and d1
@@ -80,8 +80,8 @@ def list_moves(state: Words, game: int, planes: Words) -> None:
         _list_line(state, game, planes, direction, ~own)
     knights = state[game, KNIGHT]
     for leap in range(8):
-        left, right = _LEAP_LEFT[leap], _LEAP_RIGHT[leap]
-        reached = (knights << left) >> right & _LEAP_KEPT[leap] & ~own
+        left, right = LEAP_LEFT[leap], LEAP_RIGHT[leap]
+        reached = (knights << left) >> right & LEAP_KEPT[leap] & ~own
         planes[game, _KNIGHTS + leap] = (reached << right) >> left
     pawns = state[game, PAWN]
     twice = ((pawns & _RANK_2) << U(8) & ~own) << U(8) & ~own
@@ -101,7 +101,7 @@ def _list_line(state: Words, game: int, planes: Words, direction: int, free: np.
     """List the moves in one direction: one step of kings and pawns, up to seven of the others."""
     sliders = state[game, QUEEN] | state[game, BISHOP if direction & 1 else ROOK]
     steppers = state[game, KING] | (state[game, PAWN] if _ADVANCES[direction] else ZERO)
-    left, right, kept = _LEFT[direction], _RIGHT[direction], _KEPT[direction] & free
+    left, right, kept = LINE_LEFT[direction], LINE_RIGHT[direction], LINE_KEPT[direction] & free
     reached = ((sliders | steppers) << left) >> right & kept
     planes[game, 7 * direction] = (reached << right) >> left
     reached = (sliders << left) >> right & kept
