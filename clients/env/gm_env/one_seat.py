@@ -13,7 +13,7 @@ from .batch import BatchedRbc
 from .games import check
 from .kernels.layout import NONE, OVER, PASS, TO_MOVE, TO_SENSE
 from .opponents import Opponent, answer, play_randomly
-from .turns import act, action_masks, begin_anew, find_illegal, usable
+from .turns import act, action_masks, find_illegal, usable
 
 Seat = Literal["white", "black", "random"]
 Shown = Literal["turn", "history"]
@@ -81,7 +81,8 @@ class OneSeat:
         illegal = ~was_over & find_illegal(self.batch, chosen)
         acting = ~was_over if self._rules.illegal == "raise" else ~was_over & ~illegal
         act(self.batch, chosen, acting)
-        begin_anew(self.batch, was_over)
+        if was_over.any():
+            self.batch.reset(games=was_over)
         self._seat_learner(was_over)
         self._answer()
         self.forfeited, self.over = illegal, illegal | (self.batch.phases == OVER)
