@@ -56,13 +56,16 @@ class OneSeat:
         self.over, self.forfeited = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._opponent: Opponent = rules.opponent or play_randomly
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Begin all games, and play up to the learner's first turn."""
+    def begin(self, rng: np.random.Generator, games: NDArray[np.bool_] | None = None) -> None:
+        """Begin games, and play up to the learner's first turn.
+
+        :param games: which ones, bool[n]; None for all. The others do not change.
+        """
         self._rng = rng
-        self.batch.reset(int(rng.integers(2**63)))
-        self.over = np.zeros(self.batch.n, np.bool_)
-        self.forfeited = self.over.copy()
-        self._seat_learner(~self.over)
+        chosen = np.ones(self.batch.n, np.bool_) if games is None else games
+        self.batch.reset(int(rng.integers(2**63)), chosen)
+        self.over, self.forfeited = self.over & ~chosen, self.forfeited & ~chosen
+        self._seat_learner(chosen)
         self._answer()
 
     def step(self, actions: NDArray[Any]) -> NDArray[np.float64]:
