@@ -88,6 +88,13 @@ class Games:
         self._show()
         self.reset(whole("seed", seed))
 
+    def __reduce__(self) -> Any:
+        """Refuse to be copied or pickled.
+
+        :raises TypeError: always.
+        """
+        raise TypeError("a batch cannot be copied or pickled: make one of its histories, BatchedRbc.from_histories")
+
     def _set_up(self, fens: str | Sequence[str]) -> None:
         """Make the rows that each game begins with."""
         starts = [fens] * self.n if isinstance(fens, str) else list(fens)

@@ -1,7 +1,6 @@
 """The compiler of the kernels: numba, ahead of time where a signature is declared, without the GIL, cached on disk.
 
-numba keeps the machine code in ``__pycache__`` beside these modules, or in the user's cache folder if that one is
-read-only; ``NUMBA_CACHE_DIR`` names another place. A cache that cannot be written costs the compilation at each import.
+:mod:`.cache` says where the machine code is kept.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ try:
     from numba.extending import intrinsic
 except ImportError as error:
     raise ImportError("gm_env needs numpy and numba: pip install 'grandmasterd[env]'") from error
+
+from .cache import kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,8 +48,9 @@ def kernel(signature: str | None = None) -> Callable[[F], F]:
 
     def compile_function(function: F) -> F:
         function.__qualname__ += f"_{_DIGEST}"  # numba names the files of its cache by it
-        options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
-        compiled: Any = numba.njit(signature, forceinline=signature is None, **options)(function)
+        options: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
+        with kept() as may_cache:
+            compiled: Any = numba.njit(signature, cache=may_cache, forceinline=signature is None, **options)(function)
         if signature is not None:
             # The compiled function itself. A dispatcher would look at the type of each argument in each call, which
             # takes longer than a step of a small batch.
