@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel, lowest
-from .rules import LEAP_KEPT, LEAP_LEFT, LEAP_RIGHT, LEAPS, LINE_KEPT, LINE_LEFT, LINE_RIGHT, ONE, STEPS, ZERO, U, Words
+from .rules import LEAP_KEPT, LEAP_LEFT, LEAP_RIGHT, LEAPS, ONE, STEPS, ZERO, U, Words
 
 #: The words of a row.
 ROW = 4
@@ -32,7 +32,12 @@ _BESIDE_KING, _BESIDE_QUEEN = U(0x60), U(0x0E)
 _TO_KINGSIDE, _TO_QUEENSIDE = U(0x50), U(0x14)  # e1 and g1; e1 and c1
 _ROOK_TO_KINGSIDE, _ROOK_TO_QUEENSIDE = U(0xA0), U(0x09)  # h1 and f1; a1 and d1
 _RANK_3, _RANK_8 = U(0xFF << 16), U(0xFF << 56)
-_NOT_A, _NOT_H = U(0xFEFEFEFEFEFEFEFE), U(0x7F7F7F7F7F7F7F7F)
+_ALL, _NOT_A, _NOT_H = U(0xFFFFFFFFFFFFFFFF), U(0xFEFEFEFEFEFEFEFE), U(0x7F7F7F7F7F7F7F7F)
+#: By direction, clockwise from the north: how far a step shifts a bitboard to the left or to the right, and the squares
+#: where it may arrive without going round the board's edge.
+_LEFT = np.array([8, 9, 1, 0, 0, 0, 0, 7], np.uint64)
+_RIGHT = np.array([0, 0, 0, 7, 8, 9, 1, 0], np.uint64)
+_KEPT = np.array([_ALL, _NOT_A, _NOT_A, _NOT_A, _ALL, _NOT_H, _NOT_H, _NOT_H], np.uint64)
 
 Row = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
@@ -76,7 +81,7 @@ def _add_lines(
     """
     first, stride = (1 if piece == _BISHOP else 0), (1 if piece >= _QUEEN else 2)
     for direction in range(first, 8, stride):
-        left, right, kept = LINE_LEFT[direction], LINE_RIGHT[direction], LINE_KEPT[direction]
+        left, right, kept = _LEFT[direction], _RIGHT[direction], _KEPT[direction]
         passing, distance = movers, 0
         while passing:
             reached = (passing << left) >> right & kept
