@@ -24,6 +24,7 @@ from gmd.event_log.postgres import PostgresStore
 from gmd.event_log.postgres_batch import statement_for
 from gmd.event_log.postgres_committer import numbered
 from gmd.event_log.postgres_engine import open_engine
+from gmd.event_log.returning import RETURN_SECONDS, Returning
 from gmd.turn_ends import calling_at_turn_ends
 
 from .load import HEADER, READ_SIZE, frame
@@ -50,7 +51,7 @@ _decode = msgspec.json.Decoder(Request).decode
 
 
 class Committer:
-    """Commits moves in batches with the log's statement: while one is being committed, the next one gathers.
+    """Commits moves in batches as the log does, with its statement: while one is being committed, the next one gathers.
 
     :ivar commits: how many there were, and ``games``, how many games were in them.
     """
@@ -63,17 +64,20 @@ class Committer:
         self._pgconn.nonblocking = 1
         self.commits = self.games = 0
         self._events: dict[int, int] = {}
+        self._returning = Returning(RETURN_SECONDS)
         self._gathering: dict[int, Callable[[], None]] = {}
         self._writing: dict[int, Callable[[], None]] = {}
 
     def commit(self, game_id: int, then: Callable[[], None]) -> None:
         """Call back once a game's next move is durable."""
         self._gathering[game_id] = then
+        self._returning.gathered(game_id)
 
     def hand_over(self) -> None:
         """Begin to commit what has gathered, unless a batch is being committed."""
-        if self._writing or not self._gathering:
+        if self._writing or not self._gathering or self._returning.is_awaited:
             return
+        self._returning.handed_over()
         self._writing, self._gathering = self._gathering, {}
         games, events = list(self._writing), self._events
         seqs = [events.get(game, 1) for game in games]
@@ -99,8 +103,9 @@ class Committer:
         self._pgconn.send_query_prepared(b"batch", [parameters[name] for name in self._names])
         self._pgconn.flush()
 
-    async def run(self) -> None:
+    async def run(self, nursery: trio.Nursery) -> None:
         """Take the answers."""
+        nursery.start_soon(self._returning.run)
         while True:
             await trio.lowlevel.wait_readable(self._pgconn.socket)
             self._pgconn.consume_input()
@@ -113,9 +118,11 @@ class Committer:
                 written, self._writing = self._writing, {}
                 self.commits += 1
                 self.games += len(written)
+                self._returning.committed(written, self._gathering)
                 self.hand_over()
                 for then in written.values():
                     then()
+                self._returning.settled()
 
 
 class Link:
@@ -252,7 +259,7 @@ async def main(url: str, number: int, of: int) -> None:
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         address = f"127.0.0.1:{listener.socket.getsockname()[1]}"
         server = Server(committer, number, of, address, nursery)
-        nursery.start_soon(committer.run)
+        nursery.start_soon(committer.run, nursery)
         with calling_at_turn_ends(server.turn_ends, _fail):
             print(f"bare server listening on {address}", flush=True)
             await trio.serve_listeners(server.serve, [listener])

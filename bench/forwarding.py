@@ -1,7 +1,7 @@
 """The processor time of a move whose game another daemon owns, over both daemons, beside that of a move at its owner.
 
-Two daemons on one PostgreSQL, each with half the games. Clients play at the owner of their game, or at the other one. Two
-bare servers (:mod:`bench.bare_server`) do the same in the same rounds: what any program pays for the way.
+Two daemons on one PostgreSQL, each with half the games. Clients play at the owner of their game, or at the other one.
+Two bare servers (:mod:`bench.bare_server`) do the same in the same rounds: what any program pays for the way.
 """
 
 from __future__ import annotations
