@@ -213,7 +213,8 @@ def test_no_position_has_more_results_than_there_is_room_for(seed: int) -> None:
     found, table = np.empty((expanding.MOST_RESULTS, expanding.ROW), np.uint64), np.zeros(4_096, np.uint64)
     known = np.zeros((sets.EVIDENCE, sets.LANES), np.uint64)
     keys, last = np.array([1, 3, 5, 7], np.uint64), np.uint64(2**64 - 1)
-    arguments = (rows, 0, 1, turn, known, False, found, 0, table, keys, last, 10**6)
+    room = np.empty_like(found), np.empty((expanding.MOST_RESULTS, 2), np.uint64)
+    arguments = (rows, 0, 1, turn, known, False, found, 0, table, keys, last, 10**6, *room)
     assert sets.expand(*arguments)[0] == 1, "there was no room"
 
 

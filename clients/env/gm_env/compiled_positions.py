@@ -137,8 +137,9 @@ class CompiledPositions:
     def pairs_alike(self, views: Sequence[Bitboard]) -> list[int]:
         """Do :meth:`gm_recon.position_sets.PositionSet.pairs_alike`."""
         found, pairs = _Found(len(self)), np.empty(len(views), np.int64)
+        counts = np.empty(len(self), np.int64)
         squares = np.array([_seen_by(view, self._color) for view in views], np.uint64)
-        sets.count_alike(self._rows, squares, pairs, found.rows, found.table, found.keys)
+        sets.count_alike(self._rows, squares, pairs, counts, found.rows, found.table, found.keys)
         numbers: list[int] = pairs.tolist()
         return numbers
 
@@ -175,6 +176,7 @@ class _Found:
         sets.make_keys(np.uint64(seed), self.keys)
         self.table = self._empty_table()
         self.count, self.last = 0, _ALL
+        self._room = np.empty((MOST_RESULTS, ROW), np.uint64), np.empty((MOST_RESULTS, 2), np.uint64)
 
     def expand(
         self,
@@ -192,7 +194,7 @@ class _Found:
         """
         known = (turn, evidence, is_checked)
         start, self.count = sets.expand(
-            positions, start, stop, *known, self.rows, self.count, self.table, self.keys, self.last, most
+            positions, start, stop, *known, self.rows, self.count, self.table, self.keys, self.last, most, *self._room
         )
         if start < stop and self.count <= most:
             self._grow()

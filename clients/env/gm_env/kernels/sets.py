@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .expanding import MOST_RESULTS, ROW, Row, list_results, pieces_in
+from .expanding import ROW, Row, list_results, pieces_in
 from .jit import kernel, lowest
 from .rules import ONE, ZERO, U, Words
 from .sampling import mixed
@@ -74,7 +74,7 @@ def _fits(row: Row, evidence: Words) -> bool:
 
 @kernel(
     "UniTuple(int64, 2)(uint64[:, ::1], int64, int64, uint64[::1], uint64[:, ::1], boolean, uint64[:, ::1], int64,"
-    " uint64[::1], uint64[::1], uint64, int64)"
+    " uint64[::1], uint64[::1], uint64, int64, uint64[:, ::1], uint64[:, ::1])"
 )
 def expand(
     positions: Words,
@@ -89,6 +89,8 @@ def expand(
     keys: Column,
     last: np.uint64,
     most: int,
+    results: Words,
+    words: Words,
 ) -> tuple[int, int]:
     """Add the results of the next move of some positions to a set.
 
@@ -96,9 +98,9 @@ def expand(
     :param count: the rows in use of ``found``.
     :param last: the largest hash to add.
     :param most: end early once there are more.
+    :param results: ``uint64[MOST_RESULTS, ROW]`` to work in; ``words`` is ``uint64[MOST_RESULTS, 2]``.
     :returns: the first position that was not expanded, as the set is full, and the new count.
     """
-    results, words = np.empty((MOST_RESULTS, ROW), np.uint64), np.empty((MOST_RESULTS, 2), np.uint64)
     mask = U(table.size - 1)
     for index in range(start, stop):
         made = list_results(positions, index, turn, results)
@@ -192,17 +194,22 @@ def count_pieces(positions: Words, counts: NDArray[np.int64]) -> None:
             held &= held - ONE
 
 
-@kernel("void(uint64[:, ::1], uint64[::1], int64[::1], uint64[:, ::1], uint64[::1], uint64[::1])")
+@kernel("void(uint64[:, ::1], uint64[::1], int64[::1], int64[::1], uint64[:, ::1], uint64[::1], uint64[::1])")
 def count_alike(
-    positions: Words, views: Column, pairs: NDArray[np.int64], seen: Words, table: Column, keys: Column
+    positions: Words,
+    views: Column,
+    pairs: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    seen: Words,
+    table: Column,
+    keys: Column,
 ) -> None:
     """Write for each view how many ordered pairs of rows have the same pieces on its squares.
 
     A row counts as a pair with itself.
 
-    :param seen: room for as many rows.
+    :param counts: room for as many numbers as there are rows; ``seen`` is room for as many rows.
     """
-    counts = np.empty(positions.shape[0], np.int64)
     for view in range(views.size):
         squares, count = views[view], 0
         pairs[view] = 0
