@@ -1,4 +1,4 @@
-"""A process that has imported gmd and forks for each of our programs that tests start: ``python -m tests.fork_server N``.
+"""A process that has imported gmd and forks for our programs that tests start: ``python -m tests.fork_server N``.
 
 A start of Python with gmd's imports takes 0.3 seconds of a processor, with HTTP 0.6, and the tests start a thousand.
 This process has run no event loop and has one thread, so a fork of it is what a program is after its imports.
