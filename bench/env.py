@@ -40,6 +40,7 @@ def measure(rounds: int) -> None:
         batch = BatchedRbc(n, 1)
         players[f"gm_env, {n:,} games"] = _batch(batch, shows=False)
         players[f"gm_env, {n:,}, masks and observations"] = _batch(batch, shows=True)
+    players |= _interfaces()
     for play in players.values():
         play(0)
     results = [{name: _rate(play, 1 + number) for name, play in players.items()} for number in range(rounds)]
@@ -73,6 +74,65 @@ def _batch(batch: Any, shows: bool) -> Play:
                 batch.masks()
             batch.move(batch.sample_moves())
         return steps * int(batch.n)
+
+    return play
+
+
+def _interfaces() -> dict[str, Play]:
+    """Return players through Gymnasium's and PettingZoo's interfaces, and of PettingZoo's own chess if it is there.
+
+    Their spaces draw the actions, as in the libraries' examples, which takes most of the time. A learner's turn in
+    Gymnasium is two of the game: the opponent answers it.
+    """
+    try:
+        from gm_env import pettingzoo as rbc
+        from gm_env.gymnasium import RbcEnv, RbcVectorEnv
+    except ImportError as error:
+        print(f"{error}: pip install -e '.[env]'")
+        return {}
+    envs, env = RbcVectorEnv(64), RbcEnv()
+
+    def vector(seed: int) -> int:
+        envs.reset(seed=seed)
+        turns = 0
+        while turns < TURNS // 4:
+            envs.step(envs.action_space.sample())
+            turns += 64  # two steps are a turn, which the opponent answers by another
+        return turns
+
+    def single(seed: int) -> int:
+        _, over, steps = env.reset(seed=seed), False, 0
+        while steps < TURNS // 20 or not over:
+            if over:
+                env.reset()
+            over = bool(env.step(env.action_space.sample())[2])
+            steps += 1
+        return steps
+
+    players: dict[str, Play] = {"gm_env, Gymnasium vector of 64": vector, "gm_env, Gymnasium": single}
+    players["gm_env, PettingZoo"] = _agents(rbc.env(), 2)
+    try:
+        from pettingzoo.classic import chess_v6
+    except ImportError as error:
+        print(f"PettingZoo's chess is not installed ({error}): pip install 'pettingzoo[classic]'")
+        return players
+    return players | {"PettingZoo's chess, a move": _agents(chess_v6.env(), 1)}
+
+
+def _agents(env: Any, acts: int) -> Play:
+    """Return a player of a PettingZoo environment, in which a turn is one or two acts."""
+
+    def play(seed: int) -> int:
+        env.reset(seed=seed)
+        done = 0
+        while done < TURNS // 20:
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+                continue
+            env.step(env.action_space(env.agent_selection).sample(observation["action_mask"]))
+            done += 1
+        return done // acts
 
     return play
 
@@ -126,7 +186,7 @@ def _open_spiel() -> dict[str, Play]:
 
 def _memory(batch: Any) -> int:
     """Return the bytes of a batch's arrays for each game."""
-    views = [batch._masks._words, batch._observations._words]
+    views = [vars(view).get("words") for view in (batch._masks, batch._observations)]
     arrays = [value for value in vars(batch).values() if hasattr(value, "nbytes") and value.base is None]
     return int(sum(array.nbytes for array in [*arrays, *views] if array is not None)) // int(batch.n)
 

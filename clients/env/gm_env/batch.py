@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gm_recon import History
 
 from . import records
+from .arguments import array, integers
 from .buffers import frozen
 from .games import check
 from .kernels import sampling, stepping
@@ -24,6 +25,7 @@ from .kernels.layout import (
     PHASE,
     REASON,
     RESTING,
+    SEED,
     SENSE_PASS,
     SKIP,
     TO_SENSE,
@@ -56,11 +58,11 @@ class BatchedRbc(Views):
             rewards, ended = batch.move(batch.sample_moves())
 
     The arguments: ``n``, the number of games; ``seed``, 0 to 2**64 - 1, for :meth:`sample_senses` and
-    :meth:`sample_moves`; ``fens``, where all games begin, or a list with one for each; ``reversible_moves``, a draw
-    after this many half-moves without capture or pawn move, and ``max_turns``, a draw after this many full turns by the
-    full-move number (None for no limit), both as in ``gm_recon.ReconGame``; ``autoreset``; and ``recall``, the rows of
-    :meth:`information_states`, by default ``max_turns``, or 256 without it. A ValueError says which of them is out of
-    its range; no game may be over before its first turn.
+    :meth:`sample_moves` (see :meth:`reset`); ``fens``, where all games begin, or a list with one for each;
+    ``reversible_moves``, a draw after this many half-moves without capture or pawn move, and ``max_turns``, a draw
+    after this many full turns by the full-move number (None for no limit), both as in ``gm_recon.ReconGame``;
+    ``autoreset``; and ``recall``, the rows of :meth:`information_states`, by default ``max_turns``, or 256 without it.
+    A ValueError or TypeError says which of them is wrong; no game may be over before its first turn.
 
     **Actions** are integers, one for each game, as the side to move sees the board (:mod:`gm_env.actions`). SKIP (-1)
     leaves a game as it is. **Arrays** that are attributes or returned are the same in every call: they are read-only,
@@ -71,8 +73,8 @@ class BatchedRbc(Views):
     reset takes one turn of its own, as in Gymnasium's ``AutoresetMode.NEXT_STEP``. With ``autoreset=False`` it ignores
     all actions until :meth:`reset`.
 
-    The same seed and actions give the same games and random numbers on every platform. Kernels release the GIL; a batch
-    must not be used by two threads at once.
+    The same seed and actions give the same games and random numbers on every platform. Kernels release the GIL. Use a
+    batch for each thread: the calls of several threads take turns, and overwrite each other's arrays.
 
     :ivar n: the number of games.
     :ivar colors: int32[n], the side to move: 1 is White, 0 is Black.
@@ -103,22 +105,25 @@ class BatchedRbc(Views):
         :raises TypeError: they are not integers.
         :raises ValueError: their shape is wrong.
         """
-        self._take(actions)
-        bad = stepping.sense_all(
-            self._actions,
-            self._state,
-            self._numbers,
-            self._records,
-            self._planes,
-            self._first_state,
-            self._first_numbers,
-            self._windows,
-            self._rewards,
-            self._ended,
-            self.autoreset,
-        )
-        if bad >= 0:
-            raise self._illegal(bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game")
+        with self._lock:
+            self._take(actions)
+            bad = stepping.sense_all(
+                self._actions,
+                self._state,
+                self._numbers,
+                self._records,
+                self._planes,
+                self._first_state,
+                self._first_numbers,
+                self._windows,
+                self._rewards,
+                self._ended,
+                self.autoreset,
+            )
+            if bad >= 0:
+                raise self._illegal(
+                    bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game"
+                )
         return self.windows
 
     def move(self, actions: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -130,23 +135,24 @@ class BatchedRbc(Views):
         :raises TypeError: they are not integers.
         :raises ValueError: their shape is wrong.
         """
-        self._take(actions)
-        longest = stepping.move_all(
-            self._actions,
-            self._state,
-            self._numbers,
-            self._records,
-            self._planes,
-            self._windows,
-            self._results,
-            self._rewards,
-            self._ended,
-            *self._limits,
-        )
-        if longest < 0:
-            allowed = f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game"
-            raise self._illegal(-1 - longest, allowed)
-        self._make_room(longest)
+        with self._lock:
+            self._take(actions)
+            longest = stepping.move_all(
+                self._actions,
+                self._state,
+                self._numbers,
+                self._records,
+                self._planes,
+                self._windows,
+                self._results,
+                self._rewards,
+                self._ended,
+                *self._limits,
+            )
+            if longest < 0:
+                allowed = f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game"
+                raise self._illegal(-1 - longest, allowed)
+            self._make_room(longest)
         return self.rewards, self.ended
 
     def _make_room(self, turns: int) -> None:
@@ -155,12 +161,8 @@ class BatchedRbc(Views):
             self._records = np.concatenate([self._records, np.zeros_like(self._records)], axis=1)
 
     def _take(self, actions: NDArray[Any]) -> None:
-        actions = np.asarray(actions)
-        if actions.dtype != np.int64 and (actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64)):
-            raise TypeError(f"actions: their type is {actions.dtype}; use int64 or a smaller integer")
-        if actions.shape != self._actions.shape:
-            raise ValueError(f"actions: their shape is {actions.shape}; it must be ({self.n},)")
-        self._actions[:] = actions
+        """Keep a copy of the actions: kernels check them first, and nobody may change them in between."""
+        self._actions[:] = integers("actions", actions, self._actions.shape)
 
     def _illegal(self, game: int, allowed: str) -> IllegalAction:
         action = int(self._actions[game])
@@ -179,12 +181,13 @@ class BatchedRbc(Views):
         :raises TypeError: the logits are not float32.
         :raises ValueError: their shape is wrong, or a game's are not numbers, or none of them is finite.
         """
-        if logits is None:
-            sampling.draw_senses(self._state, self._numbers, self._seed, self._drawn_senses)
-        else:
-            usable, draws = self._usable(logits, (64, 65)), self._state[:, DRAWS].copy()
-            bad = sampling.draw_senses_by(self._state, self._numbers, self._seed, usable, self._drawn_senses)
-            self._refuse_logits(bad, draws)
+        with self._lock:
+            if logits is None:
+                sampling.draw_senses(self._state, self._numbers, self._drawn_senses)
+            else:
+                usable, draws = self._usable(logits, (64, 65)), self._state[:, DRAWS].copy()
+                bad = sampling.draw_senses_by(self._state, self._numbers, usable, self._drawn_senses, *self._weighing())
+                self._refuse_logits(bad, draws)
         return self._drawn_senses
 
     def sample_moves(self, logits: NDArray[np.float32] | None = None) -> NDArray[np.int64]:
@@ -195,18 +198,23 @@ class BatchedRbc(Views):
         :raises TypeError: as :meth:`sample_senses`.
         :raises ValueError: as :meth:`sample_senses`.
         """
-        if logits is None:
-            sampling.draw_moves(self._state, self._numbers, self._planes, self._seed, self._drawn_moves)
-        else:
-            usable, draws = self._usable(logits, (MOVES,)), self._state[:, DRAWS].copy()
-            bad = sampling.draw_moves_by(
-                self._state, self._numbers, self._planes, self._seed, usable, self._drawn_moves
-            )
-            self._refuse_logits(bad, draws)
+        with self._lock:
+            if logits is None:
+                sampling.draw_moves(self._state, self._numbers, self._planes, self._totals, self._drawn_moves)
+            else:
+                usable, draws = self._usable(logits, (MOVES,)), self._state[:, DRAWS].copy()
+                bad = sampling.draw_moves_by(
+                    self._state, self._numbers, self._planes, usable, self._drawn_moves, *self._weighing()
+                )
+                self._refuse_logits(bad, draws)
         return self._drawn_moves
 
+    def _weighing(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Return places for a game's legal actions and their weights."""
+        return np.empty(MOVES, np.int64), np.empty(MOVES, np.uint64)
+
     def _usable(self, logits: NDArray[Any], widths: tuple[int, ...]) -> NDArray[np.float32]:
-        logits = np.asarray(logits)
+        logits = array("logits", logits)
         if logits.dtype != np.float32:
             raise TypeError(f"logits: their type is {logits.dtype}; use float32")
         fits = logits.ndim == 2 and logits.shape[0] == self.n and logits.shape[1] in widths
@@ -228,8 +236,9 @@ class BatchedRbc(Views):
 
         :raises IndexError: there is no such game.
         """
-        self._find(game)
-        return records.history_of(self._start_fen(game), self._numbers[game], self._records[game])
+        game = self._find(game)
+        with self._lock:
+            return records.history_of(self._start_fen(game), self._numbers[game], self._records[game])
 
     def load(self, game: int, history: History) -> None:
         """Replace a game by the one of a history, such as ``gm_recon.read_json`` reads; later resets of this place
@@ -238,16 +247,20 @@ class BatchedRbc(Views):
         :raises IndexError: there is no such game.
         :raises ValueError: the history is not a possible game under this batch's limits; nothing has changed.
         """
-        self._find(game)
+        game = self._find(game)
         limits = {"reversible_moves": self.reversible_moves, "max_turns": self.max_turns}
         one = BatchedRbc(1, fens=history.start_fen, autoreset=False, recall=1, **limits)
         records.replay(one, history)
+        with self._lock:
+            self._replace(game, one, history)
+
+    def _replace(self, game: int, one: BatchedRbc, history: History) -> None:
         self._make_room(one._records.shape[1] - 1)
         numbers = one._numbers[0]
         if history.win_reason is not None:
             numbers[PHASE], numbers[REASON] = OVER, history.win_reason.value
             numbers[WINNER] = NONE if history.winner is None else history.winner
-        one._state[0, DRAWS], numbers[EPISODE] = self._state[game, DRAWS], self._numbers[game, EPISODE]
+        one._state[0, [DRAWS, SEED]], numbers[EPISODE] = self._state[game, [DRAWS, SEED]], self._numbers[game, EPISODE]
         self._first_state[game], self._first_numbers[game] = one._first_state[0], one._first_numbers[0]
         self._state[game], self._numbers[game] = one._state[0], numbers
         self._records[game, : one._records.shape[1]] = one._records[0]

@@ -146,7 +146,8 @@ class Belief:
         rows = np.empty((1, turns, len(observing.INFORMATION)), np.int16)
         one = slice(self._game, self._game + 1)
         color = np.array([self._color], np.int64)
-        observing.recall(self._batch._numbers[one], self._batch._records[one], color, rows)
+        with self._batch._lock:
+            observing.recall(self._batch._numbers[one], self._batch._records[one], color, rows)
         found: list[list[int]] = rows[0].tolist()
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,16 +23,13 @@ class Buffer:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = shape
-        self._words: NDArray[np.uint64] | None = None
 
-    @property
+    @cached_property
     def words(self) -> NDArray[np.uint64]:
         """The words, (games, bytes of a game / 8)."""
-        if self._words is None:
-            self._words = np.zeros((self._shape[0], int(np.prod(self._shape[1:])) // 8), np.uint64)
-        return self._words
+        return np.zeros((self._shape[0], int(np.prod(self._shape[1:])) // 8), np.uint64)
 
-    @property
+    @cached_property
     def shown(self) -> NDArray[np.uint8]:
         """The bytes, for reading."""
         return frozen(self.words.view(np.uint8).reshape(self._shape))

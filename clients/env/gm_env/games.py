@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import RLock
 from typing import Any
 
 import chess
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from gm_recon import ReconBoard
 
+from .arguments import places, whole
 from .buffers import frozen
-from .kernels import stepping
+from .kernels import sampling, stepping
 from .kernels.layout import (
     COLOR,
     DRAWS,
@@ -25,6 +27,7 @@ from .kernels.layout import (
     PLANES,
     PLY,
     REASON,
+    SEED,
     WINNER,
 )
 from .positions import written
@@ -66,11 +69,13 @@ class Games:
         recall: int | None = None,
     ) -> None:
         """Begin the games: see :class:`gm_env.BatchedRbc`."""
+        n = whole("n", n)
         check(n >= 1, f"n: {n} is less than 1")
-        self.n, self.autoreset = n, autoreset
+        self.n, self.autoreset = n, bool(autoreset)
+        self._lock = RLock()  # so that not even a batch in two threads reads what is not there
         self.reversible_moves, self.max_turns = reversible_moves, max_turns
         self._limits = (_limit("reversible_moves", reversible_moves), _limit("max_turns", max_turns))
-        self.recall = recall if recall is not None else _RECALL if max_turns is None else max_turns
+        self.recall = whole("recall", recall) if recall is not None else _RECALL if max_turns is None else max_turns
         check(self.recall >= 1, f"recall: {self.recall} is less than 1")
         self._set_up(fens)
         self._state, self._numbers = self._first_state.copy(), self._first_numbers.copy()
@@ -78,13 +83,24 @@ class Games:
         self._planes = np.empty((n, PLANES), np.uint64)
         self._windows, self._results = np.empty((n, 9), np.uint8), np.empty((n, 3), np.int32)
         self._actions, self._drawn_senses, self._drawn_moves = (np.empty(n, np.int64) for _ in range(3))
+        self._totals = np.empty(sampling.GROUPS, np.uint64)
         self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
         self._show()
-        self.reset(seed)
+        self.reset(whole("seed", seed))
+
+    def __reduce__(self) -> Any:
+        """Refuse to be copied or pickled.
+
+        :raises TypeError: always.
+        """
+        raise TypeError("a batch cannot be copied or pickled: make one of its histories, BatchedRbc.from_histories")
 
     def _set_up(self, fens: str | Sequence[str]) -> None:
         """Make the rows that each game begins with."""
         starts = [fens] * self.n if isinstance(fens, str) else list(fens)
+        for fen in starts:
+            if not isinstance(fen, str):
+                raise TypeError(f"fens: {fen!r} is no text")
         check(len(starts) == self.n, f"fens: there are {len(starts)} for {self.n} games")
         rows = {fen: written(ReconBoard(fen)) for fen in set(starts)}
         for fen, (_, numbers) in rows.items():
@@ -101,21 +117,31 @@ class Games:
         self.windows, self.results, self.legal = frozen(self._windows), frozen(self._results), frozen(self._planes)
         self.rewards, self.ended = frozen(self._rewards), frozen(self._ended)
 
-    def reset(self, seed: int | None = None) -> None:
-        """Begin all games anew. Without a seed the random numbers go on, as in Gymnasium.
+    def reset(self, seed: int | None = None, games: Any = None) -> None:
+        """Begin games anew, also those in progress; their count of episodes is 0 again. The others do not change.
 
-        :raises ValueError: the seed is out of its range.
+        A game's random numbers depend on its seed, its place in the batch and how many it has drawn: whatever other
+        games do, they are the same bits. ``reset(7, [3])`` gives game 3 those that it has in a new batch with seed 7.
+        Without a seed the random numbers go on, as in Gymnasium.
+
+        :param seed: 0 to 2**64 - 1.
+        :param games: which ones: their numbers, or a mask, bool[n]; None for all.
+        :raises TypeError: the seed is no integer, or the games are neither integers nor bool.
+        :raises ValueError: the seed is out of its range, or the games have a wrong shape.
+        :raises IndexError: there is no such game. After an error no game has changed.
         """
-        draws: NDArray[Any] = self._state[:, DRAWS].copy()
+        chosen = places(games, self.n)
         if seed is not None:
+            seed = whole("seed", seed)
             check(0 <= seed < 2**64, f"seed: {seed} is not from 0 to 2**64 - 1")
-            self.seed, self._seed = seed, np.uint64(seed)
-            draws[:] = 0
-        self._state[:], self._numbers[:] = self._first_state, self._first_numbers
-        self._state[:, DRAWS] = draws
-        self._windows[:], self._results[:] = 15, (PASS, PASS, -1)
-        self._rewards[:], self._ended[:] = 0, False
-        stepping.list_all(self._state, self._numbers, self._planes)
+        with self._lock:
+            draws, seeds = self._state[chosen, DRAWS], self._state[chosen, SEED]
+            self._state[chosen], self._numbers[chosen] = self._first_state[chosen], self._first_numbers[chosen]
+            self._state[chosen, DRAWS] = draws if seed is None else 0
+            self._state[chosen, SEED] = seeds if seed is None else seed
+            self._windows[chosen], self._results[chosen] = 15, (PASS, PASS, -1)
+            self._rewards[chosen], self._ended[chosen] = 0, False
+            stepping.list_all(self._state, self._numbers, self._planes)
 
 
 def check(holds: bool, message: str) -> None:
@@ -127,5 +153,6 @@ def check(holds: bool, message: str) -> None:
 def _limit(name: str, value: int | None) -> int:
     if value is None:
         return _UNLIMITED
+    value = whole(name, value)
     check(1 <= value < _UNLIMITED, f"{name}: {value} is not from 1 to {_UNLIMITED - 1}; None is no limit")
     return value

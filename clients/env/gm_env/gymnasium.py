@@ -14,6 +14,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from .games import check
 from .kernels.observing import INFORMATION, OBSERVATION
 from .legal_spaces import LegalActions, LegalActionsOfAll
 from .one_seat import Illegal, OneSeat, Seat, SeatRules, Shown
@@ -145,9 +146,16 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[Any], Info]:
-        """Begin all games and play up to the learner's first turns; there are no options."""
+        """Begin games and play up to the learner's first turns.
+
+        :param options: ``"reset_mask"``, bool[num_envs], begins these games alone, as in Gymnasium's own vector
+            environments; there are no others. The observations and infos are those of all games.
+        :raises TypeError: the mask is not an array of bool.
+        :raises ValueError: the mask has a wrong shape, or chooses no game.
+        """
+        mask = None if options is None else _usable_mask(options.get("reset_mask"), self.num_envs)
         super().reset(seed=seed)
-        self._games.begin(self.np_random)
+        self._games.begin(self.np_random, mask)
         return self._games.observations(), self._infos()
 
     def step(
@@ -180,6 +188,17 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         reasons, illegal = self._games.batch.reasons.copy(), self._games.forfeited.copy()
         infos: Info = {"action_mask": masks, "win_reason": reasons, "illegal_action": illegal}
         return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
+
+
+def _usable_mask(mask: Any, n: int) -> NDArray[np.bool_] | None:
+    if mask is None:
+        return None
+    name = 'options["reset_mask"]'
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"{name}: {mask!r} is not an array of bool")
+    check(mask.shape == (n,), f"{name}: its shape is {mask.shape}; it must be ({n},)")
+    check(bool(mask.any()), f"{name}: it chooses no game; leave it out to begin all of them")
+    return mask.copy()
 
 
 def observed_space(shown: Shown, recall: int) -> spaces.Box:

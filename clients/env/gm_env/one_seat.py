@@ -13,7 +13,7 @@ from .batch import BatchedRbc
 from .games import check
 from .kernels.layout import NONE, OVER, PASS, TO_MOVE, TO_SENSE
 from .opponents import Opponent, answer, play_randomly
-from .turns import act, action_masks, begin_anew, find_illegal, usable
+from .turns import act, action_masks, find_illegal, usable
 
 Seat = Literal["white", "black", "random"]
 Shown = Literal["turn", "history"]
@@ -56,13 +56,16 @@ class OneSeat:
         self.over, self.forfeited = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._opponent: Opponent = rules.opponent or play_randomly
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Begin all games, and play up to the learner's first turn."""
+    def begin(self, rng: np.random.Generator, games: NDArray[np.bool_] | None = None) -> None:
+        """Begin games, and play up to the learner's first turn.
+
+        :param games: which ones, bool[n]; None for all. The others do not change.
+        """
         self._rng = rng
-        self.batch.reset(int(rng.integers(2**63)))
-        self.over = np.zeros(self.batch.n, np.bool_)
-        self.forfeited = self.over.copy()
-        self._seat_learner(~self.over)
+        chosen = np.ones(self.batch.n, np.bool_) if games is None else games
+        self.batch.reset(int(rng.integers(2**63)), chosen)
+        self.over, self.forfeited = self.over & ~chosen, self.forfeited & ~chosen
+        self._seat_learner(chosen)
         self._answer()
 
     def step(self, actions: NDArray[Any]) -> NDArray[np.float64]:
@@ -81,7 +84,8 @@ class OneSeat:
         illegal = ~was_over & find_illegal(self.batch, chosen)
         acting = ~was_over if self._rules.illegal == "raise" else ~was_over & ~illegal
         act(self.batch, chosen, acting)
-        begin_anew(self.batch, was_over)
+        if was_over.any():
+            self.batch.reset(games=was_over)
         self._seat_learner(was_over)
         self._answer()
         self.forfeited, self.over = illegal, illegal | (self.batch.phases == OVER)

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gm_recon import History
-
+from .arguments import integers
 from .batch import BatchedRbc, IllegalAction
-from .kernels.layout import MOVES, OVER, PASS, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
+from .kernels.layout import MOVES, OVER, PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 
 #: The number of the sense of square 0.
 FIRST_SENSE = MOVES
@@ -43,12 +42,7 @@ def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions")
     :raises TypeError: they are not integers.
     :raises ValueError: their shape is wrong.
     """
-    actions = np.asarray(actions)
-    if actions.dtype.kind not in "iu" or not np.can_cast(actions.dtype, np.int64):
-        raise TypeError(f"{name}: their type is {actions.dtype}; use int64 or a smaller integer")
-    if actions.shape != shape:
-        raise ValueError(f"{name}: their shape is {actions.shape}; it must be {shape}")
-    return actions.astype(np.int64)
+    return integers(name, actions, shape).astype(np.int64)
 
 
 def find_illegal(batch: BatchedRbc, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -78,19 +72,6 @@ def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_])
         batch.sense(np.where(to_sense, actions - FIRST_SENSE, SKIP))
     if to_move.any():
         batch.move(np.where(to_move, actions, SKIP))
-
-
-def begin_anew(batch: BatchedRbc, games: NDArray[np.bool_]) -> None:
-    """Begin games anew, at once, from where they began; the batch must have ``autoreset``.
-
-    :param games: bool[n].
-    """
-    for game in np.flatnonzero(games & (batch.phases != OVER)).tolist():
-        batch.load(game, History(batch.history(game).start_fen))
-    over = games & (batch.phases == OVER)
-    if over.any():
-        batch.sense(np.where(over, SENSE_PASS, SKIP))
-        batch.move(np.where(over, PASS, SKIP))  # ends the turn in which a batch lets a new game rest
 
 
 def _illegal(batch: BatchedRbc, game: int, action: int) -> IllegalAction:

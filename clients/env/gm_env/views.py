@@ -9,6 +9,7 @@ import numpy as np
 from chess import Color
 from numpy.typing import NDArray
 
+from .arguments import array, whole
 from .buffers import Buffer, frozen
 from .games import Games, check
 from .information import information_string
@@ -30,12 +31,14 @@ class Views(Games):
         self._masks = Buffer((self.n, observing.MASK_BYTES))
         self._observations = Buffer((self.n, len(observing.OBSERVATION), 8, 8))
         self._truths = Buffer((self.n, len(observing.PRIVILEGED), 8, 8))
+        self._drawn = np.empty(len(observing.OBSERVATION), np.uint64)
         self._recalled = np.empty((0, 0, 0), np.int16)
 
     def masks(self) -> NDArray[np.uint8]:
         """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game."""
-        observing.draw_masks(self._numbers, self._planes, self._masks.words)
-        return self._masks.shown[:, :MOVES]
+        with self._lock:
+            observing.draw_masks(self._numbers, self._planes, self._masks.words)
+            return self._masks.shown[:, :MOVES]
 
     def observations(self, viewers: Viewers = None) -> NDArray[np.uint8]:
         """Return what a player of each game was told this turn, and its own pieces: uint8[n, 24, 8, 8].
@@ -46,9 +49,12 @@ class Views(Games):
         :param viewers: the players that it is shown to; see :data:`Viewers`.
         :raises ValueError: the viewers have a wrong shape.
         """
-        self._view_by(viewers)
-        observing.observe(self._state, self._numbers, self._records, self._viewers, self._observations.words)
-        return self._observations.shown
+        with self._lock:
+            self._view_by(viewers)
+            observing.observe(
+                self._state, self._numbers, self._records, self._viewers, self._drawn, self._observations.words
+            )
+            return self._observations.shown
 
     def information_states(self, viewers: Viewers = None) -> NDArray[np.int16]:
         """Return all that a player of each game was ever told: int16[n, recall, 14], a row for each of its turns.
@@ -59,11 +65,12 @@ class Views(Games):
         :param viewers: as for :meth:`observations`.
         :raises ValueError: as for :meth:`observations`.
         """
-        self._view_by(viewers)
-        if not self._recalled.size:
-            self._recalled = np.empty((self.n, self.recall, len(observing.INFORMATION)), np.int16)
-        observing.recall(self._numbers, self._records, self._viewers, self._recalled)
-        return frozen(self._recalled)
+        with self._lock:
+            self._view_by(viewers)
+            if not self._recalled.size:
+                self._recalled = np.empty((self.n, self.recall, len(observing.INFORMATION)), np.int16)
+            observing.recall(self._numbers, self._records, self._viewers, self._recalled)
+            return frozen(self._recalled)
 
     def privileged_state(self, viewers: Viewers = None) -> NDArray[np.uint8]:
         """Return the true state, which no player knows, for training critics: uint8[n, 19, 8, 8].
@@ -73,9 +80,10 @@ class Views(Games):
         :param viewers: whose view of the board it is; as for :meth:`observations`.
         :raises ValueError: as for :meth:`observations`.
         """
-        self._view_by(viewers)
-        observing.show_truth(self._state, self._numbers, self._viewers, self._truths.words)
-        return self._truths.shown
+        with self._lock:
+            self._view_by(viewers)
+            observing.show_truth(self._state, self._numbers, self._viewers, self._drawn, self._truths.words)
+            return self._truths.shown
 
     def information_string(self, game: int, viewer: Color) -> str:
         """Return all that a player was ever told as text: equal exactly where the player cannot tell two games apart.
@@ -83,11 +91,12 @@ class Views(Games):
         :param game: the game's place in the batch.
         :raises IndexError: there is no such game.
         """
-        self._find(game)
-        rows = np.empty((1, int(self._numbers[game, PLY]) // 2 + 1, len(observing.INFORMATION)), np.int16)
-        numbers = self._numbers[game : game + 1]
-        observing.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), rows)
-        limits = self.reversible_moves, self.max_turns
+        game, limits = self._find(game), (self.reversible_moves, self.max_turns)
+        check(viewer in chess.COLORS, f"viewer: {viewer!r} is no colour; use chess.WHITE or chess.BLACK")
+        with self._lock:
+            rows = np.empty((1, int(self._numbers[game, PLY]) // 2 + 1, len(observing.INFORMATION)), np.int16)
+            numbers = self._numbers[game : game + 1].copy()
+            observing.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), rows)
         return information_string(self._start_fen(game), limits, viewer, numbers[0], rows[0])
 
     def board(self, game: int) -> chess.Board:
@@ -95,21 +104,26 @@ class Views(Games):
 
         :raises IndexError: there is no such game.
         """
-        self._find(game)
-        return read(self._state[game], self._numbers[game])
+        game = self._find(game)
+        with self._lock:
+            return read(self._state[game], self._numbers[game])
 
     def _start_fen(self, game: int) -> str:
         return read(self._first_state[game], self._first_numbers[game]).fen(en_passant="fen")
 
-    def _find(self, game: int) -> None:
+    def _find(self, game: int) -> int:
+        game = whole("game", game)
         if not 0 <= game < self.n:
             raise IndexError(f"game: there is no game {game}; they are 0 to {self.n - 1}")
+        return game
 
     def _view_by(self, viewers: Viewers) -> None:
         if viewers is None:
             self._viewers[:] = -1
             return
-        colors = np.asarray(viewers)
-        check(colors.dtype.kind in "biu", f"viewers: their type is {colors.dtype}; use bool, chess.WHITE is True")
+        colors = array("viewers", viewers)
+        if colors.dtype.kind not in "biu":
+            raise TypeError(f"viewers: their type is {colors.dtype}; use bool, chess.WHITE is True")
         check(colors.shape in ((), (self.n,)), f"viewers: their shape is {colors.shape}; it must be ({self.n},)")
-        self._viewers[:] = colors != 0
+        check(((colors == 0) | (colors == 1)).all(), "viewers: a colour is 1 (chess.WHITE) or 0 (chess.BLACK)")
+        self._viewers[:] = colors

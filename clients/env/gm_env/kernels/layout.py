@@ -18,7 +18,9 @@ OPPONENT = 6
 CASTLING = 12
 #: Random numbers drawn so far for this game.
 DRAWS = 13
-STATE = 14
+#: What its random numbers are made of, with its place and DRAWS.
+SEED = 14
+STATE = 15
 
 # --- Columns of ``numbers``: int32[n, NUMBERS] ------------------------------------------------------------------
 

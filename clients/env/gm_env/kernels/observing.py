@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel, lowest, mirrored
+from .jit import kernel, mirrored, spread
 from .layout import (
     CAPTURE_BIT,
     CASTLING,
@@ -103,30 +103,17 @@ _ROW = len(INFORMATION)
 #: The bytes of a mask, padded to whole words of eight bytes.
 MASK_BYTES = (MOVES + 7) // 8 * 8
 
-#: Eight bytes of 0 and 1 for eight bits, the lowest first, in this machine's order of bytes.
-_SPREAD = np.array([[value >> bit & 1 for bit in range(8)] for value in range(256)], np.uint8).view(np.uint64).ravel()
 _PASS_ALONE = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.uint8).view(np.uint64)[0]
 _EVERYWHERE = U(0x0101010101010101)
 
 
 @kernel()
-def _draw(words: Words, game: int, plane: int, bits: np.uint64) -> None:
-    """Write a bitboard as 64 bytes, where there are zeros: most ranks of most bitboards are empty."""
-    while bits:
-        start = lowest(bits) & U(56)
-        rank = bits >> start & U(255)
-        words[game, U(8 * plane) + (start >> U(3))] = _SPREAD[rank]
-        bits ^= rank << start
-
-
-@kernel()
 def _draw_all(words: Words, game: int, bitboards: int, planes: NDArray[np.uint64]) -> None:
     """Write the planes of a game: first bitboards, then numbers that are the same everywhere, 255 at the most."""
-    for word in range(8 * bitboards):
-        words[game, word] = ZERO
+    first = game * words.shape[1]
     for plane in range(bitboards):
-        _draw(words, game, plane, planes[plane])
-    for plane in range(bitboards, planes.size):
+        spread(words, first + 8 * plane, planes[plane])
+    for plane in range(bitboards, words.shape[1] // 8):
         value = min(planes[plane], U(255)) * _EVERYWHERE
         for rank in range(8):
             words[game, 8 * plane + rank] = value
@@ -136,12 +123,10 @@ def _draw_all(words: Words, game: int, bitboards: int, planes: NDArray[np.uint64
 def draw_masks(numbers: Numbers, planes: Words, words: Words) -> None:
     """Write the legal moves as bytes, the pass last; a finished game has none."""
     for game in range(planes.shape[0]):
-        for word in range(words.shape[1]):
-            words[game, word] = ZERO
+        first = game * words.shape[1]
         for plane in range(PLANES):
-            _draw(words, game, plane, planes[game, plane])
-        if numbers[game, PHASE] != OVER:
-            words[game, 8 * PLANES] = _PASS_ALONE
+            spread(words, first + 8 * plane, planes[game, plane])
+        words[game, 8 * PLANES] = ZERO if numbers[game, PHASE] == OVER else _PASS_ALONE
 
 
 @kernel()
@@ -208,16 +193,19 @@ def _show_phase(planes: Words, first: int, numbers: Numbers, game: int, color: i
     planes[first + 2] = color
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], int64[::1], uint64[:, ::1])")
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], int64[::1], uint64[::1], uint64[:, ::1])")
 def observe(
     state: Words,
     numbers: Numbers,
     records: NDArray[np.uint64],
     colors: NDArray[np.int64],
+    planes: NDArray[np.uint64],
     words: Words,
 ) -> None:
-    """Write what a player of each game was told this turn; :data:`OBSERVATION` names the planes."""
-    planes = np.empty(words.shape[1] // 8, np.uint64)
+    """Write what a player of each game was told this turn; :data:`OBSERVATION` names the planes.
+
+    :param planes: a place to work, (24,).
+    """
     for game in range(state.shape[0]):
         color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
         is_turn = numbers[game, COLOR] == color
@@ -246,10 +234,14 @@ def observe(
         _draw_all(words, game, 20, planes)
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1], uint64[:, ::1])")
-def show_truth(state: Words, numbers: Numbers, colors: NDArray[np.int64], words: Words) -> None:
-    """Write the true state of each game as a player would see it; :data:`PRIVILEGED` names the planes."""
-    planes = np.empty(words.shape[1] // 8, np.uint64)
+@kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1], uint64[::1], uint64[:, ::1])")
+def show_truth(
+    state: Words, numbers: Numbers, colors: NDArray[np.int64], planes: NDArray[np.uint64], words: Words
+) -> None:
+    """Write the true state of each game as a player would see it; :data:`PRIVILEGED` names the planes.
+
+    :param planes: a place to work, (19,).
+    """
     for game in range(state.shape[0]):
         color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
         is_turn = numbers[game, COLOR] == color

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel, lowest, mirrored
+from .jit import kernel, mirrored
 from .layout import (
     BISHOP,
     CASTLING,
@@ -21,6 +21,7 @@ from .layout import (
     KNIGHT,
     LOST,
     NONE,
+    OFF_BOARD,
     OPPONENT,
     PASS,
     PAWN,
@@ -38,13 +39,10 @@ ZERO, ONE = U(0), U(1)
 _ALL = U(0xFFFFFFFFFFFFFFFF)
 _NOT_A, _NOT_H = U(0xFEFEFEFEFEFEFEFE), U(0x7F7F7F7F7F7F7F7F)
 _NOT_AB, _NOT_GH = U(0xFCFCFCFCFCFCFCFC), U(0x3F3F3F3F3F3F3F3F)
-#: By direction: how far a bitboard is shifted to the left or to the right, the squares where a piece may arrive without
-#: going round the board's edge, and whether a pawn may ask to go there.
-_LEFT = np.array([8, 9, 1, 0, 0, 0, 0, 7], np.uint64)
-_RIGHT = np.array([0, 0, 0, 7, 8, 9, 1, 0], np.uint64)
-_KEPT = np.array([_ALL, _NOT_A, _NOT_A, _NOT_A, _ALL, _NOT_H, _NOT_H, _NOT_H], np.uint64)
-_ADVANCES = np.array([True, True, False, False, False, False, False, True])
-#: The same by a knight's direction.
+#: How far a step along a file, a rank and the two diagonals shifts a bitboard.
+_FILE, _RANK, _DIAGONAL, _ANTIDIAGONAL = U(8), U(1), U(9), U(7)
+#: By a knight's direction: how far a leap shifts a bitboard to the left or to the right, and the squares where it may
+#: arrive without going round the board's edge.
 _LEAP_LEFT = np.array([17, 10, 0, 0, 0, 0, 6, 15], np.uint64)
 _LEAP_RIGHT = np.array([0, 0, 6, 15, 17, 10, 0, 0], np.uint64)
 _LEAP_KEPT = np.array([_NOT_A, _NOT_AB, _NOT_AB, _NOT_A, _NOT_H, _NOT_GH, _NOT_GH, _NOT_H], np.uint64)
@@ -62,6 +60,20 @@ STEPS = np.array([8, 9, 1, -7, -8, -9, -1, 7], np.int64)
 LEAPS = np.array([17, 10, -6, -15, -17, -10, 6, 15], np.int64)
 PROMOTION_STEPS = np.array([7, 8, 9], np.int64)
 
+#: Three bits, each as the lowest of four.
+_NIBBLES = np.array([0x000, 0x001, 0x010, 0x011, 0x100, 0x101, 0x110, 0x111], np.uint64)
+
+
+def _list_outside() -> NDArray[np.uint64]:
+    cells = np.arange(9)
+    ranks, files = (np.arange(64) >> 3)[:, None] + cells // 3 - 1, (np.arange(64) & 7)[:, None] + cells % 3 - 1
+    outside = (ranks < 0) | (ranks > 7) | (files < 0) | (files > 7)
+    return np.where(outside, U(OFF_BOARD) << (U(4) * cells.astype(np.uint64)), ZERO).sum(axis=1, dtype=np.uint64)
+
+
+#: By the square of a sense: OFF_BOARD in the cells that are no squares.
+_OUTSIDE = _list_outside()
+
 
 @kernel()
 def pieces_of(state: Words, game: int, first: int) -> np.uint64:
@@ -76,14 +88,21 @@ def pieces_of(state: Words, game: int, first: int) -> np.uint64:
 def list_moves(state: Words, game: int, planes: Words) -> None:
     """Write the moves that the side to move may request, knowing only its own pieces: bit ``source`` of each plane."""
     own = pieces_of(state, game, 0)
-    for direction in range(8):
-        _list_line(state, game, planes, direction, ~own)
+    king, pawns = state[game, KING], state[game, PAWN]
+    rooks, bishops = state[game, QUEEN] | state[game, ROOK], state[game, QUEEN] | state[game, BISHOP]
+    _list_up(game, planes, 0, rooks, king | pawns, _FILE, ~own)
+    _list_up(game, planes, 1, bishops, king | pawns, _DIAGONAL, ~own & _NOT_A)
+    _list_up(game, planes, 2, rooks, king, _RANK, ~own & _NOT_A)
+    _list_down(game, planes, 3, bishops, king, _ANTIDIAGONAL, ~own & _NOT_A)
+    _list_down(game, planes, 4, rooks, king, _FILE, ~own)
+    _list_down(game, planes, 5, bishops, king, _DIAGONAL, ~own & _NOT_H)
+    _list_down(game, planes, 6, rooks, king, _RANK, ~own & _NOT_H)
+    _list_up(game, planes, 7, bishops, king | pawns, _ANTIDIAGONAL, ~own & _NOT_H)
     knights = state[game, KNIGHT]
     for leap in range(8):
         left, right = _LEAP_LEFT[leap], _LEAP_RIGHT[leap]
         reached = (knights << left) >> right & _LEAP_KEPT[leap] & ~own
         planes[game, _KNIGHTS + leap] = (reached << right) >> left
-    pawns = state[game, PAWN]
     twice = ((pawns & _RANK_2) << U(8) & ~own) << U(8) & ~own
     planes[game, _NORTH_2] |= twice >> U(16)
     if state[game, CASTLING] & _H1 and not own & _BESIDE_KING:
@@ -97,19 +116,30 @@ def list_moves(state: Words, game: int, planes: Words) -> None:
 
 
 @kernel()
-def _list_line(state: Words, game: int, planes: Words, direction: int, free: np.uint64) -> None:
-    """List the moves in one direction: one step of kings and pawns, up to seven of the others."""
-    sliders = state[game, QUEEN] | state[game, BISHOP if direction & 1 else ROOK]
-    steppers = state[game, KING] | (state[game, PAWN] if _ADVANCES[direction] else ZERO)
-    left, right, kept = _LEFT[direction], _RIGHT[direction], _KEPT[direction] & free
-    reached = ((sliders | steppers) << left) >> right & kept
-    planes[game, 7 * direction] = (reached << right) >> left
-    reached = (sliders << left) >> right & kept
-    back_left, back_right = right, left
+def _list_up(
+    game: int, planes: Words, direction: int, sliders: np.uint64, steppers: np.uint64, shift: np.uint64, kept: np.uint64
+) -> None:
+    """List the moves in a direction to higher squares: up to seven steps of sliders, and one of kings and pawns.
+
+    :param kept: the squares where a piece may arrive, without those that are reached round the board's edge.
+    """
+    planes[game, 7 * direction] = ((sliders | steppers) << shift & kept) >> shift
+    reached = sliders << shift & kept
     for step in range(1, 7):
-        reached = (reached << left) >> right & kept
-        back_left, back_right = back_left + right, back_right + left
-        planes[game, 7 * direction + step] = (reached << back_left) >> back_right
+        reached = reached << shift & kept
+        planes[game, 7 * direction + step] = reached >> shift * U(step + 1)
+
+
+@kernel()
+def _list_down(
+    game: int, planes: Words, direction: int, sliders: np.uint64, steppers: np.uint64, shift: np.uint64, kept: np.uint64
+) -> None:
+    """List the moves in a direction to lower squares: see :func:`_list_up`."""
+    planes[game, 7 * direction] = ((sliders | steppers) >> shift & kept) << shift
+    reached = sliders >> shift & kept
+    for step in range(1, 7):
+        reached = reached >> shift & kept
+        planes[game, 7 * direction + step] = reached << shift * U(step + 1)
 
 
 @kernel()
@@ -232,21 +262,24 @@ def _turn_round(state: Words, numbers: Numbers, game: int, capture: int) -> None
 
 @kernel()
 def see(state: Words, game: int, square: int) -> np.uint64:
-    """Return the second word of a record (:mod:`.layout`): the nine cells of a sense's window."""
-    rank, file = square >> 3, square & 7
-    seen = ZERO
-    window = ZERO
-    for cell in range(9):
-        row, column = rank + cell // 3 - 1, file + cell % 3 - 1
-        if row < 0 or row > 7 or column < 0 or column > 7:
-            seen |= U(15) << U(4 * cell)
-        else:
-            window |= ONE << U(8 * row + column)
-    for column in range(12):
-        found = state[game, column] & window
-        while found:
-            at = int(lowest(found))
-            cell = 3 * ((at >> 3) - rank + 1) + (at & 7) - file + 1
-            seen |= U(column + 1) << U(4 * cell)
-            found &= found - ONE
-    return seen
+    """Return the second word of a record (:mod:`.layout`): the nine cells of a sense's window.
+
+    A cell's four bits are the number of a piece, counted from 1. Each of them is one bitboard.
+    """
+    ones = state[game, 0] | state[game, 2] | state[game, 4] | state[game, 6] | state[game, 8] | state[game, 10]
+    twos = state[game, 1] | state[game, 2] | state[game, 5] | state[game, 6] | state[game, 9] | state[game, 10]
+    fours = state[game, 3] | state[game, 4] | state[game, 5] | state[game, 6] | state[game, 11]
+    eights = state[game, 7] | state[game, 8] | state[game, 9] | state[game, 10] | state[game, 11]
+    cells = _cells(ones, square) | _cells(twos, square) << U(1) | _cells(fours, square) << U(2)
+    return cells | _cells(eights, square) << U(3) | _OUTSIDE[square]
+
+
+@kernel()
+def _cells(squares: np.uint64, square: int) -> np.uint64:
+    """Return a bitboard's bits in the window of a square, each as the lowest of a cell's four bits."""
+    rank, file = U(square) >> U(3), U(square) & U(7)
+    rows = squares << U(8) if rank == ZERO else squares >> (rank - ONE) * U(8)
+    low = ((rows & U(255)) << ONE) >> file & U(7)
+    middle = (rows >> U(8) & U(255)) << ONE >> file & U(7)
+    high = (rows >> U(16) & U(255)) << ONE >> file & U(7)
+    return _NIBBLES[low] | _NIBBLES[middle] << U(12) | _NIBBLES[high] << U(24)

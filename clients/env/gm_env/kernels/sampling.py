@@ -1,6 +1,6 @@
 """Kernels that draw actions, with random numbers made by counting: the same on every platform.
 
-A random number is a mix of the batch's seed, the game's place in the batch and the count of its numbers so far, all in
+A random number is a mix of the game's seed, the game's place in the batch and the count of its numbers so far, all in
 integers of 64 bits. Weights are made out of logits by additions and multiplications of IEEE doubles alone, and rounded
 to integers: the same bits of logits give the same draws on every platform. A network's logits may differ between two
 platforms, and their draws with them.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel, lowest, popcount
-from .layout import DRAWS, MOVES, OVER, PASS, PHASE, PLANES, SKIP, TO_MOVE, TO_SENSE
+from .layout import DRAWS, OVER, PASS, PHASE, PLANES, SEED, SKIP, TO_MOVE, TO_SENSE
 from .rules import ONE, ZERO, Numbers, U, Words
 
 Actions = NDArray[np.int64]
@@ -41,6 +41,11 @@ def _series() -> Iterator[float]:
 _SERIES = np.array(list(_series()))
 
 
+#: Planes are counted by groups of so many.
+_GROUP = 8
+GROUPS = -(-PLANES // _GROUP)
+
+
 @kernel()
 def _mixed(word: np.uint64) -> np.uint64:
     word = (word ^ (word >> U(30))) * U(0xBF58476D1CE4E5B9)
@@ -49,10 +54,10 @@ def _mixed(word: np.uint64) -> np.uint64:
 
 
 @kernel()
-def drawn(state: Words, game: int, seed: np.uint64, limit: np.uint64) -> np.uint64:
+def drawn(state: Words, game: int, limit: np.uint64) -> np.uint64:
     """Draw the game's next number below a limit, of which it is at most 2**-64 from fair."""
     state[game, DRAWS] += ONE
-    key = _mixed(seed + _GOLDEN * U(game + 1))
+    key = _mixed(state[game, SEED] + _GOLDEN * U(game + 1))
     word = _mixed(key ^ _mixed(state[game, DRAWS] * _GOLDEN))
     # The upper half of the product of 128 bits.
     low, high = (word & _LOW) * (limit & _LOW), (word >> _HALF) * (limit >> _HALF)
@@ -65,7 +70,7 @@ def drawn(state: Words, game: int, seed: np.uint64, limit: np.uint64) -> np.uint
 def _weight(below: float) -> np.uint64:
     """Return 2**40 * exp(-below) for the distance of a logit from the largest, rounded down."""
     power = below * _LOG2_E
-    if power >= _BITS:
+    if not 0.0 <= power < _BITS:  # it is below 0 or nan where somebody has changed the logits meanwhile
         return ZERO
     whole = int(power)
     rest = 1.0 - (power - whole)  # 2**-power is 2**(rest - whole - 1)
@@ -76,45 +81,66 @@ def _weight(below: float) -> np.uint64:
 
 
 @kernel()
-def _nth_move(planes: Words, game: int, left: np.uint64) -> int:
-    for plane in range(PLANES):
-        bits = planes[game, plane]
-        count = popcount(bits)
-        if left < count:
-            for _ in range(left):
-                bits &= bits - ONE
-            return 64 * plane + int(lowest(bits))
-        left -= count
-    return PASS
+def _count_moves(planes: Words, game: int, totals: NDArray[np.uint64]) -> np.uint64:
+    """Return how many moves are legal, and write how many there are up to the end of each group of planes."""
+    total = ZERO
+    for group in range(GROUPS):
+        for plane in range(_GROUP * group, min(_GROUP * group + _GROUP, PLANES)):
+            total += popcount(planes[game, plane])
+        totals[group] = total
+    return total
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64, int64[::1])")
-def draw_moves(state: Words, numbers: Numbers, planes: Words, seed: np.uint64, actions: Actions) -> None:
-    """Draw a move for each game that is to move, each legal one and the pass with the same probability."""
+@kernel()
+def _nth_move(planes: Words, game: int, number: np.uint64, totals: NDArray[np.uint64]) -> int:
+    """Return a move by its place among the legal ones, after which comes the pass.
+
+    It counts the groups and planes before the move instead of stopping there: no processor predicts where.
+    """
+    group = 0
+    for each in range(GROUPS):
+        group += totals[each] <= number
+    if group == GROUPS:
+        return PASS
+    total = totals[group - 1] if group else ZERO
+    plane, before = _GROUP * group, total
+    for each in range(_GROUP):
+        total += popcount(planes[game, min(_GROUP * group + each, PLANES - 1)])
+        plane += total <= number
+        before = total if total <= number else before
+    bits = planes[game, plane]
+    for _ in range(number - before):
+        bits &= bits - ONE
+    return 64 * plane + int(lowest(bits))
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64[::1], int64[::1])")
+def draw_moves(state: Words, numbers: Numbers, planes: Words, totals: NDArray[np.uint64], actions: Actions) -> None:
+    """Draw a move for each game that is to move, each legal one and the pass with the same probability.
+
+    :param totals: a place to work, (GROUPS,).
+    """
     for game in range(actions.size):
         if numbers[game, PHASE] != TO_MOVE:
             actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
             continue
-        count = ONE
-        for plane in range(PLANES):
-            count += popcount(planes[game, plane])
-        left = drawn(state, game, seed, count)
-        actions[game] = _nth_move(planes, game, left)
+        count = _count_moves(planes, game, totals) + ONE
+        actions[game] = _nth_move(planes, game, drawn(state, game, count), totals)
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], uint64, int64[::1])")
-def draw_senses(state: Words, numbers: Numbers, seed: np.uint64, actions: Actions) -> None:
+@kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1])")
+def draw_senses(state: Words, numbers: Numbers, actions: Actions) -> None:
     """Draw one of the 64 squares for each game that is to sense."""
     for game in range(actions.size):
         phase = numbers[game, PHASE]
         if phase == TO_SENSE:
-            actions[game] = int(drawn(state, game, seed, U(64)))
+            actions[game] = int(drawn(state, game, U(64)))
         else:
             actions[game] = 0 if phase == OVER else SKIP
 
 
 @kernel()
-def _drawn_by(state: Words, game: int, seed: np.uint64, logits: Logits, legal: Actions, weights: Words) -> int:
+def _drawn_by(state: Words, game: int, logits: Logits, legal: Actions, weights: Words) -> int:
     """Draw one of the actions; return -1 if a logit is not a number or infinite, or all are minus infinity."""
     largest = -np.inf
     for index in range(legal.size):
@@ -128,22 +154,32 @@ def _drawn_by(state: Words, game: int, seed: np.uint64, logits: Logits, legal: A
     for index in range(legal.size):
         weights[index] = _weight(float(largest) - float(logits[game, legal[index]]))
         total += weights[index]
-    left = drawn(state, game, seed, total)
+    left = drawn(state, game, total)
     index = 0
-    while left >= weights[index]:
+    while index < legal.size - 1 and left >= weights[index]:
         left -= weights[index]
         index += 1
     return legal[index]
 
 
 @kernel(
-    "int64(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64, Array(float32, 2, 'C', readonly=True), int64[::1])"
+    "int64(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], Array(float32, 2, 'C', readonly=True), int64[::1],"
+    " int64[::1], uint64[::1])"
 )
 def draw_moves_by(
-    state: Words, numbers: Numbers, planes: Words, seed: np.uint64, logits: Logits, actions: Actions
+    state: Words,
+    numbers: Numbers,
+    planes: Words,
+    logits: Logits,
+    actions: Actions,
+    legal: Actions,
+    weights: Words,
 ) -> int:
-    """Draw a legal move by its logit for each game that is to move; return the first game whose logits are no use."""
-    legal, weights = np.empty(MOVES, np.int64), np.empty(MOVES, np.uint64)
+    """Draw a legal move by its logit for each game that is to move; return the first game whose logits are no use.
+
+    :param legal: a place to work, (MOVES,).
+    :param weights: the same.
+    """
     for game in range(actions.size):
         if numbers[game, PHASE] != TO_MOVE:
             actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
@@ -156,23 +192,37 @@ def draw_moves_by(
                 bits &= bits - ONE
                 count += 1
         legal[count] = PASS
-        chosen = _drawn_by(state, game, seed, logits, legal[: count + 1], weights)
+        chosen = _drawn_by(state, game, logits, legal[: count + 1], weights)
         if chosen < 0:
             return game
         actions[game] = chosen
     return -1
 
 
-@kernel("int64(uint64[:, ::1], int32[:, ::1], uint64, Array(float32, 2, 'C', readonly=True), int64[::1])")
-def draw_senses_by(state: Words, numbers: Numbers, seed: np.uint64, logits: Logits, actions: Actions) -> int:
-    """Draw a sense by its logit for each game that is to sense; return the first game whose logits are no use."""
-    legal, weights = np.arange(logits.shape[1]), np.empty(logits.shape[1], np.uint64)
+@kernel(
+    "int64(uint64[:, ::1], int32[:, ::1], Array(float32, 2, 'C', readonly=True), int64[::1], int64[::1], uint64[::1])"
+)
+def draw_senses_by(
+    state: Words,
+    numbers: Numbers,
+    logits: Logits,
+    actions: Actions,
+    legal: Actions,
+    weights: Words,
+) -> int:
+    """Draw a sense by its logit for each game that is to sense; return the first game whose logits are no use.
+
+    :param legal: a place to work, (SENSES,) at the least.
+    :param weights: the same.
+    """
+    for sense in range(logits.shape[1]):
+        legal[sense] = sense
     for game in range(actions.size):
         phase = numbers[game, PHASE]
         if phase != TO_SENSE:
             actions[game] = 0 if phase == OVER else SKIP
             continue
-        chosen = _drawn_by(state, game, seed, logits, legal, weights)
+        chosen = _drawn_by(state, game, logits, legal[: logits.shape[1]], weights)
         if chosen < 0:
             return game
         actions[game] = chosen

@@ -24,6 +24,7 @@ from .layout import (
     REASON,
     REQUESTED_BIT,
     RESTING,
+    SEED,
     SENSE_PASS,
     SENSED,
     SKIP,
@@ -81,12 +82,12 @@ def _check_moves(actions: Actions, numbers: Numbers, planes: Words) -> int:
 def _begin_anew(
     game: int, state: Words, numbers: Numbers, planes: Words, first_state: Words, first_numbers: Numbers
 ) -> None:
-    draws, episode = state[game, DRAWS], numbers[game, EPISODE]
+    draws, seed, episode = state[game, DRAWS], state[game, SEED], numbers[game, EPISODE]
     for column in range(STATE):  # numba compiles assignments of slices for seconds
         state[game, column] = first_state[game, column]
     for column in range(NUMBERS):
         numbers[game, column] = first_numbers[game, column]
-    state[game, DRAWS], numbers[game, EPISODE] = draws, episode + 1
+    state[game, DRAWS], state[game, SEED], numbers[game, EPISODE] = draws, seed, episode + 1
     list_moves(state, game, planes)
 
 
