@@ -16,7 +16,7 @@ from gm_client import Client, connect
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from gm_client.tracker import Tracker
 from gm_recon import ReconBoard, ReconGame, side_moves
-from gm_recon.possible import BATCH
+from gm_recon.position_sets import BATCH, PythonPositions
 from tests.helpers_proof import proof_size
 from tests.serving import Served
 
@@ -260,7 +260,13 @@ def test_tables_of_moves_are_emptied_when_they_are_full(monkeypatch: pytest.Monk
             tracker.opponent_moved(None)
             tracker.player_moved(None, None, None)
     assert keys(small) == keys(whole)
-    assert sum(map(len, small._tables.values())) <= 5 < sum(map(len, whole._tables.values()))
+    assert listed(small) <= 5 < listed(whole)
+
+
+def listed(tracker: Tracker) -> int:
+    """Return how many lists of moves a tracker's tables have."""
+    assert isinstance(tracker._positions, PythonPositions)
+    return sum(map(len, tracker._positions._tables.values()))
 
 
 def test_kept_positions_are_drawn_uniformly() -> None:

@@ -17,6 +17,7 @@ from .actions import (
 )
 from .batch import BatchedRbc, IllegalAction
 from .belief import Belief, Beliefs
+from .compiled_positions import CompiledPositions
 from .kernels.layout import MOVES, OVER, PASS, PLANES, RESTING, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 from .kernels.observing import INFORMATION, OBSERVATION, PRIVILEGED
 
@@ -24,6 +25,7 @@ __all__ = [
     "BatchedRbc",
     "Belief",
     "Beliefs",
+    "CompiledPositions",
     "IllegalAction",
     "MOVES",
     "PLANES",

@@ -10,6 +10,7 @@ from typing import Self
 
 from chess import STARTING_FEN, Color
 
+from gm_recon.position_sets import PositionSet, PythonPositions
 from gm_recon.possible import CAP, PossiblePositions
 
 from .blocking import GameState, MoveReply, SenseReply
@@ -32,21 +33,35 @@ class Tracker(PossiblePositions):
     """
 
     def __init__(
-        self, color: Color, fen: str = STARTING_FEN, *, cap: int = CAP, rng: random.Random | None = None
+        self,
+        color: Color,
+        fen: str = STARTING_FEN,
+        *,
+        cap: int = CAP,
+        rng: random.Random | None = None,
+        backend: type[PositionSet] = PythonPositions,
     ) -> None:
         """:param fen: the start position of the game, which both players know.
         :param rng: decides which positions are dropped, and which are drawn by :meth:`sample`.
+        :param backend: what keeps the positions. ``gm_env.CompiledPositions`` is faster, and needs numba.
         :raises ValueError: the FEN cannot be read, or is not a possible start position.
         """
-        super().__init__(color, fen, cap=cap, rng=rng or random.Random())
+        super().__init__(color, fen, cap=cap, rng=rng or random.Random(), backend=backend)
 
     @classmethod
-    def of(cls, state: GameState, *, cap: int = CAP, rng: random.Random | None = None) -> Self:
+    def of(
+        cls,
+        state: GameState,
+        *,
+        cap: int = CAP,
+        rng: random.Random | None = None,
+        backend: type[PositionSet] = PythonPositions,
+    ) -> Self:
         """Return a tracker for the player whose turn it is in a state, at the beginning of a game.
 
         :raises ValueError: the player has had a turn already.
         """
-        tracker = cls(state["turn"] == "white", state["start_fen"], cap=cap, rng=rng)
+        tracker = cls(state["turn"] == "white", state["start_fen"], cap=cap, rng=rng, backend=backend)
         if state["ply_index"] > (tracker._turn != tracker.color):
             raise ValueError(f"ply_index: {state['ply_index']}: a tracker has to see a game from its beginning")
         return tracker

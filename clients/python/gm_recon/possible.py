@@ -1,47 +1,34 @@
 """Every position that is still possible: exactly what a player of reconnaissance blind chess can know.
 
-A player knows its own pieces. So positions differ only in the opponent's pieces, and each is stored as one integer,
-in which a move is one XOR and a sense one AND (:mod:`gm_recon.side_moves`).
+A player knows its own pieces. So positions differ only in the opponent's pieces, and a set of those is all that is
+followed (:mod:`gm_recon.position_sets`). The default one stores each as one integer, in which a move is one XOR and a
+sense one AND (:mod:`gm_recon.side_moves`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from itertools import islice
-from typing import Protocol, TypeVar
+from collections.abc import Generator, Iterable, Iterator
 
 import chess
 from chess import BB_SQUARES, Board, Color, Move, Piece, Square
 
 from .board import ReconBoard
-from .side_moves import ALL, EP, EP_SHIFT, RIGHTS, MoveTables, Successors, at, column, lanes, put, rook_right, squares
+from .position_sets import Evidence, OpponentMove, PositionSet, PythonPositions, Rng, finish
+from .side_moves import EP, EP_SHIFT, RIGHTS, at, column, lanes, put, rook_right
 from .tables import Cell
-
-_T = TypeVar("_T")
-
-
-class Rng(Protocol):
-    """What decides which positions are dropped, and which are drawn: a :class:`random.Random`."""
-
-    def getrandbits(self, k: int, /) -> int: ...
-    def sample(self, population: list[int], k: int) -> list[int]: ...
-    def choice(self, seq: list[int]) -> int: ...
-
 
 #: The squares with a complete window. Each shows everything that a window clipped at an edge shows, and more.
 SENSE_SQUARES = [chess.square(file, rank) for rank in range(1, 7) for file in range(1, 7)]
 
+#: The squares that a sense of each square shows.
+_WINDOWS = [chess.BB_KING_ATTACKS[square] | BB_SQUARES[square] for square in chess.SQUARES]
+
 #: The default number of positions kept. In one of the 300 long games of the tests, which allow two million, more
 #: remained after a sense. ``python -m bench tracker`` measures their cost on your machine.
 CAP = 500_000
-#: Positions expanded in one step, and positions compared with an observation in one step: below a millisecond each.
-BATCH, LARGE_BATCH = 16, 2_048
 #: Positions used to choose a sense: enough to tell a good one from a bad one.
 SAMPLE = 1_000
-
-#: Selects the positions that agree with an observation.
-Fits = Callable[[Collection[int]], set[int]]
 
 
 class PossiblePositions:
@@ -57,7 +44,8 @@ class PossiblePositions:
 
     **Cost.** The opponent's move takes about a microsecond for each resulting position, of which there are some 20 for
     each before if it captured nothing. A sense takes some 0.1 microseconds for each position, and the player's own move
-    at most one. A position takes some 150 bytes.
+    at most one. A position takes some 150 bytes. With ``backend=gm_env.CompiledPositions`` all of it is some ten times
+    as fast, and a position takes 32 bytes; but a step of a large set may then take more than a millisecond.
 
     **The cap.** If a move of the opponent leads to more than ``cap`` positions, the tracker keeps a random sample of
     ``cap`` of them for the time being, and the positions before the move: :attr:`complete` is false, and answers about
@@ -76,9 +64,18 @@ class PossiblePositions:
     :ivar color: the player's colour.
     """
 
-    def __init__(self, color: Color, fen: str = chess.STARTING_FEN, *, cap: int = CAP, rng: Rng) -> None:
+    def __init__(
+        self,
+        color: Color,
+        fen: str = chess.STARTING_FEN,
+        *,
+        cap: int = CAP,
+        rng: Rng,
+        backend: type[PositionSet] = PythonPositions,
+    ) -> None:
         """:param fen: the start position of the game, which both players know.
         :param rng: decides which positions are dropped, and which are drawn by :meth:`sample`.
+        :param backend: what keeps the positions. ``gm_env.CompiledPositions`` is faster, and needs numba.
         :raises ValueError: the FEN cannot be read, or is not a possible start position.
         """
         board = ReconBoard(fen).as_chess()
@@ -91,9 +88,8 @@ class PossiblePositions:
             self._own.remove_piece_at(square)
         if board.turn == color:
             self._own.ep_square = None
-        self._positions = {self._key(board)}
-        self._tables = MoveTables()
-        self._before: tuple[Successors, set[int]] | None = None  # where they come from, if some were left out
+        self._positions: PositionSet = backend.gathered(not color, [self._key(board)])
+        self._before: tuple[PositionSet, OpponentMove] | None = None  # where they come from, if some were left out
         self._has_truth = True  # the true position is among these, or follows from those before
 
     # --- Queries ------------------------------------------------------------------------------------------------
@@ -110,7 +106,7 @@ class PossiblePositions:
     @property
     def lost(self) -> bool:
         """Whether no positions remain, because the true one was dropped when there were too many."""
-        return not self._positions
+        return not len(self._positions)
 
     def __iter__(self) -> Iterator[Board]:
         """Yield the positions as independent boards."""
@@ -128,32 +124,31 @@ class PossiblePositions:
         """Count the pieces that may stand on a square, by the number of positions."""
         if self._own.occupied & BB_SQUARES[square]:
             return Counter({self._own.piece_at(square): len(self)})
-        mask = column(square)
-        found = Counter(position & mask for position in self._positions)
-        return Counter({self._piece(key, square): count for key, count in found.items()})
+        counts = self._positions.counts_at(square)
+        pieces: dict[Piece | None, int] = {None: len(self) - sum(counts)}
+        for piece_type, count in zip(chess.PIECE_TYPES, counts, strict=True):
+            pieces[Piece(piece_type, not self.color)] = count
+        return Counter({piece: count for piece, count in pieces.items() if count})
 
     def occupied(self) -> chess.Bitboard:
         """Return the squares on which a piece of the opponent may stand."""
-        return squares(self._positions)
+        return self._positions.occupied()
 
     def expected_after(self, square: Square) -> float:
         """Return the expected number of positions after a sense of a square, estimated from a thousand positions."""
-        return self._expected(square, self._draw(SAMPLE))
+        drawn = self._draw(SAMPLE)
+        return len(self) * drawn.pairs_alike([_WINDOWS[square]])[0] / max(1, len(drawn)) ** 2
 
     def best_sense(self) -> Square:
         """Return the square whose sense leaves the fewest positions; any square if lost. Takes milliseconds."""
         drawn = self._draw(SAMPLE)
-        if not drawn:
+        if not len(drawn):
             return self._rng.choice(SENSE_SQUARES)
-        return min(SENSE_SQUARES, key=lambda square: self._expected(square, drawn))
+        pairs = drawn.pairs_alike([_WINDOWS[square] for square in SENSE_SQUARES])
+        return SENSE_SQUARES[pairs.index(min(pairs))]
 
-    def _expected(self, square: Square, drawn: list[int]) -> float:
-        mask = _window(square)
-        counts = Counter(position & mask for position in drawn).values()
-        return len(self) * sum(count * count for count in counts) / max(1, len(drawn)) ** 2
-
-    def _draw(self, count: int) -> list[int]:
-        return list(self._positions) if count >= len(self) else self._rng.sample(list(self._positions), count)
+    def _draw(self, count: int) -> PositionSet:
+        return self._positions if count >= len(self) else self._positions.drawn(count, self._rng)
 
     # --- Observations --------------------------------------------------------------------------------------------
 
@@ -181,15 +176,15 @@ class PossiblePositions:
     def opponent_moved_steps(self, capture: Square | None) -> Generator[None, None, None]:
         """Do the work of :meth:`opponent_moved` in steps."""
         own = self._own
-        successors = Successors(self._tables, not self.color, own.occupied, own.pawns, own.ep_square, capture)
-        positions, are_all = yield from self._expand(successors, self._positions)
+        move = OpponentMove(not self.color, own.occupied, own.pawns, own.ep_square, capture)
+        positions, are_all = yield from self._positions.moved_steps(move, Evidence(), self._cap, self._rng)
         self._check(positions)
         if capture is not None:
             own.remove_piece_at(capture)
             own.castling_rights &= ~BB_SQUARES[capture]
         own.ep_square = None
         own.fullmove_number += self.color  # Black has moved; after the player's own moves python-chess counts
-        self._before = None if are_all else (successors, self._positions)
+        self._before = None if are_all else (self._positions, move)
         self._positions = positions
         self._turn, self._ply = self.color, self._ply + 1
 
@@ -200,21 +195,18 @@ class PossiblePositions:
             mask |= column(square)
             if piece is not None and piece.color != self.color:
                 expected |= at(piece.piece_type, square)
-        yield from self._keep(lambda positions: {each for each in positions if each & mask == expected})
+        yield from self._keep(Evidence(mask, expected))
 
     def player_moved_steps(
         self, requested: Move | None, taken: Move | None, capture: Square | None
     ) -> Generator[None, None, None]:
         """Do the work of :meth:`player_moved` in steps."""
         free, held = (0, 0) if requested is None else self._revealed_by(requested, taken, capture)
-        yield from self._keep(
-            lambda positions: {each for each in positions if not each & free and (not held or each & held)}
-        )
+        yield from self._keep(Evidence(mask=free, some=held))
         gone = EP
         if capture is not None:
             gone |= column(capture) | rook_right(not self.color, capture)
-        left = ALL ^ gone
-        self._positions = yield from _mapped(lambda positions: {each & left for each in positions}, self._positions)
+        self._positions = yield from self._positions.without_steps(gone)
         self._own.turn = self.color
         self._own.push(taken or Move.null())
         self._own.clear_stack()
@@ -253,58 +245,23 @@ class PossiblePositions:
 
     # --- Updates ------------------------------------------------------------------------------------------------
 
-    def _keep(self, fits: Fits) -> Generator[None, None, None]:
+    def _keep(self, evidence: Evidence) -> Generator[None, None, None]:
         """Keep the positions that fit. If some were left out, generate all again: now there may be room.
 
         :raises ValueError: none fits, although the true one was among them.
         """
         if self._before is None:
-            positions, are_all = (yield from _mapped(fits, self._positions)), True
+            positions, are_all = (yield from self._positions.fitting_steps(evidence)), True
         else:
-            positions, are_all = yield from self._expand(*self._before, fits)
+            before, move = self._before
+            positions, are_all = yield from before.moved_steps(move, evidence, self._cap, self._rng)
         self._check(positions)
         self._positions, self._before = positions, None
         self._has_truth = self._has_truth and are_all
 
-    def _check(self, positions: set[int]) -> None:
-        if not positions and self._has_truth:
+    def _check(self, positions: PositionSet) -> None:
+        if not len(positions) and self._has_truth:
             raise ValueError("no position is possible any more: the observations do not belong to one game")
-
-    def _expand(
-        self, successors: Successors, before: set[int], fits: Fits = set
-    ) -> Generator[None, None, tuple[set[int], bool]]:
-        """Return all following positions that fit, and True; or ``cap`` of them, if there are more, and False.
-
-        Those are the first in an order that depends only on chance and on the positions, not on how they were reached:
-        each is equally likely to be kept. (The hash of an integer is its remainder modulo a prime of 61 bits, so a
-        random factor mixes them well.)
-        """
-        found: set[int] = set()
-        factor, last = self._rng.getrandbits(61) | 1, None
-        positions = iter(before)
-        while batch := list(islice(positions, BATCH)):
-            fresh: set[int] = set()
-            for position in batch:
-                successors.add(position, fresh)
-            fresh = fits(fresh)
-            found |= fresh if last is None else {each for each in fresh if hash(each * factor) <= last}
-            if len(found) > 2 * self._cap:
-                found, last = yield from self._first(found, factor)
-            yield
-        if len(found) > self._cap:
-            found, last = yield from self._first(found, factor)
-        return found, last is None
-
-    def _first(self, positions: set[int], factor: int) -> Generator[None, None, tuple[set[int], int]]:
-        """Return the first ``cap`` positions in the order of a factor, and the rank of the last of them."""
-        ranks: list[int] = []
-        left = iter(positions)
-        while batch := list(islice(left, LARGE_BATCH)):
-            ranks += [hash(position * factor) for position in batch]
-            yield
-        last = yield from _nth(ranks, self._cap)
-        first = yield from _mapped(lambda some: {each for each in some if hash(each * factor) <= last}, positions)
-        return first, last
 
     # --- Positions and boards -----------------------------------------------------------------------------------
 
@@ -340,49 +297,6 @@ class PossiblePositions:
             and lanes(board, self.color) & ~RIGHTS == lanes(own, self.color) & ~RIGHTS
         )
 
-    def _piece(self, key: int, square: Square) -> Piece | None:
-        types = [piece_type for piece_type in chess.PIECE_TYPES if key >> 64 * piece_type & BB_SQUARES[square]]
-        return Piece(types[0], not self.color) if types else None
-
-
-def finish(steps: Generator[None, None, _T]) -> _T:
-    """Do all steps of some work at once, and return what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            result: _T = stop.value
-            return result
-
-
-def _mapped(change: Fits, positions: set[int]) -> Generator[None, None, set[int]]:
-    """Return what becomes of positions, in steps."""
-    if len(positions) <= LARGE_BATCH:
-        return change(positions)
-    found: set[int] = set()
-    left = iter(positions)
-    while batch := list(islice(left, LARGE_BATCH)):
-        found |= change(batch)
-        yield
-    return found
-
-
-def _nth(numbers: list[int], n: int) -> Generator[None, None, int]:
-    """Return the n-th smallest of some numbers in any order, in steps. (Sorting cannot be done in steps.)"""
-    while True:
-        pivot, below, above = numbers[0], list[int](), list[int]()
-        for begin in range(0, len(numbers), LARGE_BATCH):
-            batch = numbers[begin : begin + LARGE_BATCH]
-            below += [each for each in batch if each < pivot]
-            above += [each for each in batch if each > pivot]
-            yield
-        if n <= len(below):
-            numbers = below
-        elif n <= len(numbers) - len(above):
-            return pivot
-        else:
-            numbers, n = above, n - (len(numbers) - len(above))
-
 
 def _home_rank(color: Color) -> chess.Bitboard:
     return chess.BB_RANK_1 if color else chess.BB_RANK_8
@@ -393,8 +307,3 @@ def _landing(path: chess.Bitboard, target: Square, capture: Square | None) -> tu
     if capture is None:
         return path | BB_SQUARES[target], 0
     return path | 1 << 64 * chess.KING + target, BB_SQUARES[target]
-
-
-def _window(square: Square) -> int:
-    """Return the bits of all pieces in the window of a sense."""
-    return sum(column(cell) for cell in chess.SQUARES if chess.square_distance(cell, square) <= 1)

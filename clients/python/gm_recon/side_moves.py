@@ -30,6 +30,7 @@ MAX_KEPT = 50_000
 #: The most placements of the pieces of one type that are listed at once.
 MAX_LANE = 4_096
 
+_COLUMNS = [sum(1 << 64 * lane + square for lane in range(LANES)) for square in chess.SQUARES]
 _PROMOTIONS = (chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT)
 _BACK_RANKS = chess.BB_RANK_1 | chess.BB_RANK_8
 
@@ -41,7 +42,7 @@ def at(piece_type: PieceType, square: Square) -> int:
 
 def column(square: Square) -> int:
     """Return the bits of every piece on a square."""
-    return sum(1 << 64 * lane + square for lane in range(LANES))
+    return _COLUMNS[square]
 
 
 def rook_right(color: Color, square: Square) -> int:

@@ -43,9 +43,9 @@ _NOT_AB, _NOT_GH = U(0xFCFCFCFCFCFCFCFC), U(0x3F3F3F3F3F3F3F3F)
 _FILE, _RANK, _DIAGONAL, _ANTIDIAGONAL = U(8), U(1), U(9), U(7)
 #: By a knight's direction: how far a leap shifts a bitboard to the left or to the right, and the squares where it may
 #: arrive without going round the board's edge.
-_LEAP_LEFT = np.array([17, 10, 0, 0, 0, 0, 6, 15], np.uint64)
-_LEAP_RIGHT = np.array([0, 0, 6, 15, 17, 10, 0, 0], np.uint64)
-_LEAP_KEPT = np.array([_NOT_A, _NOT_AB, _NOT_AB, _NOT_A, _NOT_H, _NOT_GH, _NOT_GH, _NOT_H], np.uint64)
+LEAP_LEFT = np.array([17, 10, 0, 0, 0, 0, 6, 15], np.uint64)
+LEAP_RIGHT = np.array([0, 0, 6, 15, 17, 10, 0, 0], np.uint64)
+LEAP_KEPT = np.array([_NOT_A, _NOT_AB, _NOT_AB, _NOT_A, _NOT_H, _NOT_GH, _NOT_GH, _NOT_H], np.uint64)
 _RANK_1, _RANK_2, _RANK_7, _RANK_8 = U(0xFF), U(0xFF00), U(0xFF << 48), U(0xFF << 56)
 _A1, _D1, _E1, _F1, _H1 = U(1), U(8), U(16), U(32), U(128)
 _BESIDE_KING, _BESIDE_QUEEN = U(0x60), U(0x0E)  # f1 and g1; b1, c1 and d1
@@ -100,8 +100,8 @@ def list_moves(state: Words, game: int, planes: Words) -> None:
     _list_up(game, planes, 7, bishops, king | pawns, _ANTIDIAGONAL, ~own & _NOT_H)
     knights = state[game, KNIGHT]
     for leap in range(8):
-        left, right = _LEAP_LEFT[leap], _LEAP_RIGHT[leap]
-        reached = (knights << left) >> right & _LEAP_KEPT[leap] & ~own
+        left, right = LEAP_LEFT[leap], LEAP_RIGHT[leap]
+        reached = (knights << left) >> right & LEAP_KEPT[leap] & ~own
         planes[game, _KNIGHTS + leap] = (reached << right) >> left
     twice = ((pawns & _RANK_2) << U(8) & ~own) << U(8) & ~own
     planes[game, _NORTH_2] |= twice >> U(16)

@@ -47,7 +47,8 @@ GROUPS = -(-PLANES // _GROUP)
 
 
 @kernel()
-def _mixed(word: np.uint64) -> np.uint64:
+def mixed(word: np.uint64) -> np.uint64:
+    """Return a number that looks random, another one for each word (SplitMix64's)."""
     word = (word ^ (word >> U(30))) * U(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> U(27))) * U(0x94D049BB133111EB)
     return word ^ (word >> U(31))
@@ -57,8 +58,8 @@ def _mixed(word: np.uint64) -> np.uint64:
 def drawn(state: Words, game: int, limit: np.uint64) -> np.uint64:
     """Draw the game's next number below a limit, of which it is at most 2**-64 from fair."""
     state[game, DRAWS] += ONE
-    key = _mixed(state[game, SEED] + _GOLDEN * U(game + 1))
-    word = _mixed(key ^ _mixed(state[game, DRAWS] * _GOLDEN))
+    key = mixed(state[game, SEED] + _GOLDEN * U(game + 1))
+    word = mixed(key ^ mixed(state[game, DRAWS] * _GOLDEN))
     # The upper half of the product of 128 bits.
     low, high = (word & _LOW) * (limit & _LOW), (word >> _HALF) * (limit >> _HALF)
     one, other = (word >> _HALF) * (limit & _LOW), (word & _LOW) * (limit >> _HALF)
