@@ -42,7 +42,7 @@ LATE = (
     "trio.testing",
 )
 #: What is left out: it is part of the tests' process, or needs something that is not there or starts threads.
-LEFT_OUT = ("gmd.__main__", "gmd.pytest_plugin", "gmd.event_log.migrations.")
+LEFT_OUT = ("gmd.__main__", "gmd.pytest_plugin", "gmd.event_log.migrations.", "gm_arena.env_turns", "gm_arena.opponent")
 
 
 def main() -> None:
