@@ -44,12 +44,12 @@ class Spent(NamedTuple):
 
 
 class Daemons:
-    """Running daemons on one database; or one on SQLite.
+    """Running daemons on one database; or one on SQLite; or their peers.
 
     :ivar daemons: in the order of their start.
     """
 
-    def __init__(self, daemons: Sequence[servers.Daemon], postmaster: int | None) -> None:
+    def __init__(self, daemons: Sequence[servers.Server], postmaster: int | None) -> None:
         self.daemons = daemons
         self._postmaster = postmaster
 
@@ -64,6 +64,11 @@ class Daemons:
         time.sleep(seconds)
         spent, took = self.spent().since(before), time.monotonic() - since
         return Spent(tuple(each / took for each in spent.daemons), spent.database / took)
+
+    def commits(self) -> tuple[float, float]:
+        """Return how many commits there were, and how many games were in them, each as often as it was."""
+        each = [daemon.commits() for daemon in self.daemons]
+        return sum(number for number, _ in each), sum(games for _, games in each)
 
     def pids(self) -> list[int]:
         """Return the ids of the daemons' processes."""
@@ -85,15 +90,14 @@ def on_postgres(server: Postgres, size: int) -> Iterator[Daemons]:
     """
     url = server.new_database()
     with ExitStack() as stack:
-        daemons = []
+        daemons: list[servers.Server] = []
         for number in range(size):
             directory = stack.enter_context(TemporaryDirectory(prefix="gmd-bench-"))
             options = ("--database", url, "--link-port", "0")
             daemons.append(stack.enter_context(servers.gmd(directory, *options)))
             _wait_for_shares(url, number + 1)
-        postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
         time.sleep(1.5)  # the links are connected, and the first checkpoint's work is done
-        yield Daemons(daemons, postmaster)
+        yield Daemons(daemons, postmaster_of(server))
 
 
 @contextmanager
@@ -114,6 +118,11 @@ def _wait_for_shares(url: str, size: int) -> None:
                 return
             time.sleep(0.05)
     raise RuntimeError(f"{size} daemons have not shared out the shards within {PATIENCE} seconds")
+
+
+def postmaster_of(server: Postgres) -> int:
+    """Return the id of a PostgreSQL server's first process."""
+    return int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
 
 
 def _with_ended(postmaster: int) -> float:

@@ -1,13 +1,16 @@
 """The processor time of a move whose game another daemon owns, over both daemons, beside that of a move at its owner.
 
 Two daemons on one PostgreSQL, each with half the games. Clients play at the owner of their game, or at the other one.
+Two bare servers (:mod:`bench.bare_server`) do the same in the same rounds: what any program pays for the way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
+from .bare_servers import bare_servers
 from .closed_loop import LONGEST, Player, new_games, play
 from .cluster import Daemons, load, on_postgres, postgres
 
@@ -18,42 +21,54 @@ AIM = 1.5
 
 
 class Cost(NamedTuple):
-    """Microseconds of processor time for each move: of both daemons, and of the database's server."""
+    """Microseconds of processor time for each move: of both servers, and of the database's server."""
 
-    daemons: float
+    servers: float
     database: float
 
 
 def measure(moves: int, rounds: int) -> None:
-    """Print a line for each number of games, with the medians of the ratios pair by pair."""
-    print("forwarding: processor time of a move, in microseconds, of both daemons (and PostgreSQL); " + load())
-    print(f"{'games':>7}{'local':>15}{'forwarded':>17}{'ratio':>8}{'aim':>6}{'with PostgreSQL':>18}")
-    with postgres() as server, on_postgres(server, 2) as two:
+    """Print two lines for each number of games, with the medians of the ratios pair by pair."""
+    print("forwarding: processor time of a move, in microseconds, of both servers (and PostgreSQL); " + load())
+    print(
+        f"{'games':>7}{'servers':>9}{'local':>16}{'forwarded':>16}{'ratio':>8}{'aim':>6}{'lowest, highest':>18}"
+        f"{'with PostgreSQL':>17}{'least':>8}"
+    )
+    with postgres() as server, on_postgres(server, 2) as two, bare_servers(server, 2) as bare:
         idle = two.idle()
         for games in AT_ONCE:
             each = min(moves if games > 1 else moves // 3, games * LONGEST)
-            _cost(two, games, games * 20, forwarded=False), _cost(two, games, games * 20, forwarded=True)
-            pairs = [
-                (_cost(two, games, each, forwarded=False), _cost(two, games, each, forwarded=True))
-                for _ in range(rounds)
-            ]
-            local, forwarded = (Cost(*map(median, zip(*runs, strict=True))) for runs in zip(*pairs, strict=True))
-            ratios = [b.daemons / a.daemons for a, b in pairs]
-            total = median(sum(b) / sum(a) for a, b in pairs)
-            print(
-                f"{games:>7}{local.daemons:>7.1f} ({local.database:>5.1f}){forwarded.daemons:>9.1f}"
-                f" ({forwarded.database:>5.1f}){median(ratios):>8.2f}{AIM:>6}{total:>18.2f}"
-                f"   ({min(ratios):.2f} to {max(ratios):.2f})",
-                flush=True,
-            )
+            for servers in (two, bare):
+                _pair(servers, games, games * 20)
+            rounded = [(_pair(two, games, each), _pair(bare, games, each)) for _ in range(rounds)]
+            least = median(1 + (b.servers - a.servers) / local.servers for (local, _), (a, b) in rounded)
+            _print(f"{games:>7}{'gmd':>9}", [pair for pair, _ in rounded], f"{AIM:>6}", f"{least:>8.2f}")
+            _print(f"{'':>7}{'bare':>9}", [pair for _, pair in rounded], f"{'':>6}", "")
+    print("least: of a local move of gmd's, if forwarding added no more than it does between bare servers")
     print(
         f"counted with it: {sum(idle.daemons) * 1e3:.1f} ms a second of both daemons, and {idle.database * 1e3:.1f} of"
         " PostgreSQL, which they spend while there are no requests"
     )
 
 
+def _print(begin: str, pairs: Sequence[tuple[Cost, Cost]], aim: str, end: str) -> None:
+    local, forwarded = (Cost(*map(median, zip(*runs, strict=True))) for runs in zip(*pairs, strict=True))
+    ratios = [b.servers / a.servers for a, b in pairs]
+    print(
+        f"{begin}{local.servers:>8.1f} ({local.database:>5.1f}){forwarded.servers:>8.1f} ({forwarded.database:>5.1f})"
+        f"{median(ratios):>8.2f}{aim}{min(ratios):>11.2f} to{max(ratios):>5.2f}"
+        f"{median(sum(b) / sum(a) for a, b in pairs):>17.2f}{end}",
+        flush=True,
+    )
+
+
+def _pair(two: Daemons, games: int, moves: int) -> tuple[Cost, Cost]:
+    """Play local games, and then forwarded ones."""
+    return _cost(two, games, moves, forwarded=False), _cost(two, games, moves, forwarded=True)
+
+
 def _cost(two: Daemons, games: int, moves: int, *, forwarded: bool) -> Cost:
-    """Play games half of which each daemon has, at their owners or at the other one."""
+    """Play games half of which each server has, at their owners or at the other one."""
     addresses = [daemon.address for daemon in two.daemons]
     players = []
     for which, number in enumerate((games - games // 2, games // 2)):

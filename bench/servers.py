@@ -65,6 +65,10 @@ class Server:
         except OSError:
             return None
 
+    def commits(self) -> tuple[float, float]:
+        """Return how many commits there were, and how many games were in them."""
+        raise NotImplementedError
+
     def resident_bytes(self) -> int:
         """Return the memory that it holds now, in bytes.
 
@@ -104,9 +108,12 @@ class Daemon(Server):
             lines = connection.getresponse().read().decode().splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
+    def commits(self) -> tuple[float, float]:
+        return self.metric("gmd_log_commit_games_count"), self.metric("gmd_log_commit_games_sum")
+
 
 @contextmanager
-def _process(*arguments: str, checkout: str | None = None) -> Iterator[subprocess.Popen[str]]:
+def running(*arguments: str, checkout: str | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run ``python ARGUMENTS``.
 
     :param checkout: the folder of another checkout, whose code is run instead of this one's.
@@ -131,7 +138,7 @@ def _process(*arguments: str, checkout: str | None = None) -> Iterator[subproces
 @contextmanager
 def server(*arguments: str) -> Iterator[Server]:
     """Run ``python -m ARGUMENTS``, which prints ``listening on host:port``."""
-    with _process("-m", *arguments) as process:
+    with running("-m", *arguments) as process:
         yield Server(process)
 
 
@@ -145,7 +152,7 @@ def gmd(
     """
     command = ("serve", "--port", "0", "--http-port", "0", "--data", data, *arguments)
     program = ("-c", _SEPARATE_LOOPBACK) if separate_loopback else ("-m", "gmd")
-    with _process(*program, *command, checkout=checkout) as process:
+    with running(*program, *command, checkout=checkout) as process:
         yield Daemon(process)
 
 

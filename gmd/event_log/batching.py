@@ -40,6 +40,7 @@ from .interface import (
 from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending, Settling, divided
 from .ranking import ranked
+from .returning import Returning
 from .store import Committer, Fenced, OutcomeUnknown, ResultDelivered, Store
 from .waiting import playing, unanswered
 from .workers import Workers
@@ -70,12 +71,14 @@ class BatchingLog:
         committer: Committer | None = None,
         gather_seconds: float = 0.0,
         newest_id: int = 0,
+        return_seconds: float = 0.0,
     ) -> None:
         """Block for a moment, to read the newest id.
 
         :param committer: writes batches in another process if it can; otherwise the writer's thread does.
         :param gather_seconds: how long appends may gather while the event loop is busy.
         :param newest_id: an id that a game has had, even one that was lost: no game gets it, or a lower one.
+        :param return_seconds: how long a batch waits for the games of the last one, if the others are fewer.
         :raises Exception: the database's error if it cannot be read.
         """
         #: The database, for what a cluster sets there: its fence.
@@ -92,6 +95,7 @@ class BatchingLog:
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
         self._gathering_since, self._gather_seconds = 0.0, gather_seconds
+        self._returning = Returning(return_seconds)
         self._stopping = self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
@@ -129,6 +133,7 @@ class BatchingLog:
             if not self._gathering:
                 self._gathering_since = perf_counter()
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, summary, token)
+            self._returning.gathered(game_id)
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
@@ -141,8 +146,7 @@ class BatchingLog:
         self._thread.start()
         async with trio.open_nursery() as nursery:
             listening = trio.CancelScope(shield=True)
-            if self._committer is not None:
-                nursery.start_soon(self._listen, self._committer, listening)
+            nursery.start_soon(self._listen, listening)
             try:
                 with calling_at_turn_ends(self._at_turn_end, self._break):
                     await self._keep_writable()
@@ -178,12 +182,18 @@ class BatchingLog:
         self._bug = bug
         self._changed.set()
 
-    async def _listen(self, committer: Committer, scope: trio.CancelScope) -> None:
+    async def _listen(self, scope: trio.CancelScope) -> None:
         with scope:
-            try:
-                await committer.run(self._committed)
-            except Exception as bug:  # its answer will not come
-                self._break(bug)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._returning.run)
+                if self._committer is not None:
+                    nursery.start_soon(self._take_answers, self._committer)
+
+    async def _take_answers(self, committer: Committer) -> None:
+        try:
+            await committer.run(self._committed)
+        except Exception as bug:  # its answer will not come
+            self._break(bug)
 
     async def _try_to_write(self) -> None:
         """Find out whether the log can be written, so that clients are sent to this daemon only if it can."""
@@ -217,7 +227,9 @@ class BatchingLog:
 
         :param idle: whether the loop has nothing else to do.
         """
-        if self._gathering and (idle or perf_counter() - self._gathering_since >= self._gather_seconds):
+        if not self._gathering or self._writing or self._returning.is_awaited:
+            return
+        if idle or perf_counter() - self._gathering_since >= self._gather_seconds:
             self._hand_over()
 
     def _hand_over(self) -> None:
@@ -226,6 +238,7 @@ class BatchingLog:
             writing, gathering = divided(self._gathering)
             batch = Batch([pending.as_append() for pending in writing.values()], list(self._delivered))
             self._writing, self._gathering, self._delivered = writing, gathering, {}
+            self._returning.handed_over()
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
@@ -253,8 +266,10 @@ class BatchingLog:
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
+        self._returning.committed(settled, self._gathering)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
         self._settling.settle(settled.values())
+        self._returning.settled()
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
         """Count a batch, and log the start and the end of an outage."""

@@ -100,7 +100,7 @@ def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]
     shards = frozenset(map(shard_of, [append.game_id for append in appends] + [each.game_id for each in delivered]))
     if fence is not None:
         parameters |= _fence_parameters(fence, shards)
-    sql = _statement(bool(created), bool(changed), bool(appends), bool(tokens), bool(delivered), fence is not None)
+    sql = statement_for(bool(created), bool(changed), bool(appends), bool(tokens), bool(delivered), fence is not None)
     return Batch(sql, parameters, shards if fence is not None else frozenset(), len(changed))
 
 
@@ -214,7 +214,7 @@ _TOKENS = """insert_tokens AS (
 
 
 @cache
-def _statement(created: bool, changed: bool, appends: bool, tokens: bool, delivered: bool, fenced: bool) -> str:
+def statement_for(created: bool, changed: bool, appends: bool, tokens: bool, delivered: bool, fenced: bool) -> str:
     """Return the statement for a batch that has these parts: one that lacks some is cheaper to plan and to run."""
     held_count = "(SELECT count(*) FROM held)" if fenced else "0"
     found = "(SELECT count(*) FROM expected)" if changed else "0"

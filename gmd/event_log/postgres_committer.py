@@ -147,7 +147,7 @@ class PostgresCommitter:
         assert self._batch is not None
         assert self._connection is not None
         pgconn = self._connection.pgconn
-        sql, names = _numbered(self._batch.sql)
+        sql, names = numbered(self._batch.sql)
         name = self._prepared.get(sql)
         if name is None:
             name = self._prepared[sql] = f"gmd_{len(self._prepared)}".encode()
@@ -193,7 +193,7 @@ def _is_written(batch: Batch, result: Any) -> bool:
 
 
 @lru_cache(64)
-def _numbered(sql: str) -> tuple[str, list[str]]:
+def numbered(sql: str) -> tuple[str, list[str]]:
     """Return a statement with numbered parameters, as the server wants it, and the names of these."""
     names: list[str] = []
 

@@ -20,6 +20,7 @@ from .interface import EventLog
 from .migrations import NewerSchema, OlderDaemons, UnfinishedCopy, migrate, problem_of_revision, stored_revision
 from .postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
 from .pruning_clock import PruningClock
+from .returning import RETURN_SECONDS
 from .seen_time import SeenRow
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def postgres_log(
         if allow_unsafe:
             logger.warning("games may be lost if the database crashes", reason=f"{UNSAFE_FLAG} is set")
         with _explained(url):
-            log = BatchingLog(store, metrics, PostgresCommitter(store), gather_seconds)
+            log = BatchingLog(store, metrics, PostgresCommitter(store), gather_seconds, return_seconds=RETURN_SECONDS)
         with closing(log):
             yield log
 
