@@ -36,6 +36,10 @@ sys.dont_write_bytecode = False
 
 forked.install()
 
+# A shell without job control has what it starts with "&" ignore Ctrl-C, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # The threads by which pytest-xdist's processes send each other results wait five milliseconds for each other otherwise.
 sys.setswitchinterval(0.0005)
 

@@ -1,4 +1,4 @@
-"""A process that has imported gmd and forks for each ``gmd`` command of the tests: ``python -m tests.fork_server N``.
+"""A process that has imported gmd and forks for our programs that tests start: ``python -m tests.fork_server N``.
 
 A start of Python with gmd's imports takes 0.3 seconds of a processor, with HTTP 0.6, and the tests start a thousand.
 This process has run no event loop and has one thread, so a fork of it is what a program is after its imports.
@@ -31,7 +31,9 @@ HEADER = struct.Struct("!I")
 #: The id of a new process.
 REPLY = struct.Struct("!i")
 #: The packages whose modules are imported, and modules of others that they import only when they run.
-PACKAGES = ("gmd", "gm_arena")
+PACKAGES = ("gmd", "gm_arena", "gm_bots.minimax")
+#: The modules that run as programs: the command line, and the processes of bots.
+PROGRAMS = ("gmd", "gm_arena.playback.host", "gm_arena.reconchess_host", "gm_arena.resident", "gm_bots.minimax")
 LATE = (
     "alembic.command",
     "alembic.context",
@@ -42,7 +44,14 @@ LATE = (
     "trio.testing",
 )
 #: What is left out: it is part of the tests' process, or needs something that is not there or starts threads.
-LEFT_OUT = ("gmd.__main__", "gmd.pytest_plugin", "gmd.event_log.migrations.")
+LEFT_OUT = (
+    "gmd.__main__",
+    "gm_bots.minimax.__main__",
+    "gmd.pytest_plugin",
+    "gmd.event_log.migrations.",
+    "gm_arena.env_turns",  # numpy, by gm_env
+    "gm_arena.opponent",
+)
 
 
 def main() -> None:
@@ -107,42 +116,48 @@ def _become_standard(descriptors: Sequence[int]) -> None:
 
 
 def run(request: dict[str, Any]) -> NoReturn:
-    """Run ``python -m gmd`` with the request's arguments, as in a new process, and end."""
+    """Run ``python -m MODULE`` with the request's flags and arguments, as in a new process, and end."""
     if request["start_new_session"]:
         os.setsid()
     if request["process_group"] >= 0:
         os.setpgid(0, request["process_group"])
     os.umask(request["umask"])
     resource.setrlimit(resource.RLIMIT_NOFILE, request["descriptors"])
-    if request["cwd"] is not None:
-        os.chdir(request["cwd"])
+    os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
-    sys.path[0] = os.getcwd()
-    sys.argv = ["gmd", *request["arguments"]]
-    _open_standard_streams()
-    _end(_exit_status())
+    if "-P" in request["flags"]:
+        del sys.path[0]
+    else:
+        sys.path[0] = os.getcwd()
+    sys.argv = [request["module"], *request["arguments"]]
+    _open_standard_streams(unbuffered="-u" in request["flags"])
+    _end(_exit_status(request["module"]))
 
 
-def _open_standard_streams() -> None:
-    """Open the standard streams as Python does when it starts."""
+def _open_standard_streams(unbuffered: bool) -> None:
+    """Open the standard streams as Python does when it starts, with ``-u`` if so."""
     sys.stdin = sys.__stdin__ = _text(0, "r", sys.stdin)  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _text(1, "w", sys.stdout)  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _text(2, "w", sys.stderr)  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _text(1, "w", sys.stdout, unbuffered)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _text(2, "w", sys.stderr, unbuffered)  # type: ignore[misc]
 
 
-def _text(descriptor: int, mode: str, like: Any) -> io.TextIOWrapper:
+def _text(descriptor: int, mode: str, like: Any, unbuffered: bool = False) -> io.TextIOWrapper:
     """Return a stream on a descriptor, with the encoding of this process's own."""
-    binary = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115 (it stays open)
+    binary: Any = open(descriptor, f"{mode}b", 0 if unbuffered else -1, closefd=False)  # noqa: SIM115 (it stays open)
     lines = descriptor == 2 or os.isatty(descriptor)
-    return io.TextIOWrapper(binary, like.encoding, like.errors, newline="\n", line_buffering=lines)
+    return io.TextIOWrapper(
+        binary, like.encoding, like.errors, newline="\n", line_buffering=lines, write_through=unbuffered
+    )
 
 
-def _exit_status() -> int:
+def _exit_status(module: str) -> int:
     """Run the program to its end, and return what the process shall exit with, as Python does."""
     try:
-        runpy.run_module("gmd", run_name="__main__", alter_sys=True)
+        if not hasattr(sys.modules[module], "__path__"):  # else it runs a package's __main__, which nothing imports
+            del sys.modules[module]  # runpy warns of a module that has been imported
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         if ended.code is None or isinstance(ended.code, int):
             return ended.code or 0

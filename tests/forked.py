@@ -1,4 +1,6 @@
-"""``gmd`` commands that begin as forks: whenever a test starts ``python -m gmd``, a fork server does it.
+"""Programs of ours that begin as forks: whenever a test starts ``python -m gmd``, a fork server does it.
+
+It also starts the programs in which the arena runs bots (:data:`tests.fork_server.PROGRAMS`).
 
 :mod:`subprocess` remains the way to start them, and :mod:`trio` uses that: the process has its own id, signals,
 environment, descriptors and exit status, and is a child of this one. But the modules are imported when it begins. So
@@ -23,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.fork_server import HEADER, REPLY
+from tests.fork_server import HEADER, PROGRAMS, REPLY
 
 ROOT = Path(__file__).parent.parent
 
@@ -53,7 +55,7 @@ _wanted = True
 
 
 def install() -> None:
-    """Have :mod:`subprocess` fork ``gmd`` commands in this process; for Linux, whose kernel can pass children on."""
+    """Have :mod:`subprocess` fork our programs in this process; for Linux, whose kernel can pass children on."""
     if sys.platform == "linux":
         _at_start.update(os.environ)
         subprocess.Popen._execute_child = _start_or_fork  # type: ignore[attr-defined]
@@ -76,13 +78,13 @@ _at_start: dict[str, str] = {}
 def _start_or_fork(process: Any, *values: Any) -> None:
     """Start a process of :class:`subprocess.Popen`, which has prepared its pipes."""
     options = dict(zip(_PARAMETERS, values, strict=False))
-    arguments = _arguments(options["args"])
-    if arguments is None or not _wanted or not _can_fork(options):
+    program = _program(options["args"])
+    if program is None or not _wanted or not _can_fork(options):
         return _start(process, *values)  # type: ignore[no-any-return]
     streams = [options[name] for name in ("p2cread", "c2pwrite", "errwrite")]
     request = {
-        "arguments": arguments,
-        "cwd": None if options["cwd"] is None else os.fspath(options["cwd"]),
+        **program,
+        "cwd": os.getcwd() if options["cwd"] is None else os.fspath(options["cwd"]),
         "env": dict(os.environ if options["env"] is None else options["env"]),
         "umask": _umask(),
         "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
@@ -95,13 +97,17 @@ def _start_or_fork(process: Any, *values: Any) -> None:
     return None
 
 
-def _arguments(command: Any) -> list[str] | None:
-    """Return the arguments of a ``gmd`` command, and None for other commands."""
+def _program(command: Any) -> dict[str, Any] | None:
+    """Return the module, Python's flags and the arguments of one of our programs, and None for other commands."""
     if isinstance(command, str | bytes | os.PathLike):
         return None
     words = [os.fsdecode(word) for word in command]
-    if words[:3] == [sys.executable, "-m", "gmd"]:
-        return words[3:]
+    if words[:1] != [sys.executable] or "-m" not in words:
+        return None
+    at = words.index("-m")
+    flags, module, arguments = words[1:at], words[at + 1], words[at + 2 :]
+    if module in PROGRAMS and set(flags) <= {"-P", "-u"}:
+        return {"module": module, "flags": flags, "arguments": arguments}
     return None
 
 

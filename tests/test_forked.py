@@ -20,6 +20,13 @@ GMD = [sys.executable, "-m", "gmd"]
 COMMANDS = (["--version"], ["--help"], ["nonsense"], ["players", "--data", "nowhere"], ["serve", "--port", "x"])
 
 
+#: A bot's process with Python's flags, and one whose output is buffered; the first cannot find its bot.
+BOTS = (
+    ["-P", "-u", "-m", "gm_arena.reconchess_host", "no.such_bot"],
+    ["-P", "-m", "gm_bots.minimax"],
+)
+
+
 def is_forked(process: subprocess.Popen[str]) -> bool:
     return b"tests.fork_server" in Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
 
@@ -34,6 +41,30 @@ def test_forked_command_says_and_returns_the_same(arguments: list[str], tmp_path
     forked = ran(*arguments, cwd=tmp_path)
     with real_starts():
         assert ran(*arguments, cwd=tmp_path) == forked
+
+
+@pytest.mark.parametrize("words", BOTS, ids=" ".join)
+def test_forked_process_of_a_bot_writes_and_returns_the_same(words: list[str]) -> None:
+    def played() -> tuple[bool, int, str, str]:
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with ended(subprocess.Popen([sys.executable, *words], text=True, **streams)) as process:
+            forked = is_forked(process)
+            out, err = process.communicate("uci\nisready\nquit\n")
+            return forked, process.returncode, out, err
+
+    forked, *written = played()
+    assert forked
+    with real_starts():
+        assert played() == (False, *written)
+
+
+def test_forked_process_begins_in_the_directory_of_the_one_that_starts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with served() as daemon:
+        assert is_forked(daemon.process)
+        assert Path(f"/proc/{daemon.process.pid}/cwd").resolve() == tmp_path
 
 
 def test_daemon_is_forked_with_its_own_directory_variables_and_mask(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Alone:
         (self.packages,) = folder.glob("lib/python3*/site-packages")
 
     def install(self, *wheels: Path) -> None:
-        self._pip("install", "--no-index", "--no-deps", *map(str, wheels))
+        self._pip("install", "--no-index", "--no-deps", "--no-compile", *map(str, wheels))
 
     def uninstall(self, name: str) -> None:
         self._pip("uninstall", "--yes", name)

@@ -17,6 +17,7 @@ ELSEWHERE = {
     "how-to/embed.md": "tests/embedding/test_readme_examples.py",
     "reference/env.md": "tests/env/test_reference.py",
     "reference/env-interfaces.md": "tests/env/test_interfaces_page.py",
+    "reference/env-policies.md": "tests/env/test_policies_page.py",
 }
 KEY = r"[\w-]{43}"
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gm_env import BatchedRbc, action_of, sense_of
+from gm_env import BatchedRbc
 from gm_env.openspiel import observation_tensor
 from gm_env.rendering import draw, scene_of
-from gm_env.turns import FIRST_SENSE, action_masks
+from gm_env.turns import action_masks
 from tests.env.test_information import Show, drawn, first_difference
-from tests.env.twins import Act, Twins
+from tests.env.twins import Twins, numbered
 from tests.helpers_proof import proof_size
 from tests.tools import require_module
 
@@ -55,10 +55,6 @@ def mask_of_any(batch: BatchedRbc, game: int, viewer: Color) -> object:
 @pytest.mark.parametrize("leak", [true_picture, mask_of_any])
 def test_planted_leaks_are_found(leak: Show) -> None:
     assert any(first_difference(drawn(seed), leak) is not None for seed in range(40))
-
-
-def numbered(act: Act, color: Color) -> tuple[int, int]:
-    return FIRST_SENSE + sense_of(act[0], color), action_of(act[1], color)
 
 
 class Scripted:

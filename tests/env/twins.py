@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 import chess
 from chess import Color, Move, Square
 
-from gm_env import action_of
+from gm_env import action_of, sense_of
+from gm_env.turns import FIRST_SENSE
 from gm_recon import History, ReconGame
 
 #: A turn: the square sensed and the move requested.
 Act = tuple[Square | None, Move | None]
+
+
+def numbered(act: Act, color: Color) -> tuple[int, int]:
+    """Return a turn's two actions as :mod:`gm_env.turns` numbers them."""
+    return FIRST_SENSE + sense_of(act[0], color), action_of(act[1], color)
 
 
 @dataclass
@@ -35,7 +41,7 @@ def twins(rng: random.Random, fen: str, viewer: Color, turns: int) -> Twins:
     """Return a random pair; it ends before ``turns`` where the player would be told different things."""
     pair = Twins(viewer, fen, (ReconGame(fen), ReconGame(fen)))
     for _ in range(turns):
-        acts = None if pair.games[0].is_over() else _next(rng, pair)
+        acts = None if pair.games[0].is_over() else next_acts(rng, pair)
         if acts is None:
             break
         for game, act, done in zip(pair.games, acts, pair.acts, strict=True):
@@ -45,8 +51,8 @@ def twins(rng: random.Random, fen: str, viewer: Color, turns: int) -> Twins:
     return pair
 
 
-def _next(rng: random.Random, pair: Twins) -> tuple[Act, Act] | None:
-    """Return a turn of both games that tells the player the same, or None if none was found."""
+def next_acts(rng: random.Random, pair: Twins) -> tuple[Act, Act] | None:
+    """Return a turn for both games that tells the player the same, or None if none was found."""
     one, other = pair.games
     for _ in range(30):
         first: Act = rng.choice([*chess.SQUARES, None]), rng.choice([*one.move_actions(), None])

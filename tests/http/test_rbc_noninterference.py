@@ -150,19 +150,33 @@ OF_ROUTES: dict[str, Patch] = {
 
 #: Enough pairs for each leak to show.
 PAIRS = 40
+#: The seeds of pairs in which a leak shows soon. They come first, then all others; without an entry, 0 is as good.
+SOON = {
+    "accepting": 6,
+    "the counts of positions": 6,
+    "the half-move clock": 4,
+    "the last move": 9,
+    "the list of invitations": 3,
+    "the order of moves": 1,
+    "the position on pages and pictures": 9,
+    "the size of a reply": 9,
+}
 
 
 @pytest.mark.parametrize("leak", OF_ROUTES)
 async def test_each_leak_is_detected(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
     async with two_tables() as tables:
-        assert await is_distinguished(tables, mock_clock)
+        assert await is_distinguished(tables, mock_clock, SOON.get(leak, 0))
 
 
-async def is_distinguished(tables: tuple[Table, Table], clock: MockClock) -> bool:
-    """Return whether some pair of games can be distinguished."""
+async def is_distinguished(tables: tuple[Table, Table], clock: MockClock, first: int = 0) -> bool:
+    """Return whether some pair of games can be distinguished.
+
+    :param first: the seed of the pair that is tried first.
+    """
     found = False
-    for seed in range(PAIRS):
+    for seed in sorted(range(PAIRS), key=lambda seed: seed != first):
         rng = random.Random(seed)
         try:
             twins = draw_twins(rng, [PASSING_PAWNS], limited=False)

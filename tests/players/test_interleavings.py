@@ -460,7 +460,7 @@ async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | No
     return fault
 
 
-@settings(max_examples=proof_size(60, 5_000))
+@settings(max_examples=proof_size(20, 5_000))
 @given(
     st.lists(st.sampled_from(list(OPERATIONS)), min_size=3, max_size=6),
     st.lists(st.integers(0, 5), max_size=30),

@@ -106,7 +106,7 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     def _info(self) -> Info:
         mask = self._games.masks()[0]
         self._legal.show(mask)
-        reason, illegal = int(self._games.batch.reasons[0]), bool(self._games.forfeited[0])
+        reason, illegal = int(self._games.reasons()[0]), bool(self._games.forfeited[0])
         return {"action_mask": mask, "win_reason": reason, "illegal_action": illegal}
 
 
@@ -185,7 +185,7 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     def _infos(self) -> Info:
         masks = self._games.masks()
         self._legal.show(masks)
-        reasons, illegal = self._games.batch.reasons.copy(), self._games.forfeited.copy()
+        reasons, illegal = self._games.reasons(), self._games.forfeited.copy()
         infos: Info = {"action_mask": masks, "win_reason": reasons, "illegal_action": illegal}
         return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
 

@@ -9,10 +9,12 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
+from gm_recon import WinReason
+
 from .batch import BatchedRbc
 from .games import check
 from .kernels.layout import NONE, OVER, PASS, TO_MOVE, TO_SENSE
-from .opponents import Opponent, answer, play_randomly
+from .opponents import Ends, Opponent, answer, play_randomly
 from .turns import act, action_masks, find_illegal, usable
 
 Seat = Literal["white", "black", "random"]
@@ -44,6 +46,9 @@ class OneSeat:
     :ivar seats: bool[n], the learner's colours.
     :ivar over: bool[n], which games are over.
     :ivar forfeited: bool[n], which are over by an illegal action; in the batch they are not.
+    :ivar given: int64[n], the value of the ``gm_recon.WinReason`` by which the opponent has lost, where it resigned or
+        ran out of time; in the batch these games are not over. A game that it loses before the learner's first action
+        ends with that action, whatever it is.
     """
 
     def __init__(self, n: int, rules: SeatRules, options: dict[str, Any]) -> None:
@@ -54,6 +59,7 @@ class OneSeat:
         self.batch, self._rules = BatchedRbc(n, autoreset=True, **options), rules
         self.seats = np.full(n, chess.WHITE, np.bool_)
         self.over, self.forfeited = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        self.given = np.zeros(n, np.int64)
         self._opponent: Opponent = rules.opponent or play_randomly
 
     def begin(self, rng: np.random.Generator, games: NDArray[np.bool_] | None = None) -> None:
@@ -81,17 +87,28 @@ class OneSeat:
         :raises ValueError: their shape is wrong.
         """
         chosen, was_over = usable(actions, (self.batch.n,)), self.over
-        illegal = ~was_over & find_illegal(self.batch, chosen)
-        acting = ~was_over if self._rules.illegal == "raise" else ~was_over & ~illegal
-        act(self.batch, chosen, acting)
+        acting = ~was_over & (self.given == 0)
+        illegal = acting & find_illegal(self.batch, chosen)
+        act(self.batch, chosen, acting if self._rules.illegal == "raise" else acting & ~illegal)
         if was_over.any():
             self.batch.reset(games=was_over)
         self._seat_learner(was_over)
         self._answer()
-        self.forfeited, self.over = illegal, illegal | (self.batch.phases == OVER)
-        won = np.where(self.batch.winners == self.seats, 1.0, -1.0)
-        rewards = np.where(self.over & (self.batch.winners != NONE), won, 0.0)
-        return np.where(illegal, -1.0, rewards)
+        self.forfeited = illegal
+        self.over = illegal | (self.batch.phases == OVER) | ((self.given != 0) & ~was_over)
+        self._end(self.over & ~was_over)
+        winners = self.winners()
+        won = np.where(winners == self.seats, 1.0, -1.0)
+        return np.where(self.over & (winners != NONE), won, 0.0)
+
+    def winners(self) -> NDArray[np.int64]:
+        """Return the winners' colours: int64[n]; -1 for a draw or while a game goes on."""
+        winners = np.where(self.forfeited, ~self.seats, self.batch.winners)
+        return np.where(self.over & (self.given != 0), self.seats, winners)
+
+    def reasons(self) -> NDArray[np.int32]:
+        """Return why games ended: int32[n], values of ``gm_recon.WinReason``; 0 for an illegal action and else."""
+        return np.where(self.over & (self.given != 0), self.given, self.batch.reasons).astype(np.int32)
 
     def observations(self) -> NDArray[Any]:
         """Return what the learner was told, this turn or ever: a new array."""
@@ -101,9 +118,9 @@ class OneSeat:
 
     def masks(self) -> NDArray[np.int8]:
         """Return the learner's action masks: a new int8[n, 4738]; a game that is over has the move's pass alone."""
-        masks = action_masks(self.batch)
-        masks[self.forfeited] = 0
-        masks[self.forfeited, PASS] = 1
+        masks, closed = action_masks(self.batch), self.forfeited | (self.given != 0)
+        masks[closed] = 0
+        masks[closed, PASS] = 1
         return masks
 
     def close(self) -> None:
@@ -119,11 +136,21 @@ class OneSeat:
             self.seats[games] = self._rng.integers(2, size=games.size)
         else:
             self.seats[games] = self._rules.seat == "white"
+        self.given[games] = 0
         if (begin := getattr(self._opponent, "begin", None)) is not None:
             begin(games, 1 - self.seats[games].astype(np.int32))
 
     def _answer(self) -> None:
         """Let the opponent play its turn where it is to move."""
         for phase in (TO_SENSE, TO_MOVE):
-            waiting = (self.batch.phases == phase) & (self.batch.colors != self.seats)
-            answer(self.batch, waiting, self._opponent, self._rng)
+            waiting = (self.batch.phases == phase) & (self.batch.colors != self.seats) & (self.given == 0)
+            self.given += answer(self.batch, waiting, self._opponent, self._rng)
+
+    def _end(self, ended: NDArray[np.bool_]) -> None:
+        """Tell the opponent of games that have ended, if it wants to be told."""
+        end, games = getattr(self._opponent, "end", None), np.flatnonzero(ended)
+        if end is None or not games.size:
+            return
+        reasons = np.where(self.forfeited, WinReason.RESIGN.value, self.reasons())
+        colors = 1 - self.seats.astype(np.int32)
+        end(Ends(self.batch, games, colors[games], self.winners()[games], reasons[games]))

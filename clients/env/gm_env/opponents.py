@@ -7,35 +7,58 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gm_recon import History, WinReason
+
 from .batch import BatchedRbc
-from .kernels.layout import TO_SENSE
+from .kernels.layout import NONE, TO_SENSE
 from .turns import FIRST_SENSE, act, action_masks, usable
 
+#: In place of an action of an opponent: it loses the game, by resignation or because its time is up.
+RESIGN, OUT_OF_TIME = -WinReason.RESIGN.value, -WinReason.TIMEOUT.value
 
-class Decisions:
-    """The decisions that wait for an opponent: all of them senses, or all of them moves.
 
-    Everything here is what the opponent was told; row ``i`` of each array is the game ``games[i]``.
+class Seats:
+    """The opponent's seats in some games; row ``i`` of each array is the game ``games[i]``.
 
     :ivar games: int64[k], the games' places in the environment; always 0 in a single one.
     :ivar colors: int32[k], the opponent's colour: 1 is White, 0 is Black.
+    """
+
+    def __init__(self, batch: BatchedRbc, games: NDArray[np.int64], colors: NDArray[np.int32]) -> None:
+        self._batch, self.games, self.colors = batch, games, colors
+
+    def observations(self) -> NDArray[np.uint8]:
+        """Return what the opponent was told this turn: uint8[k, 24, 8, 8] (``gm_env.OBSERVATION``)."""
+        return self._batch.observations(self._viewers())[self.games]
+
+    def information_states(self) -> NDArray[np.int16]:
+        """Return all that the opponent was ever told: int16[k, recall, 14] (``gm_env.INFORMATION``)."""
+        return self._batch.information_states(self._viewers())[self.games]
+
+    def start_fens(self) -> list[str]:
+        """Return the positions in which the games began, which both players know."""
+        return [self._batch._start_fen(game) for game in self.games.tolist()]
+
+    def _viewers(self) -> NDArray[np.int32]:
+        viewers = self._batch.colors.copy()
+        viewers[self.games] = self.colors
+        return viewers
+
+
+class Decisions(Seats):
+    """The decisions that wait for an opponent: all of them senses, or all of them moves.
+
+    Everything here is what the opponent was told.
+
     :ivar is_sense: whether senses are due, and not moves.
     :ivar rng: the environment's generator of random numbers; draw from it, and its seed decides the games.
     """
 
     def __init__(self, batch: BatchedRbc, games: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Show the sides to move of these games, which are in one phase."""
-        self._batch, self.games, self.rng = batch, games, rng
-        self.colors = batch.colors[games]
+        super().__init__(batch, games, batch.colors[games])
+        self.rng = rng
         self.is_sense = bool(batch.phases[games[0]] == TO_SENSE)
-
-    def observations(self) -> NDArray[np.uint8]:
-        """Return what the opponent was told this turn: uint8[k, 24, 8, 8] (``gm_env.OBSERVATION``)."""
-        return self._batch.observations()[self.games]
-
-    def information_states(self) -> NDArray[np.int16]:
-        """Return all that the opponent was ever told: int16[k, recall, 14] (``gm_env.INFORMATION``)."""
-        return self._batch.information_states()[self.games]
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the actions that it may take: int8[k, 4738] of 0 and 1 (:mod:`gm_env.turns`)."""
@@ -48,15 +71,44 @@ class Decisions:
         return self._batch.sample_moves()[self.games]
 
 
+class Ends(Seats):
+    """Games that are over: after its end a game is no secret.
+
+    :ivar winners: int64[k], the winner's colour; -1 for a draw.
+    :ivar reasons: int64[k], values of ``gm_recon.WinReason``. The player who takes an illegal action resigns.
+    """
+
+    def __init__(
+        self,
+        batch: BatchedRbc,
+        games: NDArray[np.int64],
+        colors: NDArray[np.int32],
+        winners: NDArray[np.int64],
+        reasons: NDArray[np.int64],
+    ) -> None:
+        super().__init__(batch, games, colors)
+        self.winners, self.reasons = winners, reasons
+
+    def history(self, row: int) -> History:
+        """Return the course of the game ``games[row]``."""
+        history, winner = self._batch.history(int(self.games[row])), int(self.winners[row])
+        history.winner, history.win_reason = None if winner == NONE else bool(winner), WinReason(int(self.reasons[row]))
+        return history
+
+
 class Opponent(Protocol):
     """A callable that decides for the other seat.
 
-    It may have two methods more: ``begin(games, colors)`` is called when games begin in these places (int64[k]), in
-    which the opponent has these colours (int32[k]), and ``close()`` with the environment's.
+    It may have three methods more: ``begin(games, colors)`` is called when games begin in these places (int64[k]), in
+    which the opponent has these colours (int32[k]), also where a game was not finished; ``end(ends)`` with the
+    :class:`Ends` of games; and ``close()`` with the environment's.
     """
 
     def __call__(self, decisions: Decisions) -> NDArray[Any]:
-        """Return an action for each decision: integers, (k,), numbered as :mod:`gm_env.turns` says."""
+        """Return an action for each decision: integers, (k,), numbered as :mod:`gm_env.turns` says.
+
+        :data:`RESIGN` and :data:`OUT_OF_TIME` lose the game.
+        """
 
 
 def play_randomly(decisions: Decisions) -> NDArray[np.int64]:
@@ -64,21 +116,26 @@ def play_randomly(decisions: Decisions) -> NDArray[np.int64]:
     return decisions.draw()
 
 
-def answer(batch: BatchedRbc, waiting: NDArray[np.bool_], opponent: Opponent, rng: np.random.Generator) -> None:
+def answer(
+    batch: BatchedRbc, waiting: NDArray[np.bool_], opponent: Opponent, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Let the opponent act once in the games that wait for it, all of which are in one phase.
 
+    :returns: int64[n], for games that the opponent has lost instead the value of the ``gm_recon.WinReason``, else 0.
     :raises gm_env.IllegalAction: a game does not allow the opponent's action.
     :raises TypeError: the opponent's actions are not integers.
     :raises ValueError: their shape is wrong.
     """
-    games = np.flatnonzero(waiting)
+    games, lost = np.flatnonzero(waiting), np.zeros(batch.n, np.int64)
     if not games.size:
-        return
+        return lost
     chosen = usable(opponent(Decisions(batch, games, rng)), games.shape, "the opponent's actions")
+    lost[games] = np.where((chosen == RESIGN) | (chosen == OUT_OF_TIME), -chosen, 0)
     actions = np.zeros(batch.n, np.int64)
     actions[games] = chosen
     try:
-        act(batch, actions, waiting)
+        act(batch, actions, waiting & (lost == 0))
     except ValueError as error:
         error.add_note("The action is the opponent's.")
         raise
+    return lost
