@@ -242,7 +242,7 @@ def test_tracker_above_its_cap_keeps_a_part_and_is_incomplete() -> None:
 
 
 def test_tracker_that_may_have_dropped_the_truth_keeps_its_smaller_cap() -> None:
-    positions = PossiblePositions(chess.BLACK, cap=300, sample_cap=100, rng=random.Random(1))
+    positions = PossiblePositions(chess.BLACK, cap=200, sample_cap=100, rng=random.Random(1))
     sizes = []
     for _ in range(4):
         positions.opponent_moved(None)
@@ -250,7 +250,7 @@ def test_tracker_that_may_have_dropped_the_truth_keeps_its_smaller_cap() -> None
         positions.saw([])
         sizes.append((before, len(positions), positions.complete))
         positions.player_moved(None, None, None)
-    assert sizes == [(21, 21, True), (300, 300, False), (100, 100, False), (100, 100, False)]
+    assert sizes == [(21, 21, True), (200, 200, False), (100, 100, False), (100, 100, False)]
 
 
 def test_large_sets_are_worked_on_in_steps() -> None:
