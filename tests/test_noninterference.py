@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import chess
 import pytest
@@ -21,7 +21,6 @@ from gmd.games.facts import Facts, facts_of
 from gmd.games.game import Decision, Game, GameSummary
 from gmd.games.knowledge import Actions
 from gmd.games.rbc import RbcGame, ReconSnapshot
-from gmd.games.rbc_knowledge import Observed
 from gmd.handlers import wait
 from gmd.live_games import LiveGame
 from gmd.players.authenticator import Authenticator
@@ -32,6 +31,7 @@ from gmd.turns import Turns
 from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import play_pairs, play_twins, quiet
 from tests.paired_daemons import Distinguished, PairedDaemons, paired_daemons
+from tests.planted_belief import observed_with_whole_board
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
 #: The pairs of games played on one pair of daemons, whose listings grow with every game.
@@ -61,9 +61,8 @@ def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
 
 # --- Each leak is found ----------------------------------------------------------------------------------------------
 
-_blind_state, _observed_in_play, _actions, _refuse_turn, _summary, _update, _viewer_of = (
+_blind_state, _actions, _refuse_turn, _summary, _update, _viewer_of = (
     views._blind_state,
-    views.observed_in_play,
     views.actions,
     RbcGame._refuse_turn,
     RbcGame.summary,
@@ -151,13 +150,6 @@ def everything_without_a_seat(
     return views.Viewer.OVERSEER if named is None and context.player else _viewer_of(game, named, context, both)
 
 
-def with_whole_board(game: Game, seat: chess.Color) -> tuple[int, list[Observed]]:
-    """Return what a seat has observed, and a sense of the whole board."""
-    ply, observed = _observed_in_play(game, seat)
-    board = cast(RbcGame, game).recon.board.as_chess()
-    return ply, [*observed, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
-
-
 LEAKS: dict[str, Patch] = {
     "the half-move clock": showing(fen=lambda _, shown, blind: blind.fen.replace("- 0", f"- {shown.halfmoves}")),
     "castling rights": showing(available_castles=lambda _, shown, blind: facts(shown).castles),
@@ -199,7 +191,7 @@ LEAKS: dict[str, Patch] = {
     "the listing of games that were open": (RbcGame, "summary", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
-    "the position, to who asks for a belief": (views, "observed_in_play", with_whole_board),
+    "the position, to who asks for a belief": (views, "observed_in_play", observed_with_whole_board),
     "everything, to whoever is registered": (Authenticator, "admit", lambda *args: None),
 }
 

@@ -15,10 +15,10 @@ import trio
 
 from gm_recon.board import ReconBoard
 from gmd.games import facts, own_pieces, position, rbc, views
-from gmd.games.rbc_knowledge import Observed
 from tests.helpers import Json, memory_daemon
 from tests.helpers_proof import proof_size
 from tests.noninterference import quiet
+from tests.planted_belief import observed_with_whole_board
 from tests.probing import Server
 from tests.twin_games import Action, Limits, OthersTurn, OwnTurn, Twins, draw_twins
 
@@ -82,14 +82,7 @@ def _note_what_is_taken() -> None:
 
 def _believe_in_the_true_position() -> None:
     """Make a player's belief of the true position, too."""
-    observed_in_play = views.observed_in_play
-
-    def observed(game: Any, seat: chess.Color) -> Any:
-        ply, seen = observed_in_play(game, seat)
-        board = game.recon.board.as_chess()
-        return ply, [*seen, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
-
-    views.observed_in_play = observed
+    views.observed_in_play = observed_with_whole_board
 
 
 PLANTS: dict[str, Callable[[], None]] = {
