@@ -85,6 +85,14 @@ class Views(Games):
             observing.show_truth(self._state, self._numbers, self._viewers, self._drawn, self._truths.words)
             return self._truths.shown
 
+    @property
+    def privileged_rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """The true positions as the kernels store them, uint64[n, 14] and int32[n, 11]: see ``gm_env.kernels.layout``.
+
+        They are read-only and change with the batch. A policy that reads the opponent's columns cheats.
+        """
+        return frozen(self._state), frozen(self._numbers)
+
     def information_string(self, game: int, viewer: Color) -> str:
         """Return all that a player was ever told as text: equal exactly where the player cannot tell two games apart.
 
