@@ -61,9 +61,9 @@ def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
 
 # --- Each leak is found ----------------------------------------------------------------------------------------------
 
-_blind_state, _told_in_play, _actions, _refuse_turn, _summary, _update, _viewer_of = (
+_blind_state, _observed_in_play, _actions, _refuse_turn, _summary, _update, _viewer_of = (
     views._blind_state,
-    views.told_in_play,
+    views.observed_in_play,
     views.actions,
     RbcGame._refuse_turn,
     RbcGame.summary,
@@ -152,10 +152,10 @@ def everything_without_a_seat(
 
 
 def with_whole_board(game: Game, seat: chess.Color) -> tuple[int, list[Observed]]:
-    """Return what a seat was told, and a sense of the whole board."""
-    ply, told = _told_in_play(game, seat)
+    """Return what a seat has observed, and a sense of the whole board."""
+    ply, observed = _observed_in_play(game, seat)
     board = cast(RbcGame, game).recon.board.as_chess()
-    return ply, [*told, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
+    return ply, [*observed, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
 
 
 LEAKS: dict[str, Patch] = {
@@ -199,7 +199,7 @@ LEAKS: dict[str, Patch] = {
     "the listing of games that were open": (RbcGame, "summary", one_more_where_a_seat_was_open),
     "the order of games": (Turns, "update", check_first),
     "everything, to who waits and names no seat": (wait, "viewer_of", everything_without_a_seat),
-    "the position, to who asks for a belief": (views, "told_in_play", with_whole_board),
+    "the position, to who asks for a belief": (views, "observed_in_play", with_whole_board),
     "everything, to whoever is registered": (Authenticator, "admit", lambda *args: None),
 }
 

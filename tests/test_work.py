@@ -82,14 +82,14 @@ def _note_what_is_taken() -> None:
 
 def _believe_in_the_true_position() -> None:
     """Make a player's belief of the true position, too."""
-    told_in_play = views.told_in_play
+    observed_in_play = views.observed_in_play
 
-    def told(game: Any, seat: chess.Color) -> Any:
-        ply, seen = told_in_play(game, seat)
+    def observed(game: Any, seat: chess.Color) -> Any:
+        ply, seen = observed_in_play(game, seat)
         board = game.recon.board.as_chess()
         return ply, [*seen, Observed("sense", [(square, board.piece_at(square)) for square in chess.SQUARES])]
 
-    views.told_in_play = told
+    views.observed_in_play = observed
 
 
 PLANTS: dict[str, Callable[[], None]] = {

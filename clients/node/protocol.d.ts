@@ -851,7 +851,7 @@ export interface WorkFields extends Fields {
   claim: WorkClaim;
 }
 
-/** A request for what the player may believe of the position in rbc, by all that it was told. */
+/** A request for what the player may believe of the position in rbc, by all that it has observed. */
 export interface BeliefFields extends Fields {
   /** The game. */
   game_id: Id;
@@ -907,7 +907,7 @@ export interface ActionsReply extends Reply {
   move_actions: string[] | null;
 }
 
-/** The positions that are possible by all that the seat was told, each as likely as the others. */
+/** The positions that are possible by all that the seat has observed, each as likely as the others. */
 export interface BeliefReply extends Reply {
   /** The ply_index it is of. */
   ply: number;

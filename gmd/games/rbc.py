@@ -32,15 +32,14 @@ from .knowledge import Actions, SeatKnowledge
 from .position import Position, only, pack_unchecked, settled
 from .rbc_knowledge import (
     MoveMade,
-    Observed,
     Pair,
     ReconSnapshot,
     SenseMade,
     T,
     knowledge_of_seat,
     pack_cells,
-    unpack_cells,
 )
+from .rbc_observations import Observations
 from .retries import Accepted, move_shown_again, shown_again
 from .win_reasons import reason_of
 
@@ -105,21 +104,9 @@ class RbcGame(HiddenGame):
     def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> SeatKnowledge:
         return self.knowledge_of(shown, seat)
 
-    def observations(self, seat: Color) -> list[Observed]:
-        """Return everything that a seat has learnt so far, step by step."""
-        found: list[Observed] = []
-        turns = self.recon.turns
-        for ply in range(len(turns) + 1):
-            if self.turn_at(ply) != seat:
-                continue
-            if ply:
-                found.append(Observed("opponent", opponent_capture=turns[ply - 1].capture_square))
-            if ply < len(self._seen):
-                found.append(Observed("sense", unpack_cells(self._seen[ply])))
-            if ply < len(turns):
-                turn = turns[ply]
-                found.append(Observed("move", move=(turn.requested, turn.taken, turn.capture_square)))
-        return found
+    def observations(self, seat: Color) -> Observations:
+        """Return everything that a seat has learnt so far."""
+        return Observations(self.recon.turns, self._seen, first_ply=int(seat != self.start_turn))
 
     def phase_at(self, shown: Snapshot) -> Phase:
         return cast(ReconSnapshot, shown).phase

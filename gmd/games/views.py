@@ -6,7 +6,7 @@ seat's own pieces, the results of its own senses and moves, and facts that both 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -25,6 +25,7 @@ from .knowledge import Actions
 from .notation import pgn_termination, run_through, time_control, write_pgn_steps
 from .rbc import RbcGame
 from .rbc_knowledge import Observed
+from .rbc_observations import Observations
 from .rbc_record import record_steps
 from .variants import VARIANTS
 
@@ -211,21 +212,21 @@ def actions(game: Game, viewer: Viewer) -> Actions:
     return game.actions()
 
 
-def observations(game: Game, seat: chess.Color) -> list[Observed] | None:
+def observations(game: Game, seat: chess.Color) -> Observations | None:
     """Return everything that a seat of a game of rbc has learnt so far; None for a game of another variant."""
     return game.observations(seat) if isinstance(game, RbcGame) else None
 
 
-def told_in_play(game: Game, seat: chess.Color) -> tuple[int, list[Observed]]:
-    """Return what a seat of a game of rbc has learnt while it went on, and the ply up to which.
+def observed_in_play(game: Game, seat: chess.Color) -> tuple[int, Sequence[Observed]]:
+    """Return what a seat of a game of rbc has learnt while it was in progress, and the ply up to which.
 
     A turn that captured a king is left out: everybody is shown everything after it.
     """
     assert isinstance(game, RbcGame), "only games of rbc have observations"
-    told, ending = game.observations(seat), game.now.ending
+    observed, ending = game.observations(seat), game.now.ending
     if ending is not None and ending.cause is Cause.KING_CAPTURE:
-        return game.now.ply - 1, told[:-1]
-    return game.now.ply, told
+        return game.now.ply - 1, observed.without_last()
+    return game.now.ply, observed
 
 
 class History(NamedTuple):

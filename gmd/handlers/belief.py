@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from gm_protocol.belief import BeliefReply, GetBelief
 from gm_protocol.codec import echo_id
@@ -24,12 +24,14 @@ async def belief(request: GetBelief, live: LiveGame, context: RequestContext) ->
     key, peer = (game.id, seat), context.session.peer
     _check(game)
     async with beliefs.kept.locks.hold(key), bench.place(peer, paid=True):
-        commit, ply, told = live.commit_for(views.VIEWER_IN[seat]), *views.told_in_play(game, seat)
-        followed = beliefs.follow(game.id, seat, game.options.fen, told)
+        commit, ply, observed = live.commit_for(views.VIEWER_IN[seat]), *views.observed_in_play(game, seat)
+        followed = beliefs.follow(game.id, seat, game.options.fen)
         try:
-            found = await bench.run(_work(beliefs, followed, told, request), peer)
+            found = await bench.run(_work(beliefs, followed, game, observed, request), peer)
         finally:
-            beliefs.kept.keep(key, followed)
+            wait = beliefs.kept.keep(key, followed)
+        if found is None:
+            raise beliefs.refusal(followed, observed, wait)
     reply = BeliefReply(
         id=echo_id(request),
         ply=ply,
@@ -53,7 +55,9 @@ def _check(game: Game) -> None:
 
 
 def _work(
-    beliefs: Beliefs, followed: Followed, told: list[Observed], request: GetBelief
-) -> Generator[None, None, Belief]:
-    yield from beliefs.catch_up(followed, told)
+    beliefs: Beliefs, followed: Followed, game: Game, observed: Sequence[Observed], request: GetBelief
+) -> Generator[None, None, Belief | None]:
+    """Return the belief, in steps; None if this takes more work than a request may cause."""
+    if not (yield from beliefs.catch_up(followed, game, observed)):
+        return None
     return (yield from believed_steps(followed, request.samples, request.seed))

@@ -11,7 +11,7 @@ from .state import Color
 
 
 class GetBelief(Request, tag="belief", kw_only=True):
-    """A request for what the player may believe of the position in rbc, by all that it was told."""
+    """A request for what the player may believe of the position in rbc, by all that it has observed."""
 
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
@@ -20,7 +20,7 @@ class GetBelief(Request, tag="belief", kw_only=True):
 
 
 class BeliefReply(Reply, kw_only=True):
-    """The positions that are possible by all that the seat was told, each as likely as the others."""
+    """The positions that are possible by all that the seat has observed, each as likely as the others."""
 
     ply: int  #: The ply_index it is of.
     count: int  #: Positions kept.

@@ -17,6 +17,7 @@ from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from gm_client.tracker import Tracker
 from gm_recon import ReconBoard, ReconGame, side_moves
 from gm_recon.position_sets import BATCH, PythonPositions
+from gm_recon.possible import PossiblePositions
 from tests.helpers_proof import proof_size
 from tests.serving import Served
 
@@ -238,6 +239,18 @@ def test_tracker_above_its_cap_keeps_a_part_and_is_incomplete() -> None:
     assert len(whole) > 3_000
     assert len(part) == 300
     assert whole.complete
+
+
+def test_tracker_that_may_have_dropped_the_truth_keeps_its_smaller_cap() -> None:
+    positions = PossiblePositions(chess.BLACK, cap=200, sample_cap=100, rng=random.Random(1))
+    sizes = []
+    for _ in range(4):
+        positions.opponent_moved(None)
+        before = len(positions)
+        positions.saw([])
+        sizes.append((before, len(positions), positions.complete))
+        positions.player_moved(None, None, None)
+    assert sizes == [(21, 21, True), (200, 200, False), (100, 100, False), (100, 100, False)]
 
 
 def test_large_sets_are_worked_on_in_steps() -> None:

@@ -1,4 +1,4 @@
-"""``belief``: the possible positions of a player of blind chess, from what it was told."""
+"""``belief``: the possible positions of a player of blind chess, from what it has observed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import cast
 import chess
 import pytest
 from chess import Board, Move
+from trio.testing import MockClock
 
 from gm_recon.belief import PIECES
-from gmd.beliefs import MOST_KEPT
+from gmd.beliefs import MOST_KEPT, SAMPLE_CAP
 from gmd.budget import Budget
 from gmd.daemon import Daemon
 from gmd.games.rbc import RbcGame
@@ -34,9 +35,9 @@ async def ask(client: Client, seat: str, **fields: object) -> Json:
     return reply
 
 
-async def turn(client: Client, seat: str, square: str | None, move: str | None) -> None:
+async def turn(client: Client, seat: str, square: str | None, move: str | None, game_id: int = 1) -> None:
     for kind, fields in (("sense", {"square": square}), ("move", {"move": move})):
-        reply = await client.ask(kind, game_id=1, player=SEATS[seat], brief=True, **fields)
+        reply = await client.ask(kind, game_id=game_id, player=SEATS[seat], brief=True, **fields)
         assert reply["error"] is None
 
 
@@ -221,3 +222,38 @@ async def test_positions_of_the_players_who_asked_last_are_kept() -> None:
             game_id = (await client.new_game(variant="rbc", clock=None))["game_id"]
             await client.ask("belief", game_id=game_id)
         assert len(daemon.services.beliefs.kept) == MOST_KEPT
+
+
+async def test_players_who_catch_up_get_answers_however_many_others_ask(mock_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        daemon.services.beliefs.most_steps = 1
+        client = await daemon.connect()
+        waiting = [(await client.new_game(variant="rbc", clock=None))["game_id"] for _ in range(MOST_KEPT + 1)]
+        for game_id in waiting:
+            for seat in ("white", "black", "white", "black"):
+                await turn(client, seat, "e3", None, game_id)
+        for _ in range(10):
+            replies = {game_id: await client.ask("belief", game_id=game_id, player=1) for game_id in waiting}
+            waiting = [game_id for game_id, reply in replies.items() if reply["error"] is not None]
+        assert len(waiting) == 1
+        refused = replies[waiting[0]]
+        assert refused["code"] == "too_many"
+        mock_clock.jump(refused["retry_after"])
+        for _ in range(10):
+            reply = await client.ask("belief", game_id=waiting[0], player=1)
+        assert reply["error"] is None
+
+
+async def test_inexact_belief_keeps_fewer_positions() -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
+        await begun(client)
+        for _ in range(4):
+            await turn(client, "white", "d2", None)
+            await turn(client, "black", "d7", None)
+        await turn(client, "white", "d2", None)
+        while (await client.ask("belief", game_id=1, player=1))["error"] is not None:
+            pass
+        await turn(client, "black", "d7", None)
+        reply = await ask(client, "white")
+        assert (reply["exact"], reply["count"]) == (False, SAMPLE_CAP)

@@ -896,7 +896,7 @@ class LeaderboardFields(Fields, total=False):
 
 
 class BeliefFields(Fields, total=False):
-    """A request for what the player may believe of the position in rbc, by all that it was told."""
+    """A request for what the player may believe of the position in rbc, by all that it has observed."""
 
     #: The seat acted for.
     seat: Color | None
@@ -952,7 +952,7 @@ class ActionsReply(Reply):
 
 
 class BeliefReply(Reply):
-    """The positions that are possible by all that the seat was told, each as likely as the others."""
+    """The positions that are possible by all that the seat has observed, each as likely as the others."""
 
     #: The ply_index it is of.
     ply: int
@@ -1954,7 +1954,7 @@ class Client(BlockingSession):
         return self._call(HistoryReply, "history", game_id=game_id, **fields)
 
     def belief(self, game_id: int, **fields: Unpack[BeliefFields]) -> BeliefReply:
-        """Return what the player may know of the position of a game of rbc, by all that it was told."""
+        """Return what the player may know of the position of a game of rbc, by all that it has observed."""
         return self._call(BeliefReply, "belief", game_id=game_id, **fields)
 
     def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:

@@ -182,7 +182,7 @@ class Client(TrioSession):
         return await self._call(HistoryReply, "history", game_id=game_id, **fields)
 
     async def belief(self, game_id: int, **fields: Unpack[BeliefFields]) -> BeliefReply:
-        """Return what the player may know of the position of a game of rbc, by all that it was told."""
+        """Return what the player may know of the position of a game of rbc, by all that it has observed."""
         return await self._call(BeliefReply, "belief", game_id=game_id, **fields)
 
     async def register(self, name: str, **fields: Unpack[RegisterFields]) -> KeyReply:

@@ -40,7 +40,9 @@ class PossiblePositions:
         yield from positions.opponent_moved_steps(capture)
 
     Two positions are equal if the pieces, the castling rights and the possible en passant captures are. The half-move
-    clock does not count.
+    clock does not count. So a position is possible even if it can be reached only by games that the rule of reversible
+    moves would have ended: where that limit is near, :attr:`complete` means that no possible position is missing, but
+    some may be there in which the game would be over.
 
     **Cost.** The opponent's move takes about a microsecond for each resulting position, of which there are some 20 for
     each before if it captured nothing. A sense takes some 0.1 microseconds for each position, and the player's own move
@@ -70,17 +72,19 @@ class PossiblePositions:
         fen: str = chess.STARTING_FEN,
         *,
         cap: int = CAP,
+        sample_cap: int | None = None,
         rng: Rng,
         backend: type[PositionSet] = PythonPositions,
     ) -> None:
         """:param fen: the start position of the game, which both players know.
+        :param sample_cap: the cap once the true position may have been dropped; None for the same one.
         :param rng: decides which positions are dropped, and which are drawn by :meth:`sample`.
         :param backend: what keeps the positions. ``gm_env.CompiledPositions`` is faster, and needs numba.
         :raises ValueError: the FEN cannot be read, or is not a possible start position.
         """
         board = ReconBoard(fen).as_chess()
         self.color = color
-        self._cap, self._rng = cap, rng
+        self._complete_cap, self._sample_cap, self._rng = cap, cap if sample_cap is None else sample_cap, rng
         self._turn, self._ply = board.turn, 0
         self._own = board.copy(stack=False)
         self._own.castling_rights &= _home_rank(color)
@@ -259,6 +263,11 @@ class PossiblePositions:
         self._check(positions)
         self._positions, self._before = positions, None
         self._has_truth = self._has_truth and are_all
+
+    @property
+    def _cap(self) -> int:
+        """The most positions that are kept at present."""
+        return self._complete_cap if self._has_truth else self._sample_cap
 
     def _check(self, positions: PositionSet) -> None:
         if not len(positions) and self._has_truth:

@@ -1,13 +1,14 @@
 """``GET /games/7/aid``: the squares on which an enemy piece may still stand, for a player of blind chess alone.
 
-They follow from what the player has seen and was told, and from nothing else (:func:`gmd.games.views.observations`,
+They follow from what the player has observed, and from nothing else (:func:`gmd.games.views.observations`,
 :mod:`gm_recon.possible`).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from functools import partial
 from typing import Any
 
 import chess
@@ -17,6 +18,7 @@ from msgspec import Struct
 from gm_protocol.errors import NotAPlayer, NotAvailable
 from gm_recon.possible import PossiblePositions
 from gmd.followed import Followed, observe_steps
+from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.views import observations
 from gmd.http.seat import GameId
@@ -59,25 +61,27 @@ async def aid(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
         raise NotAvailable(f"game {game_id}: this aid is for reconnaissance blind chess, once the game has begun")
     key = (game_id, look.seat)
     async with cache.locks.hold(key):
-        seen = await _seen(visit, game_id, look.seat)
-        await look_at(visit, game_id, query.seat)  # is answered once all that was seen is durable
-        followed = cache.take(key, seen) or Followed(
-            PossiblePositions(look.seat, state.start_fen, cap=CAP, rng=random.Random(_SEED))
-        )
-        answer = await worked(visit, aid_steps(followed, seen))
+        game, observed = await _observed(visit, game_id, look.seat)
+        await look_at(visit, game_id, query.seat)  # is answered once all that was observed is durable
+        followed = cache.find(key) or Followed(partial(_begin, look.seat, state.start_fen))
+        answer = await worked(visit, aid_steps(followed, game, observed))
         cache.keep(key, followed)
     return Response(answer, headers=IN_PROGRESS)
 
 
-async def _seen(visit: Visit, game_id: int, seat: chess.Color) -> list[Observed]:
-    """Return what a seat has learnt.
+def _begin(seat: chess.Color, start_fen: str) -> PossiblePositions:
+    return PossiblePositions(seat, start_fen, cap=CAP, rng=random.Random(_SEED))
+
+
+async def _observed(visit: Visit, game_id: int, seat: chess.Color) -> tuple[Game, Sequence[Observed]]:
+    """Return a game and what a seat has learnt.
 
     :raises NotAvailable: the game has ended, perhaps while another request for its aid was answered.
     """
     live = await visit.backend.services.arbiter.live_game(game_id, visit.peer)
     if live.game.now.ending is not None:
         raise _over(visit, game_id)
-    return observations(live.game, seat) or []
+    return live.game, observations(live.game, seat) or []
 
 
 def _over(visit: Visit, game_id: int) -> NotAvailable:
@@ -85,13 +89,13 @@ def _over(visit: Visit, game_id: int) -> NotAvailable:
     return NotAvailable(f"game {game_id} is over: its page shows everything")
 
 
-def aid_steps(followed: Followed, seen: list[Observed]) -> Generator[None, None, Aid]:
+def aid_steps(followed: Followed, game: Game, observed: Sequence[Observed]) -> Generator[None, None, Aid]:
     """Follow a game to its present, and return the aid, in steps.
 
     A player who has reckoned with more than :data:`.counting.CAP` positions after a sense, or whose positions take more
     than :data:`MOST_STEPS` of work at once, is not followed any further.
     """
-    for steps, _ in enumerate(_caught_up(followed, seen)):
+    for steps, _ in enumerate(_caught_up(followed, game, observed)):
         if steps == MOST_STEPS:
             followed.positions = None
             break
@@ -105,10 +109,10 @@ def aid_steps(followed: Followed, seen: list[Observed]) -> Generator[None, None,
     return Aid(number, where, f"{number:,} {what} possible; enemy pieces may stand on {len(where)} squares.")
 
 
-def _caught_up(followed: Followed, seen: list[Observed]) -> Generator[None, None, None]:
-    for each in seen[len(followed.seen) :]:
-        if (positions := followed.positions) is None:
-            return
+def _caught_up(followed: Followed, game: Game, observed: Sequence[Observed]) -> Generator[None, None, None]:
+    yield from followed.resume_steps(game, observed)
+    while len(followed.seen) < len(observed) and (positions := followed.positions) is not None:
+        each = observed[len(followed.seen)]
         yield from observe_steps(positions, each)
         if each.step == "sense" and not positions.complete:
             followed.positions = None

@@ -1,6 +1,6 @@
 """How many positions each player of a finished game of reconnaissance blind chess had to reckon with, turn by turn.
 
-These are the positions that are possible by all that the player has seen and was told (:mod:`gm_recon.possible`).
+These are the positions that are possible by all that the player has observed (:mod:`gm_recon.possible`).
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ import trio.testing
 from gm_recon.possible import PossiblePositions
 from gmd.daemon import Daemon
 from gmd.event_log import opening
-from gmd.followed import Followed, FollowedCache
+from gmd.followed import Followed
 from gmd.games.notation import run_through
-from gmd.games.rbc_knowledge import Observed
 from gmd.games.views import observations
 from gmd.http.pages import aid as aid_page
 from gmd.http.pages.aid import aid_steps
@@ -111,8 +110,8 @@ async def test_observations_of_a_seat_lead_to_positions_that_have_the_truth(seed
             seen = observations(live.game, seat)
             assert seen is not None
             positions = PossiblePositions(seat, cap=500_000, rng=random.Random(0))
-            followed = Followed(positions)
-            aid = run_through(aid_steps(followed, seen))
+            followed = Followed(lambda positions=positions: positions)  # type: ignore[misc]
+            aid = run_through(aid_steps(followed, live.game, seen))
             if aid.positions is not None:
                 assert truth in positions
                 assert chess.SquareSet(truth.occupied_co[not seat]).issubset(chess.SquareSet(positions.occupied()))
@@ -174,19 +173,3 @@ async def test_game_of_open_information_has_no_aid() -> None:
     async with pages() as (daemon, browser), browsing(daemon) as other:
         await begun(browser, other)
         assert (await asked(browser))["code"] == "not_available"
-
-
-def test_cache_keeps_the_players_who_asked_last() -> None:
-    cache = FollowedCache(2)
-    for game_id in (1, 2, 3):
-        cache.keep((game_id, chess.WHITE), Followed(None, [Observed("sense")]))
-    assert cache.take((1, chess.WHITE), [Observed("sense")]) is None
-    assert cache.take((3, chess.WHITE), [Observed("sense"), Observed("move")]) is not None
-    assert len(cache) == 1
-
-
-def test_cache_does_not_return_positions_of_other_observations() -> None:
-    cache = FollowedCache(2)
-    cache.keep((1, chess.WHITE), Followed(None, [Observed("sense")]))
-    assert cache.take((1, chess.WHITE), [Observed("opponent")]) is None
-    assert len(cache) == 0
