@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -42,7 +42,9 @@ class NetworkJudge:
         copy = Network(network.settings)
         copy.load_state_dict(network.state_dict())
         self._network = copy.to(self._device, self._kind).eval()
-        self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # PyTorch documents it
+        # PyTorch documents the argument, but does not declare it.
+        layout: Any = {"memory_format": torch.channels_last}
+        self._network.to(**layout)
 
     def __call__(self, trees: Trees, nodes: Indexes) -> Values:
         values = np.empty(len(nodes))
