@@ -1,4 +1,4 @@
-"""The speed of recon-zero's training: games against itself with one worker and with two, and training steps.
+"""The speed of recon-zero's training: games against itself, each by itself and in step, and training steps.
 
 One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
 play the same whole games, with the settings of a training and the network that ships with it. On a busy machine, two
@@ -8,22 +8,28 @@ workers may get no more processor time than one; then their ratio is meaningless
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import TYPE_CHECKING
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, TypeAlias
 
 from bench.progress import steps
 
 if TYPE_CHECKING:
+    from gm_bots.recon_zero.evaluation import Evaluator
+    from gm_bots.recon_zero.lockstep.network_judge import Precision
     from gm_bots.recon_zero.network import Network
     from gm_bots.recon_zero.pool import Pool
     from gm_bots.recon_zero.replay import Replay, Sample
 
+Samples: TypeAlias = "list[list[Sample]]"
+
+#: Games per round that are played each by itself, beside those in step.
+EACH = 3
 #: Games per round, shared equally by two workers.
 GAMES = 4
 #: Batch sizes of a training step, and positions per round.
@@ -32,15 +38,57 @@ BATCHES, POSITIONS = (64, 256), 512
 
 def measure(rounds: int) -> None:
     """Print games and positions a second, or which libraries are missing."""
-    if missing := [library for library in ("torch", "ray") if find_spec(library) is None]:
+    if missing := [library for library in ("torch", "ray", "numba") if find_spec(library) is None]:
         print(f"self-play: not installed: {', '.join(missing)}; pip install -e '.[train]'")
         return
     from gm_bots.recon_zero.checkpoint import load_network
     from gm_bots.recon_zero.shipped import FILE
 
     network = load_network(FILE)
+    _measure_in_step(network, rounds)
     samples = _measure_games(network, rounds)
     _measure_steps(network, samples, rounds)
+
+
+def _measure_in_step(network: Network, rounds: int) -> None:
+    """Compare the processor time of a ply in games that are played each by itself and in step, with equal searches."""
+    from gm_bots.recon_zero.evaluation import count_material
+    from gm_bots.recon_zero.lockstep.games import play_together
+    from gm_bots.recon_zero.network import NetworkEvaluator
+    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.pool import one_thread
+    from gm_bots.recon_zero.self_play import play_itself
+
+    plan, by_network = Plan(), NetworkEvaluator(network)
+
+    def each(evaluator: Evaluator, number: int) -> Samples:
+        return [play_itself(evaluator, plan.player, f"{number} {game}", plan.max_plies) for game in range(EACH)]
+
+    def in_step(evaluator: Evaluator, precision: Precision, number: int) -> Samples:
+        seeds = [f"{number} {game}" for game in range(plan.in_step)]
+        return play_together(evaluator, plan.player, seeds, plan.max_plies, precision)
+
+    kinds: list[tuple[str, Callable[[int], Samples], Callable[[int], Samples]]] = [
+        ("by piece values", partial(each, count_material), partial(in_step, count_material, "float32")),
+        ("by the network, float32", partial(each, by_network), partial(in_step, by_network, "float32")),
+        ("by the network, bfloat16", partial(each, by_network), partial(in_step, by_network, "bfloat16")),
+    ]
+    print(f"self-play in step ({plan.in_step} games), processor time of a ply beside that of games by themselves:")
+    with one_thread():
+        for name, alone, together in kinds:
+            together(-1)  # a warm-up, in which kernels are compiled
+            pairs = [(_cost(alone, number), _cost(together, number)) for number in steps(range(rounds), name)]
+            one, many = median(one for one, _ in pairs) * 1e3, median(many for _, many in pairs) * 1e3
+            ratios = sorted(one / many for one, many in pairs)
+            print(f"  {name:<26}{one:8.1f} ms{many:8.2f} ms", end="")
+            print(f"{median(ratios):8.1f} times as fast ({ratios[0]:.1f} to {ratios[-1]:.1f})")
+
+
+def _cost(play: Callable[[int], Samples], number: int) -> float:
+    """Return the seconds of the processor for each ply."""
+    begun = process_time()
+    games = play(number)
+    return (process_time() - begun) / sum(map(len, games))
 
 
 def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:

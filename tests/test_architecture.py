@@ -108,7 +108,10 @@ def test_no_modules_import_each_other_in_a_cycle() -> None:
     [
         ("gm_protocol", PURE | {"gm_protocol", "msgspec", "difflib"}),
         ("gm_recon", PURE | {"gm_recon", "chess"}),
-        ("gm_env", PURE | FOR_RESEARCH | FOR_OPPONENTS | CACHING | {"gm_env", "gm_recon", "chess", "threading"}),
+        (
+            "gm_env",
+            PURE | FOR_RESEARCH | FOR_OPPONENTS | CACHING | {"gm_env", "gm_recon", "chess", "copy", "threading"},
+        ),
         ("gmd.tcp.conversation", PURE | {"gm_protocol", "gmd", "msgspec"}),
         ("gmd.tcp.outbox", PURE | {"gm_protocol", "gmd"}),
         ("gmd.games", PURE | {"gm_protocol", "gm_recon", "gmd", "msgspec", "chess", "hashlib"}),

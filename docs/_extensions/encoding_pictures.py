@@ -17,6 +17,7 @@ from drawing import Drawing
 
 from gm_env import (
     FROM_TO_BY_PLANES,
+    HEADER_ROWS,
     INFORMATION,
     INNER_BY_SQUARE,
     INNER_SQUARES,
@@ -173,8 +174,8 @@ def _wrapped(name: str, width: int = 24) -> list[str]:
 def draw_information(folder: Path) -> None:
     """Draw Black's rows of the example."""
     batch = play(5)
-    rows = batch.information_states(chess.BLACK)[0]
-    about = "A table with a row for each of Black's turns and a column for each of the 14 numbers of a row."
+    rows = batch.information_states(chess.BLACK)[0, HEADER_ROWS:]
+    about = "Below the header, a table: a row for each of Black's turns, a column for each of its 14 numbers."
     picture = Drawing(760, 300, "An information state", about)
     picture.text(24, 28, "Black's information state in the same game", 15, "head")
     groups = (("lost", 1, "to"), ("sensed", 1, "seen"), ("the window's nine cells", 9, "from"))
@@ -195,10 +196,10 @@ def draw_information(folder: Path) -> None:
             picture.text(x + width / 2 - 1, top + 18, str(value), 12, "on" if value != -1 else "soft", "middle")
             x += width
     notes = (
-        f"{len(INFORMATION)} numbers a row; −1 is nothing, not yet, or a turn to come. All as Black sees the board.",
+        f"Below a header of {HEADER_ROWS} rows: {len(INFORMATION)} numbers a row; −1 is none, or a turn to come.",
         "Cells: 0 empty, 1 to 6 own pawn to king, 7 to 12 the opponent's, from the window's lowest rank.",
         "Row 1: White captured on 27 (d5), where Black's pawn was; Black sensed d5 and took there with its queen.",
-        "Row 2: Black has sensed d4, and its move is due.",
+        "Row 2: Black has sensed d4, and is to move.",
     )
     for line, text in enumerate(notes):
         picture.text(24, 232 + 19 * line, text, 11.5)
@@ -211,7 +212,7 @@ def draw_all(folder: Path) -> None:
     draw_from_to(folder)
     draw_senses(folder)
     batch = play(5)
-    shown = "An observation: what Black was told this turn"
+    shown = "An observation: what Black observed this turn"
     _draw_tensor(folder / "encoding-observation.svg", shown, batch.observations()[0], OBSERVATION, batch)
     draw_information(folder)
     truth = "The privileged state: a policy that reads it cheats"

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gm_env import MOVES, OVER, PASS, RESTING, SENSE_PASS, SKIP, TO_MOVE, TO_SENSE, BatchedRbc, IllegalAction, action_of
+from gm_recon import ReconGame
 
 #: A position in which White's next move takes the king.
 ONE_MOVE = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
@@ -312,7 +313,7 @@ def test_senses_are_drawn_by_their_logits() -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_logits_that_are_no_use_name_the_game_and_change_nothing(bad: float) -> None:
+def test_unusable_logits_name_the_game_and_change_nothing(bad: float) -> None:
     batch = BatchedRbc(3)
     before = everything(batch)
     logits = np.zeros((3, 64), np.float32)
@@ -349,3 +350,54 @@ def test_logits_may_be_slices_and_read_only() -> None:
     logits = np.zeros((4, 2 * MOVES), np.float32)[::2, ::2]
     logits.flags.writeable = False
     assert (batch.masks()[[0, 1], batch.sample_moves(logits)] == 1).all()
+
+
+def test_named_games_draw_and_no_other_random_number_is_used() -> None:
+    batch, other = BatchedRbc(3, 5), BatchedRbc(3, 5)
+    assert batch.sample_senses(games=[1]).tolist() == [SKIP, other.sample_senses().copy()[1], SKIP]
+    drawn = other.sample_senses()
+    assert batch.sample_senses(games=np.array([False, True, False]))[1] == drawn[1]
+    other.reset(5)
+    assert batch.sample_senses()[[0, 2]].tolist() == other.sample_senses()[[0, 2]].tolist()
+    batch.sense(np.zeros(3, np.int64))
+    assert (batch.sample_moves(games=[]) == SKIP).all()
+    logits = np.zeros((3, MOVES), np.float32)
+    assert (batch.sample_moves(logits, games=2) == SKIP).tolist() == [True, True, False]
+    with pytest.raises(IndexError, match="there is no game 3"):
+        batch.sample_moves(games=[3])
+
+
+def test_loaded_game_has_its_own_windows_and_results() -> None:
+    batch, game = played(3, 2, seed=5), ReconGame()
+    batch.sense(np.array([43, 43]))
+    other = batch.results[1].tolist(), batch.windows[1].tolist()
+    game.sense(chess.E7)
+    batch.load(0, game.history())
+    fresh = BatchedRbc.from_histories([game.history()])
+    assert batch.windows[0].tolist() == fresh.windows[0].tolist()
+    assert batch.windows[0].tolist() != [15] * 9
+    assert batch.results[0].tolist() == fresh.results[0].tolist() == [PASS, PASS, -1]
+    assert (batch.results[1].tolist(), batch.windows[1].tolist()) == other
+
+
+def test_game_that_begins_anew_has_no_results() -> None:
+    batch = BatchedRbc(1, fens=ONE_MOVE)
+    batch.sense(np.array([0]))
+    batch.move(np.array([TAKES]))
+    assert batch.results[0].tolist() == [TAKES, TAKES, chess.A8]
+    batch.sense(np.array([0]))
+    assert batch.results[0].tolist() == [PASS, PASS, -1]
+
+
+def test_arrays_cannot_be_made_writable() -> None:
+    batch = BatchedRbc(2)
+    arrays = [batch.legal, batch.phases, batch.rewards, batch.masks(), batch.observations(), batch.information_states()]
+    for array in arrays:
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+
+
+@pytest.mark.parametrize("end", ["0 99999999999", "0 2147483647", "99999999999 1"])
+def test_start_with_a_counter_that_a_game_would_overflow_is_refused(end: str) -> None:
+    with pytest.raises(ValueError, match=r"fens: .* counts more than 1073741824 moves"):
+        BatchedRbc(1, fens=f"4k3/8/8/8/8/8/8/4K3 w - - {end}", reversible_moves=None)

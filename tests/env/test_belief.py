@@ -60,8 +60,8 @@ def by_hand(fen: str, acts: list[tuple[int | None, Move | None]], color: Color) 
                 after = pushed(board, (act[0] if truth.turn == color else None, move))
                 if after is None:
                     continue
-                told, wanted = after[0], shown[0]
-                if told == wanted or (truth.turn != color and told.decision[2] == wanted.decision[2]):
+                seen, wanted = after[0], shown[0]
+                if seen == wanted or (truth.turn != color and seen.decision[2] == wanted.decision[2]):
                     found[placed(after[1])] = after[1]
         boards, truth = found, shown[1]
         yield set(boards)
@@ -196,17 +196,17 @@ def test_games_that_a_player_cannot_tell_apart_have_the_same_belief(seed: int) -
 
 
 def test_belief_that_knows_more_than_the_player_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    all_told = Belief._all_told
+    all_observed = Belief._all_observed
 
     def with_the_centre(self: Belief) -> Any:
-        """Return what the player was told, and the true pieces around d4."""
+        """Return what the player observed, and the true pieces around d4."""
         board, cells = self._batch.board(self._game), []
         for square in (chess.square(file, rank) for rank in (2, 3, 4) for file in (2, 3, 4)):
             piece = board.piece_at(square if self._color else square ^ 56)
             cells.append(0 if piece is None else piece.piece_type + 6 * (piece.color != self._color))
-        return [*all_told(self), ("s", [chess.D4, *cells])]
+        return [*all_observed(self), ("s", [chess.D4, *cells])]
 
-    monkeypatch.setattr(Belief, "_all_told", with_the_centre)
+    monkeypatch.setattr(Belief, "_all_observed", with_the_centre)
     assert not all(same_beliefs(seed) for seed in range(12))
 
 
@@ -235,3 +235,34 @@ def test_belief_contains_the_truth_in_long_games() -> None:
     turns, exact = (sum(each) for each in zip(*played, strict=True))
     assert exact > 0.97 * turns
     print(f"{games} games, {turns} turns, in {exact} of which the belief was exact")
+
+
+def test_samples_do_not_decide_which_positions_are_kept() -> None:
+    def kept(asks: bool) -> bytes:
+        batch = BatchedRbc(1, seed=1)
+        belief = Beliefs(batch, cap=50, seed=3).of(0, chess.WHITE)
+        for _ in range(7):
+            belief.count()
+            if asks:
+                belief.sample(2)
+                belief.best_sense()
+            batch.sense(np.full(1, 28))
+            batch.move(batch.sample_moves())
+        assert not belief.exact
+        return belief.marginals().tobytes()
+
+    assert kept(False) == kept(True)
+
+
+def test_bad_arguments_of_beliefs_are_named() -> None:
+    batch = BatchedRbc(1)
+    for seed in (-1, 2**64):
+        with pytest.raises(ValueError, match=f"seed: {seed} is not from 0"):
+            Beliefs(batch, seed=seed)
+    with pytest.raises(TypeError, match=r"cap: 2\.5 is not an integer"):
+        Beliefs(batch, cap=2.5)  # type: ignore[arg-type]
+    belief = Beliefs(batch).of(0, chess.WHITE)
+    with pytest.raises(ValueError, match="k: -1 is less than 0"):
+        belief.sample(-1)
+    with pytest.raises(TypeError, match=r"k: 2\.5 is not an integer"):
+        belief.sample(2.5)  # type: ignore[arg-type]

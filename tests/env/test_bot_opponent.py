@@ -1,4 +1,4 @@
-"""Bots of gmd as opponents: what they are told beside a server, games, failures, and what they leave behind."""
+"""Bots of gmd as opponents: what they are observed beside a server, games, failures, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Act = Callable[["Scripted", Turn], Awaitable[None]]
 
 
 class Scripted(Bot):
-    """A bot that remembers what it is told, and acts by a function."""
+    """A bot that remembers what it observes, and acts by a function."""
 
     def __init__(self, act: Act) -> None:
-        self.act, self.told, self.closed = act, [], False  # type: ignore[var-annotated]
+        self.act, self.observed, self.closed = act, [], False  # type: ignore[var-annotated]
         self.rng = random.Random(3)
         self.history: Any = None
 
@@ -46,11 +46,11 @@ class Scripted(Bot):
         self.place = place
 
     async def take_turn(self, turn: Turn) -> None:
-        self.told.append([dict(turn.state), turn.sense_actions, turn.move_actions])
+        self.observed.append([dict(turn.state), turn.sense_actions, turn.move_actions])
         await self.act(self, turn)
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        self.told.append(dict(state))
+        self.observed.append(dict(state))
         self.history = (await history())["history"]
 
     async def aclose(self) -> None:
@@ -75,8 +75,8 @@ class ScriptedBots(Bots):
 
 async def at_random(bot: Scripted, turn: Turn) -> None:
     """Sense and move, and remember the replies."""
-    bot.told.append(dict(await turn.sense(bot.rng.choice([*turn.sense_actions, chess.E4, None]))))
-    bot.told.append(dict(await turn.move(bot.rng.choice([*turn.move_actions, None]))))
+    bot.observed.append(dict(await turn.sense(bot.rng.choice([*turn.sense_actions, chess.E4, None]))))
+    bot.observed.append(dict(await turn.move(bot.rng.choice([*turn.move_actions, None]))))
 
 
 def played(opponent: Opponent, *, seed: int = 1, n: int = 1, games: int = 1, **options: Any) -> list[tuple[float, int]]:
@@ -100,7 +100,7 @@ def test_bot_is_told_what_a_server_tells_it(seat: Any, seed: int) -> None:
     bots = ScriptedBots(at_random)
     played(BotOpponent(bots, failing="raise"), seat=seat, seed=seed, max_turns=30)
     (bot,) = bots.made
-    told, history, ids = iter(bot.told), bot.history, {"white": 2, "black": 1}
+    observed, history, ids = iter(bot.observed), bot.history, {"white": 2, "black": 1}
     if seat == "white":
         ids = {"white": 1, "black": 2}
     with gmd.background_daemon() as daemon:
@@ -113,18 +113,18 @@ def test_bot_is_told_what_a_server_tells_it(seat: Any, seed: int) -> None:
             asks = {"game_id": made["game_id"], "player": ids[side], "brief": True}
             if ids[side] == 2:
                 before = daemon.ask("state", **asks, actions=True)
-                assert next(told) == [before["state"], before["sense_actions"], before["move_actions"]]
+                assert next(observed) == [before["state"], before["sense_actions"], before["move_actions"]]
             sensed = daemon.ask("sense", **asks, square=square(history["senses"][of_side][index]))
             moves = history["requested_moves"][of_side]
             moved = daemon.ask("move", **asks, move=moves[index] and moves[index]["value"])
             over = moved["state"]["phase"] == "over"
             if ids[side] == 2:
-                assert next(told) == sensed
-                assert next(told) == moved
+                assert next(observed) == sensed
+                assert next(observed) == moved
             if over:
                 break
         assert over
-        assert next(told) == daemon.ask("state", **{**asks, "player": 2})["state"]
+        assert next(observed) == daemon.ask("state", **{**asks, "player": 2})["state"]
         saved = daemon.ask("history", game_id=made["game_id"])["history"]
         assert {**saved, "white_name": None, "black_name": None} == history
     assert bot.closed
@@ -153,8 +153,8 @@ def test_bot_plays_in_pettingzoo() -> None:
     for _ in range(2):
         env.reset()
         for agent in env.agent_iter():
-            told, _, over, _, _ = env.last()
-            env.step(None if over else players[agent].act(told["observation"], told["action_mask"]))
+            observed, _, over, _, _ = env.last()
+            env.step(None if over else players[agent].act(observed["observation"], observed["action_mask"]))
     bot.close()
 
 
@@ -222,7 +222,11 @@ def test_bot_may_resign_and_is_told_of_the_end() -> None:
     bots = ScriptedBots(resign)
     assert played(BotOpponent(bots, failing="raise"), seat="white") == [(1.0, WinReason.RESIGN.value)]
     (bot,) = bots.made
-    assert (bot.told[-1]["termination"], bot.told[-1]["result"], bot.closed) == ("resignation_black", "1-0", True)
+    assert (bot.observed[-1]["termination"], bot.observed[-1]["result"], bot.closed) == (
+        "resignation_black",
+        "1-0",
+        True,
+    )
     assert bot.history["win_reason"] == {"type": "WinReason", "value": "RESIGN"}
 
 

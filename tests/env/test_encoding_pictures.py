@@ -10,7 +10,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gm_env import FROM_TO_PROMOTIONS, INFORMATION, OBSERVATION, PASS, PRIVILEGED, SENSE_PASS
+from gm_env import (
+    FROM_TO_PROMOTIONS,
+    HEADER_ROWS,
+    INFORMATION,
+    INFORMATION_HEADER,
+    OBSERVATION,
+    PASS,
+    PRIVILEGED,
+    SENSE_PASS,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/encodings.md").read_text("utf-8")
@@ -50,5 +59,6 @@ def test_numbers_of_the_page_are_those_of_the_library() -> None:
     assert f"{SENSE_PASS} for a pass (`SENSE_PASS`)" in PAGE
     assert f"`FROM_TO_PROMOTIONS` ({FROM_TO_PROMOTIONS})" in PAGE
     assert f"uint8[n, {len(OBSERVATION)}, 8, 8]" in PAGE
-    assert f"int16[n, recall, {len(INFORMATION)}]" in PAGE
+    assert f"int16[n, {HEADER_ROWS} + recall, {len(INFORMATION)}]" in PAGE
+    assert len(INFORMATION_HEADER) == 6 + 6 + 3
     assert f"uint8[n, {len(PRIVILEGED)}, 8, 8]" in PAGE

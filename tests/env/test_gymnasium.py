@@ -18,7 +18,7 @@ gymnasium = require_module("gymnasium")
 from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from gm_env import PASS, IllegalAction, action_of  # noqa: E402
+from gm_env import HEADER_ROWS, PASS, IllegalAction, action_of  # noqa: E402
 from gm_env.gymnasium import Decisions, RbcEnv, RbcVectorEnv  # noqa: E402
 from gm_env.turns import ACTIONS, FIRST_SENSE  # noqa: E402
 
@@ -53,32 +53,32 @@ def test_observations_of_whole_games_are_in_the_space() -> None:
     for observation in ("turn", "history"):
         env, rng = make(observation=observation, fens=SHORT, max_turns=20), random.Random(1)
         for seed in range(5):
-            told, info = env.reset(seed=seed)
+            seen, info = env.reset(seed=seed)
             ended = False
             while not ended:
-                assert told in env.observation_space
-                told, _, ended, _, info = env.step(choose(rng, info["action_mask"]))
-            assert told in env.observation_space
+                assert seen in env.observation_space
+                seen, _, ended, _, info = env.step(choose(rng, info["action_mask"]))
+            assert seen in env.observation_space
 
 
 def test_turn_is_a_sense_then_a_move_which_the_opponent_answers() -> None:
     env = RbcEnv(seat="white", opponent=first_legal)
     _, info = env.reset(seed=1)
     assert np.flatnonzero(info["action_mask"]).tolist() == list(range(FIRST_SENSE, ACTIONS))
-    told, reward, *ended, info = env.step(FIRST_SENSE + chess.E7)
-    assert told[12].sum() == 9
-    assert told[6, 6].tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
+    seen, reward, *ended, info = env.step(FIRST_SENSE + chess.E7)
+    assert seen[12].sum() == 9
+    assert seen[6, 6].tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
     assert (reward, ended) == (0.0, [False, False])
     assert info["action_mask"][action_of(chess.Move.from_uci("e2e4"), chess.WHITE)] == 1
     assert info["action_mask"][FIRST_SENSE:].sum() == 0
-    told, *_, info = env.step(action_of(chess.Move.from_uci("e2e4"), chess.WHITE))
-    assert [told[plane].any() for plane in (20, 21)] == [True, False], "to sense again: the opponent has moved"
+    seen, *_, info = env.step(action_of(chess.Move.from_uci("e2e4"), chess.WHITE))
+    assert [seen[plane].any() for plane in (20, 21)] == [True, False], "to sense again: the opponent has moved"
     assert info["action_mask"][FIRST_SENSE:].all()
 
 
 def test_learner_with_black_is_answered_first() -> None:
-    told, _ = RbcEnv(seat="black", opponent=first_legal).reset(seed=1)
-    assert (told[22].any(), told[20].all(), told[23].any()) == (False, True, False)
+    seen, _ = RbcEnv(seat="black", opponent=first_legal).reset(seed=1)
+    assert (seen[22].any(), seen[20].all(), seen[23].any()) == (False, True, False)
 
 
 @pytest.mark.parametrize(("seat", "reward"), [("white", 1.0), ("black", -1.0)])
@@ -118,22 +118,22 @@ def test_vector_environment_plays_as_single_ones(seat: Any, observation: Any) ->
     n, steps = 5, 120
     envs = RbcVectorEnv(n, **options)
     singles, rngs = [RbcEnv(**options) for _ in range(n)], [random.Random(i) for i in range(n)]
-    told, info = envs.reset(seed=1)
+    seen, info = envs.reset(seed=1)
     shown = [env.reset(seed=1) for env in singles]
     over, ends = np.zeros(n, np.bool_), 0
     for _ in range(steps):
         for i, (observation_of_one, info_of_one) in enumerate(shown):
-            assert np.array_equal(told[i], observation_of_one)
+            assert np.array_equal(seen[i], observation_of_one)
             assert np.array_equal(info["action_mask"][i], info_of_one["action_mask"])
             assert info["win_reason"][i] == info_of_one["win_reason"]
         actions = [choose(rng, mask) for rng, mask in zip(rngs, info["action_mask"], strict=True)]
-        told, rewards, ended, truncated, info = envs.step(np.array(actions))
+        seen, rewards, ended, truncated, info = envs.step(np.array(actions))
         for i, env in enumerate(singles):
             if over[i]:
                 shown[i], expected = env.reset(), (0.0, False)
             else:
-                observed, reward, is_over, _, told_more = env.step(actions[i])
-                shown[i], expected = (observed, told_more), (reward, is_over)
+                observed, reward, is_over, _, info_of_one = env.step(actions[i])
+                shown[i], expected = (observed, info_of_one), (reward, is_over)
             assert (rewards[i], ended[i], truncated[i]) == (*expected, False)
         over, ends = ended, ends + int(ended.sum())
     assert ends >= n, "games began anew"
@@ -148,8 +148,8 @@ def test_vector_environment_is_registered_and_resets_in_the_next_step() -> None:
     wrapped.reset(seed=3)
     counted = 0
     for _ in range(40):
-        told, _, ended, _, info = wrapped.step(envs.action_space.sample())
-        assert told in envs.observation_space
+        seen, _, ended, _, info = wrapped.step(envs.action_space.sample())
+        assert seen in envs.observation_space
         assert (info["action_mask"].sum(1)[ended] == 1).all()
         counted += int(ended.sum())
     assert wrapped.episode_count == counted > 8
@@ -157,10 +157,10 @@ def test_vector_environment_is_registered_and_resets_in_the_next_step() -> None:
 
 def test_seed_decides_the_games_and_reset_without_one_goes_on() -> None:
     def play(envs: RbcVectorEnv, seed: int | None) -> list[bytes]:
-        told = [envs.reset(seed=seed)[0].tobytes()]
+        seen = [envs.reset(seed=seed)[0].tobytes()]
         for _ in range(30):
-            told.append(envs.step(envs.action_space.sample())[0].tobytes())
-        return told
+            seen.append(envs.step(envs.action_space.sample())[0].tobytes())
+        return seen
 
     first, second = RbcVectorEnv(4), RbcVectorEnv(4)
     for envs in (first, second):
@@ -171,8 +171,8 @@ def test_seed_decides_the_games_and_reset_without_one_goes_on() -> None:
 
 
 def test_random_seats_are_both_colours() -> None:
-    told, _ = RbcVectorEnv(64, seat="random").reset(seed=2)
-    assert 16 < told[:, 22, 0, 0].sum() < 48
+    seen, _ = RbcVectorEnv(64, seat="random").reset(seed=2)
+    assert 16 < seen[:, 22, 0, 0].sum() < 48
 
 
 def test_returned_arrays_are_not_overwritten() -> None:
@@ -219,10 +219,10 @@ def test_illegal_action_loses_the_game_alone() -> None:
     assert rewards.tolist() == [0, -1, 0]
     assert ended.tolist() == info["illegal_action"].tolist() == [False, True, False]
     assert np.flatnonzero(info["action_mask"][1]).tolist() == [PASS]
-    told, rewards, ended, _, info = envs.step(np.array([FIRST_SENSE, 0, FIRST_SENSE]))
+    seen, rewards, ended, _, info = envs.step(np.array([FIRST_SENSE, 0, FIRST_SENSE]))
     assert (rewards.any(), ended.any(), info["illegal_action"].any()) == (False, False, False)
-    assert told[:, 23, 0, 0].tolist() == [1, 0, 1], "turns completed: the second game is a new one"
-    assert told[:, 20, 0, 0].tolist() == [0, 1, 0]
+    assert seen[:, 23, 0, 0].tolist() == [1, 0, 1], "turns completed: the second game is a new one"
+    assert seen[:, 20, 0, 0].tolist() == [0, 1, 0]
     single.reset(seed=1)
     _, reward, over, _, info = single.step(0)
     assert (reward, over, info["illegal_action"]) == (-1.0, True, True)
@@ -267,7 +267,7 @@ def test_spaces_draw_legal_actions_and_obey_a_mask() -> None:
 
 
 class Recorder:
-    """An opponent that remembers what it was told."""
+    """An opponent that remembers what it observed."""
 
     def __init__(self) -> None:
         self.begun: list[tuple[list[int], list[int]]] = []
@@ -279,10 +279,10 @@ class Recorder:
 
     def __call__(self, decisions: Decisions) -> NDArray[np.int64]:
         self.decided.append((decisions.is_sense, decisions.games.tolist(), decisions.colors.tolist()))
-        masks, told, recalled = decisions.action_masks(), decisions.observations(), decisions.information_states()
+        masks, seen, recalled = decisions.action_masks(), decisions.observations(), decisions.information_states()
         assert masks.shape == (len(decisions.games), ACTIONS)
-        assert (told[:, 22, 0, 0] == decisions.colors).all(), "the opponent's view"
-        assert told[:, 20 if decisions.is_sense else 21].all()
+        assert (seen[:, 22, 0, 0] == decisions.colors).all(), "the opponent's view"
+        assert seen[:, 20 if decisions.is_sense else 21].all()
         assert len(recalled) == len(decisions.games)
         return masks.argmax(1)
 
@@ -308,9 +308,141 @@ def test_opponent_hears_of_games_and_decides_in_its_own_view() -> None:
 
 def test_illegal_action_of_the_opponent_is_said_to_be_its() -> None:
     env = RbcEnv(seat="black", opponent=lambda decisions: np.array([0]))
-    with pytest.raises(IllegalAction, match="game 0 does not allow 0: White is to sense") as error:
+    message = (
+        "the opponent's actions: game 0 does not allow 0: White is to sense; a sense is a number from 4673 to 4737. "
+    )
+    with pytest.raises(IllegalAction) as error:
         env.reset(seed=1)
-    assert error.value.__notes__ == ["The action is the opponent's."]
+    assert str(error.value) == message + "The learner has acted, and the games cannot go on: call reset()"
     env = RbcEnv(seat="black", opponent=lambda decisions: np.array([0.5]))
     with pytest.raises(TypeError, match="the opponent's actions: their type is float64"):
         env.reset(seed=1)
+
+
+class FailsOnce:
+    """Draws at random, but its third decision is illegal, or an error."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.calls, self.error = 0, error
+
+    def __call__(self, decisions: Decisions) -> NDArray[np.int64]:
+        self.calls += 1
+        if self.calls != 3:
+            return decisions.draw()
+        if self.error is not None:
+            raise self.error
+        return np.zeros(decisions.games.size, np.int64)
+
+
+@pytest.mark.parametrize("error", [None, KeyError("mine")])
+@pytest.mark.parametrize("n", [0, 3])
+def test_no_step_follows_an_error_of_the_opponent_until_reset(error: Exception | None, n: int) -> None:
+    env: Any = (
+        RbcVectorEnv(n, seat="white", opponent=FailsOnce(error))
+        if n
+        else RbcEnv(seat="white", opponent=FailsOnce(error))
+    )
+
+    def actions(action: int) -> Any:
+        return np.full(n, action) if n else action
+
+    env.reset(seed=1)
+    for action in (FIRST_SENSE, PASS, FIRST_SENSE):
+        env.step(actions(action))
+    with pytest.raises(type(error) if error else IllegalAction):
+        env.step(actions(PASS))
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.step(actions(FIRST_SENSE))
+    if n:
+        with pytest.raises(ResetNeeded, match="call reset"):
+            env.reset(options={"reset_mask": np.array([True, False, False])})
+    else:
+        with pytest.raises(ResetNeeded, match="call reset"):
+            env.action_masks()
+    _, infos = env.reset(seed=1)
+    assert infos["action_mask"].any()
+    assert not np.any(env.step(actions(FIRST_SENSE))[2])
+
+
+def test_illegal_action_of_the_learner_that_raises_lets_the_game_go_on() -> None:
+    env = RbcEnv(seat="white", illegal="raise")
+    env.reset(seed=1)
+    with pytest.raises(IllegalAction, match="No game has changed"):
+        env.step(0)
+    env.step(FIRST_SENSE)
+
+
+@pytest.mark.parametrize("make", [RbcEnv, RbcVectorEnv])
+def test_step_before_reset_asks_for_a_reset(make: Any) -> None:
+    env = make(seat="white")
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.step(FIRST_SENSE if make is RbcEnv else np.array([FIRST_SENSE]))
+
+
+@pytest.mark.parametrize("forfeits", [False, True])
+def test_random_opponent_of_a_game_does_not_depend_on_the_other_games(forfeits: bool) -> None:
+    def played(n: int) -> list[str]:
+        envs, boards = RbcVectorEnv(n, seat="white"), []
+        _, infos = envs.reset(seed=1)
+        for step in range(24):
+            actions = np.array([np.flatnonzero(mask)[-1 if step % 3 else 0] for mask in infos["action_mask"]])
+            if forfeits and step == 3 and n > 1:
+                actions[1] = 0  # from here on game 1 is out of step
+            infos = envs.step(actions)[4]
+            boards.append(envs._games.batch.board(0).fen())
+        return boards
+
+    assert played(3) == played(1)
+
+
+def test_decisions_cannot_be_used_after_their_call() -> None:
+    kept: list[Decisions] = []
+
+    def opponent(decisions: Decisions) -> NDArray[np.int64]:
+        kept.append(decisions)
+        return decisions.draw()
+
+    env = RbcEnv(seat="white", opponent=opponent)
+    env.reset(seed=1)
+    env.step(FIRST_SENSE)
+    env.step(PASS)
+    assert [decisions.is_sense for decisions in kept] == [True, False]
+    for decisions in kept:
+        assert not decisions.observations()[0, 22].any()  # of Black, as ever
+        assert decisions.information_states()[0, 0, 8] == 0
+        for ask in (decisions.action_masks, decisions.draw):
+            with pytest.raises(RuntimeError, match="they no longer wait"):
+                ask()
+
+
+def test_change_of_a_mask_in_the_infos_does_not_change_what_is_legal() -> None:
+    env = RbcEnv(seat="white")
+    _, info = env.reset(seed=1)
+    info["action_mask"][:] = 0
+    info["action_mask"][7] = 1
+    assert env.action_space.sample() >= FIRST_SENSE
+    envs = RbcVectorEnv(2, seat="white")
+    _, infos = envs.reset(seed=1)
+    infos["action_mask"][:] = 0
+    infos["action_mask"][:, 7] = 1
+    assert (envs.action_space.sample() >= FIRST_SENSE).all()
+
+
+@pytest.mark.parametrize("seat", ["white", "black"])
+def test_history_of_the_whole_game_is_in_its_last_observation(seat: Any) -> None:
+    env = RbcEnv(seat=seat, observation="history", max_turns=3)
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == (HEADER_ROWS + 4, 14)
+    for turn in range(3):
+        env.step(FIRST_SENSE + 10 + turn)
+        observation, _, over, _, info = env.step(PASS)
+    assert over
+    assert info["win_reason"] == WinReason.TURN_LIMIT.value
+    assert observation[HEADER_ROWS:, 1].tolist() == [10, 11, 12, -1]
+
+
+def test_seats_of_first_observations_of_histories_are_told_apart() -> None:
+    envs = RbcVectorEnv(64, observation="history")
+    observations, _ = envs.reset(seed=3)
+    assert (observations[:, 0, 8] == envs._games.seats).all()
+    assert 0 < observations[:, 0, 8].sum() < 64

@@ -1,4 +1,4 @@
-"""What a player of a batch is shown: the same where it cannot know a difference, another where it was told one."""
+"""What a player of a batch is shown: the same where it cannot know a difference, another where it observed one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chess import Color
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gm_env import OVER, BatchedRbc, action_of, sense_of
+from gm_env import HEADER_ROWS, INFORMATION_HEADER, OVER, PASS, SENSE_PASS, BatchedRbc, action_of, sense_of
 from gm_recon import History, ReconGame
 from tests.env.beside import FENS
-from tests.env.twins import Act, Twins, told, twins
+from tests.env.twins import Act, Twins, observed_by, twins
 from tests.helpers_proof import proof_size
 
 Show = Callable[[BatchedRbc, int, Color], object]
@@ -101,7 +101,7 @@ def test_planted_leak_is_caught(leak: str) -> None:
     assert any(first_difference(drawn(seed), leaking) is not None for seed in range(60))
 
 
-# --- Information states are equal exactly where the player was told the same ------------------------------------
+# --- Information states are equal exactly where the player observed the same ------------------------------------
 
 
 def variants(seed: int) -> tuple[Color, list[History]]:
@@ -147,25 +147,106 @@ def test_information_is_equal_exactly_where_the_player_was_told_the_same(seed: i
     strings = [batch.information_string(game, viewer) for game in range(batch.n)]
     states = batch.information_states(viewer).copy()
     for one, other in combinations(range(batch.n), 2):
-        is_same = told(histories[one], viewer) == told(histories[other], viewer)
+        is_same = observed_by(histories[one], viewer) == observed_by(histories[other], viewer)
         assert (strings[one] == strings[other]) == is_same, (strings[one], strings[other])
-        if is_same:
-            assert (states[one] == states[other]).all()
-        elif not histories[one].win_reason and not histories[other].win_reason:
-            # A turn of the opponent's that took nothing shows in no row, but in who is to move.
-            rows_differ = bool((states[one] != states[other]).any())
-            assert rows_differ or batch.plies[one] != batch.plies[other]
+        assert bool((states[one] == states[other]).all()) == is_same, (strings[one], strings[other])
 
 
-def test_strings_of_both_players_other_starts_and_other_rules_differ() -> None:
+def information(batch: BatchedRbc, color: Color) -> tuple[str, bytes]:
+    return batch.information_string(0, color), batch.information_states(color)[0].tobytes()
+
+
+def test_information_of_both_players_other_starts_and_other_rules_differs() -> None:
     batches = [
         BatchedRbc(1),
         BatchedRbc(1, reversible_moves=50),
-        BatchedRbc(1, max_turns=100),
+        BatchedRbc(1, reversible_moves=None),
+        BatchedRbc(1, max_turns=100, recall=256),
         BatchedRbc(1, fens=FENS[1]),
     ]
-    strings = {batch.information_string(0, color) for batch in batches for color in chess.COLORS}
-    assert len(strings) == 8
+    found = [information(batch, color) for batch in batches for color in chess.COLORS]
+    assert len({text for text, _ in found}) == len({state for _, state in found}) == 10
+
+
+#: Start positions that differ in one thing each.
+STARTS = [
+    "r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6 0 2",
+    "r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq - 0 2",
+    "r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq - 1 2",
+    "r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq - 0 3",
+    "r3k2r/8/8/3pP3/8/8/8/R3K2R b KQkq - 0 2",
+    *(f"r3k2r/8/8/3pP3/8/8/8/R3K2R w {rights} - 0 2" for rights in ("Qkq", "Kkq", "KQq", "KQk", "-")),
+    "r3k2r/8/8/3pP3/8/8/8/R3K1R1 w Qkq - 0 2",
+    "1r2k2r/8/8/3pP3/8/8/8/R3K2R w KQk - 0 2",
+    "r3k2r/8/8/3pP3/8/8/8/1N2K2R w Kkq - 0 2",
+]
+
+
+@pytest.mark.parametrize("plies", [0, 1, 2, 3])
+def test_information_of_other_start_positions_differs_in_every_turn(plies: int) -> None:
+    batch = BatchedRbc(len(STARTS), fens=STARTS)
+    for _ in range(plies):
+        batch.sense(np.full(batch.n, SENSE_PASS))
+        batch.move(np.full(batch.n, PASS))
+    for color in chess.COLORS:
+        states = batch.information_states(color)
+        assert len({state.tobytes() for state in states}) == len(STARTS)
+        assert len({batch.information_string(game, color) for game in range(batch.n)}) == len(STARTS)
+
+
+def test_information_says_whose_turn_it_is_and_for_what() -> None:
+    batch, found = BatchedRbc(1, max_turns=2), []
+    for _ in range(4):
+        found += [information(batch, color) for color in chess.COLORS]
+        batch.sense(np.array([SENSE_PASS]))
+        found += [information(batch, bool(batch.colors[0]))]
+        batch.move(np.array([PASS]))
+    found += [information(batch, color) for color in chess.COLORS]
+    assert len({text for text, _ in found}) == len({state for _, state in found}) == len(found)
+
+
+def test_header_has_the_start_position_as_the_player_sees_it() -> None:
+    batch = BatchedRbc(1, fens="r3k3/8/8/8/3pP3/8/8/4K2R b Kq e3 4 9", max_turns=50)
+    for color in chess.COLORS:
+        board = batch.board(0) if color else batch.board(0).mirror()
+        header = batch.information_states(color)[0, :HEADER_ROWS]
+        for square in chess.SQUARES:
+            piece = board.piece_at(square)
+            expected = 0 if piece is None else piece.piece_type + (0 if piece.color else 6)
+            assert header[square >> 3, square & 7] == expected
+        rights = [0, 1, 1, 0] if color else [1, 0, 0, 1]
+        passed = chess.E3 if color else chess.E6
+        first = 0 if color else 1
+        numbers = [int(color), 1 - color, 0, 0, 0, first, *rights, passed, 4, 9, 100, 50]
+        assert len(numbers) == len(INFORMATION_HEADER)
+        assert header[:, 8:].ravel().tolist() == numbers + [-1] * (48 - len(numbers))
+
+
+def test_header_has_the_progress_and_the_end() -> None:
+    batch = BatchedRbc(1, fens="k7/1P6/8/8/8/8/8/K7 w - - 0 1")
+
+    def progress(color: Color) -> list[int]:
+        found: list[int] = batch.information_states(color)[0, 0, 8:13].tolist()
+        return found
+
+    assert [progress(color) for color in chess.COLORS] == [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0]]
+    batch.sense(np.array([SENSE_PASS]))
+    assert [progress(color) for color in chess.COLORS] == [[1, 2, 0, 0, 0], [0, 0, 0, 0, 0]]
+    batch.move(np.array([action_of(chess.Move.from_uci("b7a8q"), chess.WHITE)]))
+    assert [progress(color) for color in chess.COLORS] == [[1, 3, 1, 1, 1], [0, 3, 1, -1, 1]]
+
+
+@pytest.mark.parametrize("max_turns", [1, 3])
+def test_no_turn_falls_out_of_a_game_with_a_turn_limit(max_turns: int) -> None:
+    batch = BatchedRbc(1, max_turns=max_turns, autoreset=False)
+    assert batch.recall == max_turns + 1
+    for ply in range(2 * max_turns):
+        batch.sense(np.array([10 + ply]))
+        batch.move(np.array([PASS]))
+    assert batch.phases[0] == OVER
+    for color, first in ((chess.WHITE, 10), (chess.BLACK, 11)):
+        senses = batch.information_states(color)[0, HEADER_ROWS:, 1].tolist()
+        assert senses == [*range(first, 10 + 2 * max_turns, 2), -1]
 
 
 def test_information_state_keeps_the_latest_turns() -> None:
@@ -174,10 +255,12 @@ def test_information_state_keeps_the_latest_turns() -> None:
         for batch in (long, short):
             batch.sense(batch.sample_senses())
             batch.move(batch.sample_moves())
-    assert short.information_states(chess.WHITE).shape == (2, 5, 14)
+    assert short.information_states(chess.WHITE).shape == (2, HEADER_ROWS + 5, 14)
     for color in chess.COLORS:
         for game in range(2):
-            rows = long.information_states(color)[game]
+            header, rows = np.split(long.information_states(color)[game], [HEADER_ROWS])
             count = (long.plies[game] + (color == long.colors[game]) + (1 if color else 0)) // 2
             kept = rows[max(0, count - 5) : count]
-            assert (short.information_states(color)[game][: len(kept)] == kept).all()
+            state = short.information_states(color)[game]
+            assert (state[:HEADER_ROWS] == header).all()
+            assert (state[HEADER_ROWS : HEADER_ROWS + len(kept)] == kept).all()

@@ -113,25 +113,25 @@ def test_vector_environment_does_not_leak(seed: int) -> None:
 @given(SEEDS)
 def test_pettingzoo_does_not_leak(seed: int) -> None:
     pair = drawn(seed)
-    first, second = told_in_pettingzoo(pair, pair.viewer)
+    first, second = observed_in_pettingzoo(pair, pair.viewer)
     assert first == second
 
 
 def test_opponent_in_pettingzoo_is_told_the_difference() -> None:
-    told = [told_in_pettingzoo(pair, not pair.viewer) for pair in map(drawn, range(20))]
-    assert sum(first != second for first, second in told) > 10
+    observed = [observed_in_pettingzoo(pair, not pair.viewer) for pair in map(drawn, range(20))]
+    assert sum(first != second for first, second in observed) > 10
 
 
-def told_in_pettingzoo(pair: Twins, viewer: Color) -> list[list[bytes]]:
-    """Play both games of a pair; return all that an agent is told in each."""
-    agent, told = "player_0" if viewer else "player_1", []
+def observed_in_pettingzoo(pair: Twins, viewer: Color) -> list[list[bytes]]:
+    """Play both games of a pair; return all that an agent observes in each."""
+    agent, observed = "player_0" if viewer else "player_1", []
     for acts in pair.acts:
         env = rbc.raw_env(fens=pair.fen, **OPTIONS)
         env.reset()
-        told.append(flat(env.observe(agent)))
+        observed.append(flat(env.observe(agent)))
         for act in acts:
             for action in numbered(act, env.agent_selection == "player_0"):
                 env.step(action)
-                told[-1] += [*flat(env.observe(agent)), *flat(env.infos[agent])]
-                told[-1] += [*flat(env.rewards[agent]), *flat(env.terminations[agent])]
-    return told
+                observed[-1] += [*flat(env.observe(agent)), *flat(env.infos[agent])]
+                observed[-1] += [*flat(env.rewards[agent]), *flat(env.terminations[agent])]
+    return observed

@@ -49,7 +49,7 @@ def phase(planes: Planes, is_turn: bool, phase: int, color: Color) -> None:
     planes.fill("everywhere: the player has White", color)
 
 
-def observed(history: History, color: Color, due: int) -> NDArray[np.uint8]:
+def observed(history: History, color: Color, phase_of_game: int) -> NDArray[np.uint8]:
     """Return the observation of a player, from a game's record alone."""
     planes, board = Planes(OBSERVATION, color), history.board()
     is_turn, position = board.turn == color, board.as_chess()
@@ -74,7 +74,7 @@ def observed(history: History, color: Color, due: int) -> NDArray[np.uint8]:
         planes.mark("the square on which the opponent's last move captured", replayed[before].turn.capture_square)
     if own:
         _draw_move(planes, replayed[own[-1]].turn)
-    phase(planes, is_turn, due, color)
+    phase(planes, is_turn, phase_of_game, color)
     planes.fill("everywhere: the number of turns", len(own))
     return planes.planes
 
@@ -87,7 +87,7 @@ def _draw_move(planes: Planes, turn: Turn) -> None:
     planes.mark("the square on which the last move captured", turn.capture_square)
 
 
-def truth(board: ReconBoard, color: Color, due: int) -> NDArray[np.uint8]:
+def truth(board: ReconBoard, color: Color, phase_of_game: int) -> NDArray[np.uint8]:
     planes, position = Planes(PRIVILEGED, color), board.as_chess()
     pieces(planes, position, color, _MINE)
     pieces(planes, position, not color, _THEIRS)
@@ -96,7 +96,7 @@ def truth(board: ReconBoard, color: Color, due: int) -> NDArray[np.uint8]:
     planes.mark("the en passant square", board.ep_square)
     planes.fill("everywhere: half-moves", board.halfmoves)
     planes.fill("everywhere: the full-move number", board.fullmoves)
-    phase(planes, board.turn == color, due, color)
+    phase(planes, board.turn == color, phase_of_game, color)
     return planes.planes
 
 
@@ -120,10 +120,10 @@ def compare(batch: BatchedRbc) -> None:
     for color in chess.COLORS:
         observations, truths = batch.observations(color), batch.privileged_state(color)
         for game, history in enumerate(histories):
-            due = int(batch.phases[game])
+            phase_of_game = int(batch.phases[game])
             if batch.phases[game] in (TO_SENSE, TO_MOVE, OVER):
-                assert (observations[game] == observed(history, color, due)).all()
-                assert (truths[game] == truth(history.board(), color, due)).all()
+                assert (observations[game] == observed(history, color, phase_of_game)).all()
+                assert (truths[game] == truth(history.board(), color, phase_of_game)).all()
 
 
 def test_observations_are_the_movers_by_default_or_of_one_player_a_game() -> None:

@@ -1,4 +1,4 @@
-"""The environment for PettingZoo: its library's tests, and what each agent is told."""
+"""The environment for PettingZoo: its library's tests, and what each agent observes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ pettingzoo = require_module("pettingzoo")
 with warnings.catch_warnings():  # it imports its own games, and pygame uses what is deprecated
     warnings.simplefilter("ignore")
     from pettingzoo.test import api_test, parallel_api_test, seed_test
+from gymnasium.error import ResetNeeded  # noqa: E402
 from pettingzoo.test.render_test import collect_render_results  # noqa: E402
 from pettingzoo.test.state_test import test_state as check_states  # noqa: E402
 from pettingzoo.test.state_test import test_state_space as check_state_space  # noqa: E402
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel  # noqa: E402
 
-from gm_env import PASS, IllegalAction, action_of  # noqa: E402
+from gm_env import HEADER_ROWS, PASS, IllegalAction, action_of  # noqa: E402
 from gm_env import pettingzoo as rbc  # noqa: E402
 from gm_env.turns import ACTIONS, FIRST_SENSE  # noqa: E402
 
@@ -96,11 +97,11 @@ def test_capture_of_the_king_ends_the_game_for_both() -> None:
     env.step(move("a1b1"))
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
-    told = {}
+    observed = {}
     for agent in env.agent_iter():
-        told[agent] = env.last()[:4]
+        observed[agent] = env.last()[:4]
         env.step(None)
-    assert {agent: values[1:] for agent, values in told.items()} == {
+    assert {agent: values[1:] for agent, values in observed.items()} == {
         "player_0": (1.0, True, False),
         "player_1": (-1.0, True, False),
     }
@@ -140,17 +141,48 @@ BLACK_TURNS = st.tuples(st.integers(FIRST_SENSE, ACTIONS - 1), st.sampled_from([
 @settings(deadline=None, max_examples=25)
 @given(st.integers(chess.A1, chess.H3), st.lists(BLACK_TURNS, min_size=2, max_size=2))
 def test_agent_is_not_told_what_the_other_does_unseen(sense: int, turns: list[tuple[int, str | None]]) -> None:
-    """White senses on its own first four ranks after any of Black's turns, and is told the same."""
-    told: list[list[bytes]] = []
+    """White senses on its own first four ranks after any of Black's turns, and observes the same."""
+    observed: list[list[bytes]] = []
     for black_sense, black_move in turns:
         env = rbc.raw_env(render_mode="ansi")
         env.reset()
-        told.append([])
+        observed.append([])
         reply = PASS if black_move is None else move(black_move, chess.BLACK)
         for action in (FIRST_SENSE, move("e2e3"), black_sense, reply, FIRST_SENSE + sense, PASS):
             env.step(action)
             observation = env.observe("player_0")
-            told[-1] += [observation["observation"].tobytes(), observation["action_mask"].tobytes()]
+            observed[-1] += [observation["observation"].tobytes(), observation["action_mask"].tobytes()]
             if env.agent_selection == "player_0":
-                told[-1].append(env.render().encode())
-    assert told[0] == told[1]
+                observed[-1].append(env.render().encode())
+    assert observed[0] == observed[1]
+
+
+def test_history_is_all_that_an_agent_was_ever_shown() -> None:
+    env = rbc.raw_env(observation="history", max_turns=2)
+    env.reset()
+    for agent in ("player_0", "player_1"):
+        for action in (FIRST_SENSE + 12, PASS):
+            env.step(action)
+        rows = env.observe(agent)["observation"]
+        assert env.observation_space(agent).contains(env.observe(agent))
+        assert rows.shape == (HEADER_ROWS + 3, 14)
+        assert rows[0, 8] == (agent == "player_0")
+        assert rows[HEADER_ROWS:, 1].tolist() == [12, -1, -1]
+    assert rbc.raw_env(observation="history", recall=5).observation_space("player_0")["observation"].shape == (13, 14)
+    with pytest.raises(ValueError, match="observation: 'ever' is not one of turn, history"):
+        rbc.raw_env(observation="ever")
+
+
+@KNOWN_BY_NAME
+def test_api_test_passes_with_histories() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it takes rows of numbers for a picture
+        api_test(rbc.raw_env(observation="history", max_turns=4), num_cycles=50)
+
+
+@pytest.mark.parametrize("method", ["step", "observe", "last", "render"])
+def test_use_before_reset_asks_for_a_reset(method: str) -> None:
+    env = rbc.raw_env(render_mode="ansi")
+    arguments = {"step": [FIRST_SENSE], "observe": ["player_0"]}.get(method, [])
+    with pytest.raises(ResetNeeded, match="call reset"):
+        getattr(env, method)(*arguments)

@@ -1,4 +1,4 @@
-"""The policies to start from: how well they play, in every interface, and that they know what they were told alone."""
+"""The policies to start from: how well they play, in every interface, and that they know what they observed alone."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ TAKE = "3qk3/8/8/r7/8/1N6/8/R2QK3 w - - 0 1"
 def results(policy: Opponent, opponent: Opponent, steps: int, **options: Any) -> list[int]:
     """Return the rewards of the games that a policy plays in 32 places."""
     envs, player = RbcVectorEnv(32, opponent=opponent, **options), Player(policy, seed=1)
-    told, info = envs.reset(seed=1)
+    observed, info = envs.reset(seed=1)
     found: list[int] = []
     for _ in range(steps):
-        told, rewards, over, _, info = envs.step(player.act_all(told, info["action_mask"]))
+        observed, rewards, over, _, info = envs.step(player.act_all(observed, info["action_mask"]))
         found += rewards[over].astype(int).tolist()
     return found
 
@@ -62,13 +62,13 @@ def test_same_seed_gives_the_same_games(name: str) -> None:
     def play(seed: int) -> list[bytes]:
         envs = RbcVectorEnv(4, opponent=POLICIES[name](), max_turns=15)
         player = Player(POLICIES[name](), seed)
-        told, info = envs.reset(seed=seed)
-        return [(told := step(envs, player, told, info)).tobytes() for _ in range(60)]
+        observed, info = envs.reset(seed=seed)
+        return [(observed := step(envs, player, observed, info)).tobytes() for _ in range(60)]
 
-    def step(envs: RbcVectorEnv, player: Player, told: NDArray[Any], info: dict[str, Any]) -> NDArray[Any]:
-        told, _, _, _, new = envs.step(player.act_all(told, info["action_mask"]))
+    def step(envs: RbcVectorEnv, player: Player, observed: NDArray[Any], info: dict[str, Any]) -> NDArray[Any]:
+        observed, _, _, _, new = envs.step(player.act_all(observed, info["action_mask"]))
         info.update(new)
-        return told
+        return observed
 
     assert play(3) == play(3)
     assert play(3) != play(4)
@@ -82,8 +82,8 @@ def test_policies_play_in_pettingzoo_and_in_a_single_environment(name: str) -> N
         env.reset()
         turns = 0
         for agent in env.agent_iter():
-            told, _, over, _, _ = env.last()
-            env.step(None if over else players[agent].act(told["observation"], told["action_mask"]))
+            observed, _, over, _, _ = env.last()
+            env.step(None if over else players[agent].act(observed["observation"], observed["action_mask"]))
             turns += 1
         assert turns > 6
     single, player = RbcEnv(opponent=POLICIES[name](), max_turns=20, illegal="raise"), Player(POLICIES[name]())
@@ -159,9 +159,9 @@ def test_player_refuses_other_shapes_and_policies_that_need_more() -> None:
         player.act_all(np.zeros((2, 3)), np.zeros((2, ACTIONS)))
     with pytest.raises(ValueError, match=r"masks: their shape is \(1, 5\); it must be \(1, 4738\)"):
         player.act(np.zeros((24, 8, 8)), np.zeros(5))
-    told, info = RbcEnv().reset(seed=1)
+    observed, info = RbcEnv().reset(seed=1)
     with pytest.raises(TypeError, match="observations of one turn"):
-        player.act(told, info["action_mask"])
+        player.act(observed, info["action_mask"])
 
 
 # --- A policy acts the same in games that it cannot tell apart ---------------------------------------------------
@@ -185,8 +185,8 @@ def differs(seed: int, make: Make) -> bool:
             return False
         for half in (True, False):
             if is_viewer:
-                told = [Decisions(batch, np.array([0]), own) for batch, own in zip(batches, rngs, strict=True)]
-                first, second = (int(policy(one)[0]) for policy, one in zip(policies, told, strict=True))
+                observed = [Decisions(batch, np.array([0]), own) for batch, own in zip(batches, rngs, strict=True)]
+                first, second = (int(policy(one)[0]) for policy, one in zip(policies, observed, strict=True))
                 if first != second:
                     return True
                 apply(batches, pair, (first, second), half)

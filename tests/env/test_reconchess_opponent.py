@@ -37,29 +37,29 @@ SAFE = "4k3/p7/8/8/8/8/P7/4K3 w - - 0 1"
 
 
 class Recorder(Player):  # type: ignore[misc]
-    """A player that acts at random and remembers all that it is told."""
+    """A player that acts at random and remembers all that it observes."""
 
     def __init__(self, seed: int) -> None:
-        self.rng, self.told, self.acts = random.Random(seed), [], []  # type: ignore[var-annotated]
+        self.rng, self.observed, self.acts = random.Random(seed), [], []  # type: ignore[var-annotated]
         self.saved: dict[str, Any] = {}
 
     def handle_game_start(self, color: chess.Color, board: chess.Board, opponent_name: str) -> None:
-        self.told.append((color, board.fen()))
+        self.observed.append((color, board.fen()))
 
     def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: int | None) -> None:
-        self.told.append((captured_my_piece, capture_square))
+        self.observed.append((captured_my_piece, capture_square))
 
     def choose_sense(self, sense_actions: list[int], move_actions: list[Move], seconds_left: float) -> int | None:
-        self.told.append((sense_actions.copy(), move_actions.copy(), seconds_left))
+        self.observed.append((sense_actions.copy(), move_actions.copy(), seconds_left))
         square = self.rng.choice([*sense_actions, None])
         self.acts.append(square)
         return square
 
     def handle_sense_result(self, sense_result: list[Any]) -> None:
-        self.told.append(sense_result)
+        self.observed.append(sense_result)
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
-        self.told.append((move_actions.copy(), seconds_left))
+        self.observed.append((move_actions.copy(), seconds_left))
         move = self.rng.choice([*move_actions, None])
         self.acts.append(move)
         return move
@@ -67,14 +67,14 @@ class Recorder(Player):  # type: ignore[misc]
     def handle_move_result(
         self, requested_move: Move | None, taken_move: Move | None, captured: bool, capture_square: int | None
     ) -> None:
-        self.told.append((requested_move, taken_move, captured, capture_square))
+        self.observed.append((requested_move, taken_move, captured, capture_square))
 
     def handle_game_end(
         self, winner_color: chess.Color | None, win_reason: WinReason | None, game_history: GameHistory
     ) -> None:
         saved = json.loads(json.dumps(game_history, cls=GameHistoryEncoder))
         self.saved = {name: value for name, value in saved.items() if not name.endswith("_name")}
-        self.told.append((winner_color, win_reason))
+        self.observed.append((winner_color, win_reason))
 
 
 @pytest.mark.parametrize("color", chess.COLORS)
@@ -95,7 +95,7 @@ def test_player_is_told_what_reconchess_tells_it_in_the_same_order(seed: int, co
         is_move = number % 2 == 1
         *_, over, _, info = env.step(action_of(act, not color) if is_move else FIRST_SENSE + sense_of(act, not color))
     assert over
-    assert again[0].told == one.told
+    assert again[0].observed == one.observed
     assert again[0].saved == one.saved
     assert info["win_reason"] == game.get_win_reason().value
 
@@ -112,10 +112,10 @@ def test_reconchess_s_own_bots_play_in_many_games_at_once(bot: type) -> None:
     random.seed(5)
     opponent = ReconchessOpponent(bot, failing="raise")
     envs, player = RbcVectorEnv(6, opponent=opponent, max_turns=30), ready_made.Player(ready_made.Greedy(), seed=1)
-    told, info = envs.reset(seed=1)
+    observed, info = envs.reset(seed=1)
     ended = 0
     for _ in range(150):
-        told, _, over, _, info = envs.step(player.act_all(told, info["action_mask"]))
+        observed, _, over, _, info = envs.step(player.act_all(observed, info["action_mask"]))
         ended += int(over.sum())
     envs.close()
     assert ended > 6
@@ -151,8 +151,8 @@ def test_player_named_by_a_module_plays_in_pettingzoo() -> None:
     for _ in range(2):
         env.reset()
         for agent in env.agent_iter():
-            told, _, over, _, _ = env.last()
-            env.step(None if over else players[agent].act(told["observation"], told["action_mask"]))
+            observed, _, over, _, _ = env.last()
+            env.step(None if over else players[agent].act(observed["observation"], observed["action_mask"]))
     for player in players.values():
         player.close()
 
@@ -327,8 +327,8 @@ def test_player_of_a_game_that_is_given_up_is_told_so() -> None:
         env.reset(seed=1)
     env.close()
     env.close()
-    assert [player.told[-1] for player in made] == [(None, None)] * 2
-    assert sum(entry == (None, None) for entry in made[0].told) == 1
+    assert [player.observed[-1] for player in made] == [(None, None)] * 2
+    assert sum(entry == (None, None) for entry in made[0].observed) == 1
 
 
 def test_illegal_action_of_the_learner_is_its_resignation() -> None:
@@ -338,7 +338,7 @@ def test_illegal_action_of_the_learner_is_its_resignation() -> None:
     env.step(FIRST_SENSE)
     _, reward, over, _, info = env.step(FIRST_SENSE)
     assert (reward, over, info["win_reason"], info["illegal_action"]) == (-1.0, True, 0, True)
-    assert player.told == []  # it had no turn yet
+    assert player.observed == []  # it had no turn yet
 
 
 def test_no_warning_is_given_without_a_failure() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gm_env import INFORMATION, MOVES, OBSERVATION, PLANES, PRIVILEGED
+from gm_env import HEADER_ROWS, INFORMATION, MOVES, OBSERVATION, PLANES, PRIVILEGED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "env.md").read_text("utf-8")
 
@@ -35,6 +35,6 @@ def test_example_shows_a_belief(capsys: pytest.CaptureFixture[str]) -> None:
 def test_shapes_are_those_of_the_library() -> None:
     assert f"uint8[n, {len(OBSERVATION)}, 8, 8]" in PAGE
     assert f"uint8[n, {len(PRIVILEGED)}, 8, 8]" in PAGE
-    assert f"int16[n, recall, {len(INFORMATION)}]" in PAGE
+    assert f"int16[n, {HEADER_ROWS} + recall, {len(INFORMATION)}]" in PAGE
     assert f"uint8[n, {MOVES}]" in PAGE
     assert f"uint64[n, {PLANES}]" in PAGE

@@ -1,4 +1,4 @@
-"""Pictures and text of games: what they show, and that they show a player no more than it was told."""
+"""Pictures and text of games: what they show, and that they show a player no more than it observed."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gm_env import OVER, PASS, TO_MOVE, TO_SENSE, BatchedRbc
+from gm_env import HEADER_ROWS, OVER, PASS, TO_MOVE, TO_SENSE, BatchedRbc
 from gm_recon import Turn
 from tests.env.test_batch import ONE_MOVE, TAKES, everything, played
 
@@ -40,7 +40,7 @@ def test_named_games_begin_anew_and_no_other_changes(games: Any, seed: int | Non
     assert batch.phases.tolist() == [TO_MOVE, TO_SENSE, TO_MOVE, TO_SENSE]
     assert [batch.board(game).fen() for game in (1, 3)] == [chess.STARTING_FEN] * 2
     assert batch.plies.tolist() == [9, 0, 9, 0]
-    assert (batch.information_states()[[1, 3]] == -1).all()
+    assert (batch.information_states()[[1, 3], HEADER_ROWS:] == -1).all()
 
 
 def test_one_number_names_one_game() -> None:

@@ -1,4 +1,4 @@
-"""Pairs of true games that one player cannot tell apart, and what a player is told, by ``gm_recon`` alone."""
+"""Pairs of true games that one player cannot tell apart, and what a player observes, by ``gm_recon`` alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbered(act: Act, color: Color) -> tuple[int, int]:
 
 @dataclass
 class Twins:
-    """Two games of the same start, in which one player acts alike and is told the same."""
+    """Two games of the same start, in which one player acts alike and observes the same."""
 
     viewer: Color
     fen: str
@@ -38,7 +38,7 @@ class Twins:
 
 
 def twins(rng: random.Random, fen: str, viewer: Color, turns: int) -> Twins:
-    """Return a random pair; it ends before ``turns`` where the player would be told different things."""
+    """Return a random pair; it ends before ``turns`` where the player would observe different things."""
     pair = Twins(viewer, fen, (ReconGame(fen), ReconGame(fen)))
     for _ in range(turns):
         acts = None if pair.games[0].is_over() else next_acts(rng, pair)
@@ -59,12 +59,12 @@ def next_acts(rng: random.Random, pair: Twins) -> tuple[Act, Act] | None:
         second = first
         if one.turn != pair.viewer:
             second = rng.choice([*chess.SQUARES, None]), rng.choice([*other.move_actions(), None])
-        if _told_by(one, first, pair.viewer) == _told_by(other, second, pair.viewer):
+        if _observed_by(one, first, pair.viewer) == _observed_by(other, second, pair.viewer):
             return first, second
     return None
 
 
-def _told_by(game: ReconGame, act: Act, viewer: Color) -> object:
+def _observed_by(game: ReconGame, act: Act, viewer: Color) -> object:
     """Return what a player would learn by a turn of either side."""
     trial, color = game.copy(), game.turn
     seen = trial.sense(act[0])
@@ -73,8 +73,8 @@ def _told_by(game: ReconGame, act: Act, viewer: Color) -> object:
     return (seen, taken, capture, end) if color == viewer else (capture, end)
 
 
-def told(history: History, viewer: Color) -> object:
-    """Return everything that a player was told in a game: two games are the same to it if this is equal."""
+def observed_by(history: History, viewer: Color) -> object:
+    """Return everything that a player observed in a game: two games are the same to it if this is equal."""
     turns: list[object] = []
     for color, turn, seen, _, _ in history.replay():
         if color != viewer:

@@ -12,8 +12,8 @@ from chess import Move, Piece
 from gm_client.blocking import GameState, HistoryReply, MoveReply, SenseReply, Square, StateReply, TurnView
 from gm_client.trio_client import Turn
 from gm_env import PASS, action_of, sense_of
+from gm_env.observed_turn import ObservedTurn
 from gm_env.opponents import RESIGN
-from gm_env.told import Told
 from gm_env.turns import FIRST_SENSE
 from gm_protocol.endings import ON, Cause, Ending
 from gm_protocol.state import COLOR_NAMES
@@ -36,10 +36,10 @@ _LETTERS = " pNBRQK"
 
 
 class Ended:
-    """The end of a game, with what the bot was told last."""
+    """The end of a game, with what the bot observed last."""
 
-    def __init__(self, told: Told, history: History) -> None:
-        self.told, self.history = told, history
+    def __init__(self, observed: ObservedTurn, history: History) -> None:
+        self.observed, self.history = observed, history
 
 
 class Table(Protocol):
@@ -52,8 +52,8 @@ class Table(Protocol):
     start_fen: str
     own: dict[str, Any]
 
-    async def act(self, action: int) -> Told | Ended:
-        """Take an action; return what the player is told next."""
+    async def act(self, action: int) -> ObservedTurn | Ended:
+        """Take an action; return what the player observes next."""
 
 
 class EnvTurn(Turn):
@@ -62,17 +62,17 @@ class EnvTurn(Turn):
     The reply to a move comes when the bot's next turn begins or the game ends.
     """
 
-    def __init__(self, table: Table, told: Told) -> None:
-        """Begin the turn with what the bot is told before it senses."""
-        self._table, self._told, self._board = table, told, ReconBoard.of(told.own_board())
+    def __init__(self, table: Table, observed: ObservedTurn) -> None:
+        """Begin the turn with what the bot observes before it senses."""
+        self._table, self._observed, self._board = table, observed, ReconBoard.of(observed.own_board())
         moves = self._board.move_actions()
         reply: Any = {
-            "state": state_of(table, told, "sense"),
+            "state": state_of(table, observed, "sense"),
             "sense_actions": list(chess.SQUARE_NAMES),
             "move_actions": [move.uci() for move in moves],
         }
         TurnView.__init__(self, reply)
-        self.following: Told | Ended | None = None
+        self.following: ObservedTurn | Ended | None = None
 
     async def sense(self, square: Square | None) -> SenseReply:
         """Sense around a square, or None to sense nothing.
@@ -83,7 +83,7 @@ class EnvTurn(Turn):
         if square not in (None, *chess.SQUARES, *chess.SQUARE_NAMES) or not self.sense_actions:
             raise BotFailed(f"sense {square!r} is not possible", fault="illegal move")
         await self._sense(chess.parse_square(square) if isinstance(square, str) else square)
-        return {"sense_result": shown(self._told.cells()), "state": self.state, "error": None}
+        return {"sense_result": shown(self._observed.cells()), "state": self.state, "error": None}
 
     async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn.
@@ -94,10 +94,12 @@ class EnvTurn(Turn):
         requested = None if move is None else self._read(move)
         if self.sense_actions:
             await self._sense(None)
-        self.following = await self._table.act(PASS if requested is None else action_of(requested, self._told.color))
+        self.following = await self._table.act(
+            PASS if requested is None else action_of(requested, self._observed.color)
+        )
         ends = isinstance(self.following, Ended) and len(self.following.history.turns) == self.ply + 1
-        told = self.following.told if isinstance(self.following, Ended) else self.following
-        made, capture = told.made(requested), told.captured()
+        observed = self.following.observed if isinstance(self.following, Ended) else self.following
+        made, capture = observed.made(requested), observed.captured()
         result = {
             "requested_move": move,
             "taken_move": None if made is None else made.uci(),
@@ -114,7 +116,7 @@ class EnvTurn(Turn):
         :raises BotFailed: it is another end, to which the rules of RBC give no right.
         """
         self._check_turn()
-        if termination != loss(Cause.RESIGNATION, self._told.color).termination:
+        if termination != loss(Cause.RESIGNATION, self._observed.color).termination:
             raise BotFailed(f"end_game {termination!r} is not possible", fault="illegal move")
         self.following = await self._table.act(RESIGN)
         self.state = over(self._table, self.following)
@@ -126,18 +128,18 @@ class EnvTurn(Turn):
             raise BotFailed("it has acted after its turn", fault="protocol")
 
     async def _sense(self, square: chess.Square | None) -> None:
-        told = await self._table.act(FIRST_SENSE + sense_of(square, self._told.color))
-        assert isinstance(told, Told)  # no game ends by a sense
-        self._told, self.sense_actions = told, []
+        observed = await self._table.act(FIRST_SENSE + sense_of(square, self._observed.color))
+        assert isinstance(observed, ObservedTurn)  # no game ends by a sense
+        self._observed, self.sense_actions = observed, []
         name = None if square is None else chess.square_name(square)
-        self._table.own["last_sense"] = {"ply": self.ply, "square": name, "sense_result": shown(told.cells())}
-        self.state = state_of(self._table, told, "move")
+        self._table.own["last_sense"] = {"ply": self.ply, "square": name, "sense_result": shown(observed.cells())}
+        self.state = state_of(self._table, observed, "move")
 
     def _after(self, made: Move | None) -> GameState:
         """Return the state after the move, before the opponent's turn."""
-        board = self._told.own_board()
+        board = self._observed.own_board()
         board.push(made or Move.null())
-        return state_of(self._table, self._told, None, board)
+        return state_of(self._table, self._observed, None, board)
 
     def _read(self, move: str) -> Move:
         try:
@@ -149,15 +151,15 @@ class EnvTurn(Turn):
         return requested
 
 
-def state_of(table: Table, told: Told, phase: str | None, after: chess.Board | None = None) -> GameState:
+def state_of(table: Table, observed: ObservedTurn, phase: str | None, after: chess.Board | None = None) -> GameState:
     """Return the state of a game in progress, as the bot may see it.
 
     :param after: the bot's own pieces after its move; None in its turn.
     """
-    start, lost, board = chess.Board(table.start_fen), told.lost(), after or told.own_board()
-    ply = _ply_of(start, told) + (after is not None)
+    start, lost, board = chess.Board(table.start_fen), observed.lost(), after or observed.own_board()
+    ply = _ply_of(start, observed) + (after is not None)
     board.fullmove_number, board.halfmove_clock = start.fullmove_number + (ply + (not start.turn)) // 2, 0
-    white, black = (BOT, LEARNER) if told.color else (LEARNER, BOT)
+    white, black = (BOT, LEARNER) if observed.color else (LEARNER, BOT)
     found: Any = {
         "available_castles": _castles(board),
         "passant_file": -1,
@@ -183,22 +185,22 @@ def state_of(table: Table, told: Told, phase: str | None, after: chess.Board | N
     return found  # type: ignore[no-any-return]
 
 
-def _ply_of(start: chess.Board, told: Told) -> int:
+def _ply_of(start: chess.Board, observed: ObservedTurn) -> int:
     """Return the number of turns that both players have completed when the player's turn begins."""
-    return 2 * told.turns + (start.turn != told.color)
+    return 2 * observed.turns + (start.turn != observed.color)
 
 
-def over(table: Table, ended: Told | Ended) -> GameState:
+def over(table: Table, ended: ObservedTurn | Ended) -> GameState:
     """Return the state of a finished game, which shows everything."""
     assert isinstance(ended, Ended)
     history, board = ended.history, chess.Board(ended.history.board().fen())
-    turns, color = history.turns, ended.told.color
+    turns, color = history.turns, ended.observed.color
     theirs = turns[-1:] if board.turn == color else turns[-2:-1]
     captures = [turn.capture_square for turn in theirs if turn.capture_square is not None]
     assert history.win_reason is not None
     ending = Ending(_CAUSES[history.win_reason], winner=history.winner)
     shown: Any = {
-        **state_of(table, ended.told, "over"),
+        **state_of(table, ended.observed, "over"),
         "available_castles": _castles(board),
         "ply_index": len(turns),
         "fen": history.board().fen(),

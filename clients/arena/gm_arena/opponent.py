@@ -13,8 +13,8 @@ import trio
 from numpy.typing import NDArray
 
 from gm_client.blocking import PlayerNames
+from gm_env.observed_turn import ObservedTurn
 from gm_env.opponents import RESIGN, Decisions, Ends
-from gm_env.told import Told
 
 from .bot import Bot, BotFailed, Bots, BotUnusable, Place
 from .env_turns import LEARNER, Ended, EnvTurn, history_of, over
@@ -60,7 +60,7 @@ class BotOpponent:
     def __call__(self, decisions: Decisions) -> NDArray[np.int64]:
         """Return an action for each decision; RESIGN for a bot that fails."""
         self._loop = self._loop or _Loop()
-        fens, told = decisions.start_fens(), decisions.observations()
+        fens, observed = decisions.start_fens(), decisions.observations()
         for row, game in enumerate(decisions.games.tolist()):
             if game not in self._tables:
                 self._played += 1
@@ -68,16 +68,16 @@ class BotOpponent:
                 place = _place(self._played, bool(decisions.colors[row]), fens[row], seed)
                 self._tables[game] = _Table(place)
         rows = [
-            (self._tables[game], Told(told[row], bool(decisions.colors[row])))
+            (self._tables[game], ObservedTurn(observed[row], bool(decisions.colors[row])))
             for row, game in enumerate(decisions.games.tolist())
         ]
         return np.array([self._judged(answer) for answer in self._loop.ask(self._bots, rows)], np.int64)
 
     def end(self, ends: Ends) -> None:
         """Tell the bots of games that are over."""
-        told = ends.observations()
+        observed = ends.observations()
         rows = [
-            (table, Ended(Told(told[row], table.place.color), ends.history(row)))
+            (table, Ended(ObservedTurn(observed[row], table.place.color), ends.history(row)))
             for row, game in enumerate(ends.games.tolist())
             if (table := self._tables.pop(game, None)) is not None
         ]
@@ -119,23 +119,23 @@ class _Table:
         self.place, self.game_id, self.start_fen = place, place.game_id, place.start_fen
         self.own: dict[str, Any] = {"last_sense": None, "last_result": None}
         self.scope, self.has_begun, self._is_over = trio.CancelScope(), False, False
-        self._to_bot, self._told = trio.open_memory_channel[Told | Ended](1)
+        self._to_bot, self._observed = trio.open_memory_channel[ObservedTurn | Ended](1)
         self._acted, self._from_bot = trio.open_memory_channel[int | Exception](1)
 
-    async def ask(self, told: Told | Ended) -> int | Exception:
+    async def ask(self, observed: ObservedTurn | Ended) -> int | Exception:
         """Tell the bot; return its action, or what it failed by. After the end of the game the action means nothing."""
-        await self._to_bot.send(told)
+        await self._to_bot.send(observed)
         return await self._from_bot.receive()
 
-    async def act(self, action: int) -> Told | Ended:
-        """Take an action; return what the bot is told next."""
+    async def act(self, action: int) -> ObservedTurn | Ended:
+        """Take an action; return what the bot observes next."""
         await self._acted.send(action)
         return await self._receive()
 
-    async def _receive(self) -> Told | Ended:
-        told = await self._told.receive()
-        self._is_over = isinstance(told, Ended)
-        return told
+    async def _receive(self) -> ObservedTurn | Ended:
+        observed = await self._observed.receive()
+        self._is_over = isinstance(observed, Ended)
+        return observed
 
     async def play(self, bots: Bots) -> None:
         """Play the game with a new bot."""
@@ -161,14 +161,14 @@ class _Table:
 
     async def _follow(self, bot: Bot) -> None:
         await bot.begin(self.place)
-        told = await self._receive()
-        while not isinstance(told, Ended):
-            turn = EnvTurn(self, told)
+        observed = await self._receive()
+        while not isinstance(observed, Ended):
+            turn = EnvTurn(self, observed)
             await bot.take_turn(turn)
             if turn.following is None:
                 raise BotFailed("it has made no move in its turn", fault="protocol")
-            told = turn.following
-        await bot.end(over(self, told), history_of(told))
+            observed = turn.following
+        await bot.end(over(self, observed), history_of(observed))
         await self._acted.send(RESIGN)
 
 
@@ -187,22 +187,22 @@ class _Loop:
             ready.set()
             await trio.sleep_forever()
 
-    def ask(self, bots: Bots, rows: Sequence[tuple[_Table, Told | Ended]]) -> list[int | Exception]:
+    def ask(self, bots: Bots, rows: Sequence[tuple[_Table, ObservedTurn | Ended]]) -> list[int | Exception]:
         """Tell bots, all at once; return their answers in the same order."""
         return trio.from_thread.run(self._ask, bots, rows, trio_token=self._token)
 
-    async def _ask(self, bots: Bots, rows: Sequence[tuple[_Table, Told | Ended]]) -> list[int | Exception]:
+    async def _ask(self, bots: Bots, rows: Sequence[tuple[_Table, ObservedTurn | Ended]]) -> list[int | Exception]:
         answers: list[int | Exception] = [RESIGN] * len(rows)
 
-        async def ask(number: int, table: _Table, told: Told | Ended) -> None:
-            answers[number] = await table.ask(told)
+        async def ask(number: int, table: _Table, observed: ObservedTurn | Ended) -> None:
+            answers[number] = await table.ask(observed)
 
         async with trio.open_nursery() as nursery:
-            for number, (table, told) in enumerate(rows):
+            for number, (table, observed) in enumerate(rows):
                 if not table.has_begun:
                     table.has_begun = True
                     self._nursery.start_soon(table.play, bots)
-                nursery.start_soon(ask, number, table, told)
+                nursery.start_soon(ask, number, table, observed)
         return answers
 
     def give_up(self, table: _Table) -> None:

@@ -1,6 +1,6 @@
 """PPO against an opponent that plays at random, in the style of CleanRL: one file, masked actions, a reward at the end.
 
-The network sees what the player was told this turn and its own pieces, and remembers nothing. ``python ppo.py`` writes
+The network sees what the player observed this turn and its own pieces, and remembers nothing. ``python ppo.py`` writes
 ``ppo.csv``, a line for each update, and draws ``ppo.svg``. It needs gm_env, PyTorch and matplotlib.
 """
 
@@ -43,23 +43,23 @@ def train(updates, games=64, steps=64, seed=1):
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # more of them add little to batches as small as these
     envs = gymnasium.make_vec("gm_env.gymnasium:gmd/RBC-v0", num_envs=games, max_turns=50)
-    told, info = envs.reset(seed=seed)
-    agent, over = Agent(told.shape[1]), np.zeros(games, bool)
+    observed, info = envs.reset(seed=seed)
+    agent, over = Agent(observed.shape[1]), np.zeros(games, bool)
     optimizer = torch.optim.Adam(agent.parameters(), RATE, eps=1e-5)
     for _ in range(updates):
-        observations, legal = torch.zeros(steps, *told.shape), torch.zeros(steps, games, MOST, dtype=torch.int64)
+        observations, legal = torch.zeros(steps, *observed.shape), torch.zeros(steps, games, MOST, dtype=torch.int64)
         actions, logs, values, rewards, ends, idle = torch.zeros(6, steps, games)
         for step in range(steps):
-            observations[step], legal[step] = torch.as_tensor(told), list_legal(info["action_mask"])
+            observations[step], legal[step] = torch.as_tensor(observed), list_legal(info["action_mask"])
             idle[step] = torch.as_tensor(over)  # a finished game begins anew instead of acting
             with torch.no_grad():
                 policy, values[step] = agent(observations[step], legal[step])
             actions[step] = action = policy.sample()
             logs[step] = policy.log_prob(action)
-            told, reward, over, _, info = envs.step(legal[step, range(games), action].numpy())
+            observed, reward, over, _, info = envs.step(legal[step, range(games), action].numpy())
             rewards[step], ends[step] = torch.as_tensor(reward), torch.as_tensor(over)
         with torch.no_grad():
-            later = agent(torch.as_tensor(told).float(), list_legal(info["action_mask"]))[1]
+            later = agent(torch.as_tensor(observed).float(), list_legal(info["action_mask"]))[1]
         advantages, latest = torch.zeros(steps, games), torch.zeros(games)
         for step in reversed(range(steps)):
             latest = rewards[step] + GAMMA * (1 - ends[step]) * (later + LAMBDA * latest) - values[step]

@@ -40,9 +40,9 @@ class Bandit:
         self.kept[turns, squares[turns]] += kept
 
 
-def take(told, masks):
+def take(observed, masks):
     """Return the capture of the most valuable piece in sight for each game, and else no move."""
-    planes = told.reshape(len(told), -1, 64).astype(np.int64)
+    planes = observed.reshape(len(observed), -1, 64).astype(np.int64)
     worth = (planes[:, 6:12] * np.arange(1, 7)[:, None]).sum(1)[:, TARGETS] * masks[:, :PASS]
     worth[(planes[:, 0, SOURCES] == 1) & STRAIGHT] = 0  # a pawn takes nothing that stands before it
     return np.where(worth.any(1), worth.argmax(1), PASS)
@@ -52,15 +52,15 @@ def play(games, seed, learns=True):
     """Yield after each game whether it was kept, and the bandit."""
     options = {"opponent": Attacker(), "seat": "white", "max_turns": TURNS}
     envs = gymnasium.make_vec("gm_env.gymnasium:gmd/RBC-v0", num_envs=32, **options)
-    told, info = envs.reset(seed=seed)
+    observed, info = envs.reset(seed=seed)
     bandit, chosen, played = Bandit(seed), np.full((32, TURNS), -1), 0
     while played < games:
-        actions, sensing = take(told, info["action_mask"]), np.flatnonzero(info["action_mask"][:, FIRST_SENSE])
-        turns = told[sensing, 23, 0, 0].astype(int)
+        actions, sensing = take(observed, info["action_mask"]), np.flatnonzero(info["action_mask"][:, FIRST_SENSE])
+        turns = observed[sensing, 23, 0, 0].astype(int)
         squares = bandit.choose(turns) if learns else bandit.rng.integers(36, size=len(turns))
         chosen[sensing, turns] = squares
         actions[sensing] = FIRST_SENSE + INNER_SQUARES[squares]
-        told, rewards, over, _, info = envs.step(actions)
+        observed, rewards, over, _, info = envs.step(actions)
         for game in np.flatnonzero(over)[: games - played]:
             bandit.learn(chosen[game], rewards[game] >= 0)
             chosen[game], played = -1, played + 1

@@ -19,7 +19,8 @@ from .batch import BatchedRbc, IllegalAction
 from .belief import Belief, Beliefs
 from .compiled_positions import CompiledPositions
 from .kernels.layout import MOVES, OVER, PASS, PLANES, RESTING, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
-from .kernels.observing import INFORMATION, OBSERVATION, PRIVILEGED
+from .kernels.observing import OBSERVATION, PRIVILEGED
+from .kernels.recalling import HEADER_ROWS, INFORMATION, INFORMATION_HEADER
 
 __all__ = [
     "BatchedRbc",
@@ -39,6 +40,8 @@ __all__ = [
     "RESTING",
     "OBSERVATION",
     "INFORMATION",
+    "INFORMATION_HEADER",
+    "HEADER_ROWS",
     "PRIVILEGED",
     "action_of",
     "move_of",

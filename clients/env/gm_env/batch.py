@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from gm_recon import History
 
 from . import records
-from .arguments import array, integers
+from .arguments import array, integers, places
 from .buffers import frozen
 from .games import check
 from .kernels import sampling, stepping
@@ -61,7 +62,8 @@ class BatchedRbc(Views):
     :meth:`sample_moves` (see :meth:`reset`); ``fens``, where all games begin, or a list with one for each;
     ``reversible_moves``, a draw after this many half-moves without capture or pawn move, and ``max_turns``, a draw
     after this many full turns by the full-move number (None for no limit), both as in ``gm_recon.ReconGame``;
-    ``autoreset``; and ``recall``, the rows of :meth:`information_states`, by default ``max_turns``, or 256 without it.
+    ``autoreset``; and ``recall``, the rows of :meth:`information_states`, by default one more than
+    ``max_turns``, or 256 without it.
     A ValueError or TypeError says which of them is wrong; no game may be over before its first turn.
 
     **Actions** are integers, one for each game, as the side to move sees the board (:mod:`gm_env.actions`). SKIP (-1)
@@ -71,7 +73,7 @@ class BatchedRbc(Views):
     **A finished game** has ``ended`` set by the call of :meth:`move` that finished it, and stays as it is until the
     next turn. In that turn it ignores its actions: :meth:`sense` begins it anew, and :meth:`move` lets it rest. So the
     reset takes one turn of its own, as in Gymnasium's ``AutoresetMode.NEXT_STEP``. With ``autoreset=False`` it ignores
-    all actions until :meth:`reset`.
+    all actions until :meth:`reset`, also when no game is left: stop when all phases are OVER.
 
     The same seed and actions give the same games and random numbers on every platform. Kernels release the GIL. Use a
     batch for each thread: the calls of several threads take turns, and overwrite each other's arrays.
@@ -81,12 +83,12 @@ class BatchedRbc(Views):
     :ivar phases: int32[n], one of ``TO_SENSE``, ``TO_MOVE``, ``OVER`` and ``RESTING``.
     :ivar plies: int32[n], completed turns of both players.
     :ivar episodes: int32[n], games that were finished in this place before.
-    :ivar lost: int32[n], what the side to move is told at the start of its turn: the square on which the opponent's
+    :ivar lost: int32[n], what the side to move observes at the start of its turn: the square on which the opponent's
         turn captured, as it sees the board; -1 if nothing.
     :ivar windows: uint8[n, 9], what the last :meth:`sense` returned; 15 in all cells from the move on.
     :ivar results: int32[n, 3], of the last completed turn: the move requested and the move made (PASS if none), and the
-        square of the capture (-1 if none), as the player who moved sees the board. They are for that player alone: its
-        opponent is told no more than :attr:`lost`.
+        square of the capture (-1 if none), as the player who moved sees the board; PASS, PASS, -1 before the first
+        turn. They are for that player alone: its opponent observes no more than :attr:`lost`.
     :ivar rewards: float32[n, 2], for Black and White, of the last call: 1 and -1 where a king was captured, else 0.
     :ivar ended: bool[n], whether the last call ended the game.
     :ivar reasons: int32[n], values of ``gm_recon.WinReason``; 0 while a game goes on.
@@ -116,14 +118,14 @@ class BatchedRbc(Views):
                 self._first_state,
                 self._first_numbers,
                 self._windows,
+                self._results,
                 self._rewards,
                 self._ended,
                 self.autoreset,
             )
             if bad >= 0:
-                raise self._illegal(
-                    bad, f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game"
-                )
+                allowed = f"a sense is a square from 0 to 63, {SENSE_PASS} passes, {SKIP} skips the game"
+                raise self._illegal(bad, int(self._actions[bad]), allowed)
         return self.windows
 
     def move(self, actions: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -151,7 +153,7 @@ class BatchedRbc(Views):
             )
             if longest < 0:
                 allowed = f"a move has its bit set in legal, {PASS} passes, {SKIP} skips the game"
-                raise self._illegal(-1 - longest, allowed)
+                raise self._illegal(-1 - longest, int(self._actions[-1 - longest]), allowed)
             self._make_room(longest)
         return self.rewards, self.ended
 
@@ -164,24 +166,33 @@ class BatchedRbc(Views):
         """Keep a copy of the actions: kernels check them first, and nobody may change them in between."""
         self._actions[:] = integers("actions", actions, self._actions.shape)
 
-    def _illegal(self, game: int, allowed: str) -> IllegalAction:
-        action = int(self._actions[game])
+    def _illegal(
+        self, game: int, action: int, allowed: str, *, name: str = "actions", then: str = "No game has changed"
+    ) -> IllegalAction:
+        """Return the error of a game that does not allow an action.
+
+        :param allowed: which actions it allows.
+        :param name: what the error calls the actions.
+        :param then: its last sentence.
+        """
         side = "White" if self.colors[game] else "Black"
-        due = "to sense" if self.phases[game] in (TO_SENSE, RESTING) else "to move"
-        message = f"actions: game {game} does not allow {action}: {side} is {due}; {allowed}. No game has changed"
+        phase = "to sense" if self.phases[game] in (TO_SENSE, RESTING) else "to move"
+        message = f"{name}: game {game} does not allow {action}: {side} is {phase}; {allowed}. {then}"
         return IllegalAction(message, game, action)
 
     # --- Random actions -----------------------------------------------------------------------------------------
 
-    def sample_senses(self, logits: NDArray[np.float32] | None = None) -> NDArray[np.int64]:
+    def sample_senses(self, logits: NDArray[np.float32] | None = None, games: Any = None) -> NDArray[np.int64]:
         """Draw senses for :meth:`sense`: any of the 64 squares alike, or by logits.
 
         :param logits: float32, (n, 64), or (n, 65) with the pass; minus infinity is never drawn.
+        :param games: the games that draw, as for :meth:`reset`; the others get SKIP, and their random numbers stay.
         :returns: int64[n]; games that are not to sense get an action that they accept.
-        :raises TypeError: the logits are not float32.
-        :raises ValueError: their shape is wrong, or a game's are not numbers, or none of them is finite.
+        :raises TypeError: the logits are not float32, or the games are neither integers nor bool.
+        :raises ValueError: a shape is wrong, or a game's logits are not numbers, or none of them is finite.
+        :raises IndexError: there is no such game.
         """
-        with self._lock:
+        with self._lock, self._drawing(games, self._drawn_senses):
             if logits is None:
                 sampling.draw_senses(self._state, self._numbers, self._drawn_senses)
             else:
@@ -190,15 +201,17 @@ class BatchedRbc(Views):
                 self._refuse_logits(bad, draws)
         return self._drawn_senses
 
-    def sample_moves(self, logits: NDArray[np.float32] | None = None) -> NDArray[np.int64]:
+    def sample_moves(self, logits: NDArray[np.float32] | None = None, games: Any = None) -> NDArray[np.int64]:
         """Draw moves for :meth:`move` out of the legal ones and the pass: all alike, or by logits.
 
         :param logits: float32, (n, 4673).
+        :param games: as for :meth:`sample_senses`.
         :returns: as :meth:`sample_senses`.
         :raises TypeError: as :meth:`sample_senses`.
         :raises ValueError: as :meth:`sample_senses`.
+        :raises IndexError: as :meth:`sample_senses`.
         """
-        with self._lock:
+        with self._lock, self._drawing(games, self._drawn_moves):
             if logits is None:
                 sampling.draw_moves(self._state, self._numbers, self._planes, self._totals, self._drawn_moves)
             else:
@@ -208,6 +221,18 @@ class BatchedRbc(Views):
                 )
                 self._refuse_logits(bad, draws)
         return self._drawn_moves
+
+    @contextmanager
+    def _drawing(self, games: Any, drawn: NDArray[np.int64]) -> Iterator[None]:
+        """Let these games alone draw; None are all."""
+        if games is None:
+            yield
+            return
+        others = np.ones(self.n, np.bool_)
+        others[places(games, self.n)] = False
+        draws = self._state[others, DRAWS]
+        yield
+        self._state[others, DRAWS], drawn[others] = draws, SKIP
 
     def _weighing(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return places for a game's legal actions and their weights."""
@@ -264,6 +289,7 @@ class BatchedRbc(Views):
         self._first_state[game], self._first_numbers[game] = one._first_state[0], one._first_numbers[0]
         self._state[game], self._numbers[game] = one._state[0], numbers
         self._records[game, : one._records.shape[1]] = one._records[0]
+        self._windows[game], self._results[game] = one._windows[0], one._results[0]
         self._rewards[game], self._ended[game] = 0, False
         stepping.list_all(self._state, self._numbers, self._planes)
 

@@ -1,4 +1,4 @@
-"""What a player may believe: every position that is possible by what it was told."""
+"""What a player may believe: every position that is possible by what it observed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from gm_recon.belief import marginals, sample
 from gm_recon.possible import CAP, PossiblePositions
 
 from .actions import move_of, seen_by
+from .arguments import whole
 from .compiled_positions import CompiledPositions
 from .games import check
-from .kernels import observing
+from .kernels import recalling
 from .kernels.layout import COLOR, NONE, PASS, PLY, REASON, SENSE_PASS
 
 if TYPE_CHECKING:
     from .batch import BatchedRbc
 
-#: What a player was told in one step: of the opponent's turn ("o", capture), of its sense ("s", square, nine cells), or
+#: What a player observed in one step: of the opponent's turn ("o", capture), of its sense ("s", square, nine cells), or
 #: of its move ("m", requested, made, capture). All numbers are those of an information state's row.
-_Told = tuple[str, list[int]]
+_Observation = tuple[str, list[int]]
 
 
 class Beliefs:
@@ -43,9 +44,12 @@ class Beliefs:
     def __init__(self, batch: BatchedRbc, *, cap: int = CAP, seed: int = 0) -> None:
         """:param cap: the most positions kept for a player: see :attr:`Belief.exact`.
         :param seed: 0 to 2**64 - 1: decides which positions are kept beyond the cap, and which are drawn.
-        :raises ValueError: the cap is below 1.
+        :raises TypeError: they are not integers.
+        :raises ValueError: the cap is below 1, or the seed is out of its range.
         """
+        cap, seed = whole("cap", cap), whole("seed", seed)
         check(cap >= 1, f"cap: {cap}: it must be at least 1")
+        check(0 <= seed < 2**64, f"seed: {seed} is not from 0 to 2**64 - 1")
         self._batch, self._cap, self._seed = batch, cap, seed
         self._beliefs: dict[tuple[int, Color], Belief] = {}
 
@@ -57,7 +61,7 @@ class Beliefs:
         self._batch._find(game)
         key = (game, bool(color))
         if key not in self._beliefs:
-            rng = _Rng(np.random.default_rng([self._seed, game, key[1]]))
+            rng = _Rng(self._seed, game, key[1])
             self._beliefs[key] = Belief(self._batch, *key, self._cap, rng)
         return self._beliefs[key]
 
@@ -77,7 +81,7 @@ class Belief:
 
     def __init__(self, batch: BatchedRbc, game: int, color: Color, cap: int, rng: _Rng) -> None:
         self._batch, self._game, self._color, self._cap, self._rng = batch, game, color, cap, rng
-        self._told: list[_Told] = []
+        self._observed: list[_Observation] = []
         self._start = b""
         self._positions: PossiblePositions | None = None
 
@@ -105,7 +109,15 @@ class Belief:
         return np.array(marginals(self._now()))
 
     def sample(self, k: int) -> list[Board]:
-        """Return ``k`` different positions drawn at random, or all if there are fewer."""
+        """Return ``k`` different positions drawn at random, or all if there are fewer.
+
+        Whether and how often it is asked decides nothing else: the positions that are kept stay the same.
+
+        :raises TypeError: ``k`` is not an integer.
+        :raises ValueError: it is less than 0.
+        """
+        k = whole("k", k)
+        check(k >= 0, f"k: {k} is less than 0")
         return sample(self._now(), k, self._rng)
 
     def best_sense(self) -> chess.Square:
@@ -117,48 +129,49 @@ class Belief:
         return board in self._now()
 
     def _now(self) -> PossiblePositions:
-        """Return the positions, once they take all into account that the player was told."""
+        """Return the positions, once they take all into account that the player observed."""
         start = self._batch._first_state[self._game].tobytes() + self._batch._first_numbers[self._game].tobytes()
-        told = self._all_told()
-        if self._positions is None or start != self._start or told[: len(self._told)] != self._told:
+        seen = self._all_observed()
+        if self._positions is None or start != self._start or seen[: len(self._observed)] != self._observed:
             fen = self._batch._start_fen(self._game)
             self._positions = PossiblePositions(
                 self._color, fen, cap=self._cap, rng=self._rng, backend=CompiledPositions
             )
-            self._start, self._told = start, []
-        for each in told[len(self._told) :]:
-            self._tell(self._positions, each)
-            self._told.append(each)
+            self._start, self._observed = start, []
+        for each in seen[len(self._observed) :]:
+            self._rng.restart(len(self._observed))
+            self._observe(self._positions, each)
+            self._observed.append(each)
         return self._positions
 
-    def _all_told(self) -> list[_Told]:
-        """Return all that the player was told in this game while it went on."""
+    def _all_observed(self) -> list[_Observation]:
+        """Return all that the player observed in this game while it went on."""
         numbers = self._batch._numbers[self._game]
         is_turn = bool(numbers[COLOR]) == self._color
         moves_first = bool(self._batch._first_numbers[self._game, COLOR]) == self._color
-        told: list[_Told] = []
+        seen: list[_Observation] = []
         for turn, row in enumerate(self._rows((int(numbers[PLY]) + is_turn + moves_first) // 2)):
             lost, sensed, *others = row
             if turn or not moves_first:
-                told.append(("o", [lost]))
+                seen.append(("o", [lost]))
             if sensed != NONE:
-                told.append(("s", [sensed, *others[:9]]))
+                seen.append(("s", [sensed, *others[:9]]))
             if others[9] != NONE:
-                told.append(("m", others[9:]))
-        return told[:-1] if numbers[REASON] == WinReason.KING_CAPTURE.value else told
+                seen.append(("m", others[9:]))
+        return seen[:-1] if numbers[REASON] == WinReason.KING_CAPTURE.value else seen
 
     def _rows(self, turns: int) -> list[list[int]]:
         """Return the player's information state, unabridged: a row for each of its turns up to the present."""
-        rows = np.empty((1, turns, len(observing.INFORMATION)), np.int16)
+        rows = np.empty((1, turns, len(recalling.INFORMATION)), np.int16)
         one = slice(self._game, self._game + 1)
         color = np.array([self._color], np.int64)
         with self._batch._lock:
-            observing.recall(self._batch._numbers[one], self._batch._records[one], color, rows)
+            recalling.recall(self._batch._numbers[one], self._batch._records[one], color, 0, rows)
         found: list[list[int]] = rows[0].tolist()
         return found
 
-    def _tell(self, positions: PossiblePositions, told: _Told) -> None:
-        kind, numbers = told
+    def _observe(self, positions: PossiblePositions, seen: _Observation) -> None:
+        kind, numbers = seen
         if kind == "o":
             positions.opponent_moved(self._square(numbers[0]))
         elif kind == "s":
@@ -187,10 +200,18 @@ class Belief:
 
 
 class _Rng:
-    """Random numbers of numpy's in the form that :class:`gm_recon.possible.PossiblePositions` takes."""
+    """Random numbers of numpy's in the form that :class:`gm_recon.possible.PossiblePositions` takes.
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
+    They start again with each observation, so that what was drawn before does not decide which positions are kept.
+    """
+
+    def __init__(self, *seed: int) -> None:
+        self._seed = seed
+        self.restart(0)
+
+    def restart(self, observations: int) -> None:
+        """Start the random numbers of the player's next observation."""
+        self._generator = np.random.default_rng([*self._seed, observations])
 
     def getrandbits(self, k: int, /) -> int:
         return int(self._generator.integers(1 << k))

@@ -45,6 +45,11 @@ class CompiledPositions:
         """Do :meth:`gm_recon.position_sets.PositionSet.gathered`."""
         return cls(color, _rows(positions, color))
 
+    @property
+    def rows(self) -> Words:
+        """The positions, uint64[count, 4]: :mod:`gm_env.kernels.expanding` says what the words are."""
+        return self._rows
+
     def __len__(self) -> int:
         """Return the number of positions."""
         return len(self._rows)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from threading import RLock
-from typing import Any
+from typing import Any, Self
 
 import chess
 import numpy as np
@@ -75,7 +76,8 @@ class Games:
         self._lock = RLock()  # so that not even a batch in two threads reads what is not there
         self.reversible_moves, self.max_turns = reversible_moves, max_turns
         self._limits = (_limit("reversible_moves", reversible_moves), _limit("max_turns", max_turns))
-        self.recall = whole("recall", recall) if recall is not None else _RECALL if max_turns is None else max_turns
+        default = _RECALL if max_turns is None else max_turns + 1  # White also has a row for Black's last turn
+        self.recall = default if recall is None else whole("recall", recall)
         check(self.recall >= 1, f"recall: {self.recall} is less than 1")
         self._set_up(fens)
         self._state, self._numbers = self._first_state.copy(), self._first_numbers.copy()
@@ -87,13 +89,6 @@ class Games:
         self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
         self._show()
         self.reset(whole("seed", seed))
-
-    def __reduce__(self) -> Any:
-        """Refuse to be copied or pickled.
-
-        :raises TypeError: always.
-        """
-        raise TypeError("a batch cannot be copied or pickled: make one of its histories, BatchedRbc.from_histories")
 
     def _set_up(self, fens: str | Sequence[str]) -> None:
         """Make the rows that each game begins with."""
@@ -109,7 +104,28 @@ class Games:
         self._first_state = np.array([rows[fen][0] for fen in starts], np.uint64)
         self._first_numbers = np.array([rows[fen][1] for fen in starts], np.int32)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: neither the lock, nor the views of arrays, which would be arrays of their own."""
+        return {name: value for name, value in self.__dict__.items() if name not in (*Games.__annotations__, "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Show the arrays of a copy."""
+        self.__dict__.update(state)
+        self._lock = RLock()
+        self._show()
+
+    def copy(self) -> Self:
+        """Return an independent copy that goes on with the same games and random numbers.
+
+        ``copy.deepcopy`` and ``pickle`` make the same.
+        """
+        with self._lock:
+            return deepcopy(self)
+
+    __copy__ = copy
+
     def _show(self) -> None:
+        """Make the views of the arrays, for reading: the attributes that the class declares."""
         numbers = self._numbers
         self.colors, self.phases, self.plies = (frozen(numbers[:, at]) for at in (COLOR, PHASE, PLY))
         self.episodes, self.lost = frozen(numbers[:, EPISODE]), frozen(numbers[:, LOST])

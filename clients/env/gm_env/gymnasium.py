@@ -15,9 +15,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from .games import check
-from .kernels.observing import INFORMATION, OBSERVATION
-from .legal_spaces import LegalActions, LegalActionsOfAll
-from .one_seat import Illegal, OneSeat, Seat, SeatRules, Shown
+from .legal_spaces import LegalActions, LegalActionsOfAll, observed_space
+from .observed import Shown
+from .one_seat import Illegal, OneSeat, Seat, SeatRules
 from .opponents import Decisions, Opponent, play_randomly
 from .rendering import RENDER_MODES, RenderView, check_rendering, draw
 from .turns import ACTIONS
@@ -35,15 +35,15 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     loses the game, and ``info["illegal_action"]`` is true then; with ``illegal="raise"`` it raises
     :exc:`gm_env.IllegalAction` and changes nothing.
 
-    **Observations**: what the learner was told. With ``observation="turn"`` uint8[24, 8, 8]
-    (``BatchedRbc.observations``), with ``"history"`` int16[recall, 14], all that it was ever told
+    **Observations**: what the learner observed. With ``observation="turn"`` uint8[24, 8, 8]
+    (``BatchedRbc.observations``), with ``"history"`` int16[8 + recall, 14], all that it has observed
     (``BatchedRbc.information_states``).
 
     **Rewards**: 1 for a win, -1 for a loss, and else 0. A game ends, ``terminated``, by the rules; also by the turn
     limit, which is one of them. ``info["win_reason"]`` is a value of ``gm_recon.WinReason`` then, and else 0.
 
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner was
-    told; with ``render_view="truth"`` the true position.
+    seen; with ``render_view="truth"`` the true position.
 
     The other arguments: ``opponent``, an :class:`Opponent`, by default :func:`play_randomly`; ``seat``, the learner's,
     ``"white"``, ``"black"`` or ``"random"``; ``max_turns``, by default reconchess's 80; and ``fens``,
@@ -83,15 +83,20 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         """Take an action, and play up to the learner's next decision.
 
         :raises gm_env.IllegalAction: the game does not allow it, and ``illegal="raise"``; or the opponent's is illegal.
-        :raises gymnasium.error.ResetNeeded: the game is over.
+        :raises gymnasium.error.ResetNeeded: the game is over or not begun, or an error of the opponent stopped it.
         """
+        _check_ready(self._games)
         if self._games.over[0]:
             raise ResetNeeded("the game is over: call reset() first")
         reward = float(self._games.step(np.asarray([action]))[0])
         return self._games.observations()[0], reward, bool(self._games.over[0]), False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, bool[4738], where ``sb3_contrib.MaskablePPO`` looks for them."""
+        """Return the legal actions, bool[4738], where ``sb3_contrib.MaskablePPO`` looks for them.
+
+        :raises gymnasium.error.ResetNeeded: as in :meth:`step`, but not when the game is over.
+        """
+        _check_ready(self._games)
         legal: NDArray[np.bool_] = self._games.masks()[0].astype(np.bool_)
         return legal
 
@@ -152,8 +157,11 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             environments; there are no others. The observations and infos are those of all games.
         :raises TypeError: the mask is not an array of bool.
         :raises ValueError: the mask has a wrong shape, or chooses no game.
+        :raises gymnasium.error.ResetNeeded: as in :meth:`step`, and the mask leaves games out.
         """
         mask = None if options is None else _usable_mask(options.get("reset_mask"), self.num_envs)
+        if mask is not None and not mask.all():
+            _check_ready(self._games)
         super().reset(seed=seed)
         self._games.begin(self.np_random, mask)
         return self._games.observations(), self._infos()
@@ -165,9 +173,11 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
 
         :param actions: integers, (num_envs,).
         :raises gm_env.IllegalAction: as in :meth:`RbcEnv.step`.
+        :raises gymnasium.error.ResetNeeded: no games were begun, or an error of the opponent stopped them.
         :raises TypeError: the actions are not integers.
         :raises ValueError: their shape is wrong.
         """
+        _check_ready(self._games)
         rewards, never = self._games.step(actions), np.zeros(self.num_envs, np.bool_)
         return self._games.observations(), rewards, self._games.over.copy(), never, self._infos()
 
@@ -201,11 +211,9 @@ def _usable_mask(mask: Any, n: int) -> NDArray[np.bool_] | None:
     return mask.copy()
 
 
-def observed_space(shown: Shown, recall: int) -> spaces.Box:
-    """Return the space of what a player observes."""
-    if shown == "turn":
-        return spaces.Box(0, 255, (len(OBSERVATION), 8, 8), np.uint8)
-    return spaces.Box(-1, ACTIONS, (recall, len(INFORMATION)), np.int16)
+def _check_ready(games: OneSeat) -> None:
+    if not games.ready:
+        raise ResetNeeded("no game waits for the learner: call reset() first, also after an error of the opponent")
 
 
 if "gmd/RBC-v0" not in gymnasium.registry:  # a module may be imported anew

@@ -1,4 +1,4 @@
-"""All that a player was ever told, as text."""
+"""All that a player has observed in a game, as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def information_string(
     numbers: NDArray[np.int32],
     rows: NDArray[np.int16],
 ) -> str:
-    """Return the text, a line for the rules and the player, one for each of its turns and one for what is due.
+    """Return the text, a line for the rules and the player, one for each of its turns and one for the phase.
 
     :param start: the FEN of the start position.
     :param limits: of reversible moves and of turns.

@@ -1,4 +1,4 @@
-"""Spaces of actions that know which are legal now, so that ``sample()`` without a mask draws from those."""
+"""Spaces of observations, and of actions that know the legal ones: ``sample()`` without a mask draws from those."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .kernels.layout import PASS
+from .kernels.observing import OBSERVATION
+from .kernels.recalling import HEADER_ROWS, INFORMATION
+from .observed import Shown
 from .turns import ACTIONS
 
 
@@ -22,8 +25,8 @@ class LegalActions(spaces.Discrete):
         self._mask[PASS] = 1
 
     def show(self, mask: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on: int8[4738]."""
-        self._mask = mask
+        """Let these be the legal actions from now on, int8[4738]; it keeps a copy."""
+        self._mask[:] = mask
 
     def sample(self, mask: NDArray[Any] | None = None, probability: NDArray[Any] | None = None) -> Any:
         """Draw a legal action, or as a mask or probabilities say."""
@@ -42,11 +45,18 @@ class LegalActionsOfAll(spaces.MultiDiscrete):
         self._masks[:, PASS] = 1
 
     def show(self, masks: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on: int8[n, 4738]."""
-        self._masks = masks
+        """Let these be the legal actions from now on, int8[n, 4738]; it keeps a copy."""
+        self._masks[:] = masks
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
         """Draw a legal action for each game, or as masks or probabilities say."""
         if mask is None and probability is None:
             mask = tuple(self._masks)
         return super().sample(mask, probability)
+
+
+def observed_space(shown: Shown, recall: int) -> spaces.Box:
+    """Return the space of what a player observes."""
+    if shown == "turn":
+        return spaces.Box(0, 255, (len(OBSERVATION), 8, 8), np.uint8)
+    return spaces.Box(-1, np.iinfo(np.int16).max, (HEADER_ROWS + recall, len(INFORMATION)), np.int16)

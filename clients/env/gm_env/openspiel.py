@@ -39,23 +39,23 @@ def observation_dict(batch: BatchedRbc, player: Color) -> dict[str, NDArray[np.f
 
     :param player: White is OpenSpiel's player 1, Black its player 0.
     """
-    told = batch.observations(player)
+    observed = batch.observations(player)
     is_turn = batch.colors == player
     to_sense, to_move = is_turn & (batch.phases == TO_SENSE), is_turn & (batch.phases == TO_MOVE)
-    captured, lost = told[:, _CAPTURED].any((1, 2)), told[:, _LOST].any((1, 2))
+    captured, lost = observed[:, _CAPTURED].any((1, 2)), observed[:, _LOST].any((1, 2))
     shown = {
         **_counts(batch, player),
         "phase": _binary(~to_move),
         "capture": _binary(np.where(is_turn, to_sense & lost, captured)),
         "side_to_play": _binary(batch.colors),
-        "illegal_move": _binary(to_sense & _was_refused(told)),
+        "illegal_move": _binary(to_sense & _was_refused(observed)),
     }
     for plane, letter in zip(range(5, -1, -1), _PIECES, strict=True):
-        shown[f"private_{letter}_pieces"] = _board(told[:, plane], player)
+        shown[f"private_{letter}_pieces"] = _board(observed[:, plane], player)
     for name, file in (("left", 0), ("right", 7)):
-        shown[f"private_{name}_castling"] = _binary(told[:, _CASTLING, 0, file])
+        shown[f"private_{name}_castling"] = _binary(observed[:, _CASTLING, 0, file])
     for plane, letter in zip(range(11, 5, -1), _PIECES.upper(), strict=True):
-        shown[f"private_sense_{letter}_pieces"] = _board(told[:, plane] * to_move[:, None, None], player)
+        shown[f"private_sense_{letter}_pieces"] = _board(observed[:, plane] * to_move[:, None, None], player)
     return shown
 
 
@@ -65,17 +65,17 @@ def observation_tensor(batch: BatchedRbc, player: Color) -> NDArray[np.float32]:
 
 
 def _counts(batch: BatchedRbc, player: Color) -> dict[str, NDArray[np.float32]]:
-    """Return how many pieces each side has, 16 at the most, which both know: each is told of every capture."""
+    """Return how many pieces each side has, 16 at the most, which both know: each observes every capture."""
     pieces = batch.privileged_state(player)[:, :12].reshape(batch.n, 2, -1).sum(2, dtype=np.int64)
     own, others = np.eye(17, dtype=np.float32)[np.minimum(pieces, 16)].transpose(1, 0, 2)
     black, white = (others, own) if player else (own, others)
     return {"pieces_black": black, "pieces_white": white}
 
 
-def _was_refused(told: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _was_refused(observed: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return whether the player's last move was not made as requested, and captured nothing."""
-    differs: NDArray[np.bool_] = (told[:, 14:16] != told[:, 16:18]).any((1, 2, 3))
-    return differs & ~told[:, _CAPTURED].any((1, 2))
+    differs: NDArray[np.bool_] = (observed[:, 14:16] != observed[:, 16:18]).any((1, 2, 3))
+    return differs & ~observed[:, _CAPTURED].any((1, 2))
 
 
 def _binary(values: NDArray[Any]) -> NDArray[np.float32]:

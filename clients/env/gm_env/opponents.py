@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gm_recon import History, WinReason
 
 from .batch import BatchedRbc
-from .kernels.layout import NONE, TO_SENSE
+from .kernels.layout import NONE, TO_MOVE, TO_SENSE
 from .turns import FIRST_SENSE, act, action_masks, usable
 
 #: In place of an action of an opponent: it loses the game, by resignation or because its time is up.
@@ -28,11 +28,11 @@ class Seats:
         self._batch, self.games, self.colors = batch, games, colors
 
     def observations(self) -> NDArray[np.uint8]:
-        """Return what the opponent was told this turn: uint8[k, 24, 8, 8] (``gm_env.OBSERVATION``)."""
+        """Return what the opponent observed this turn: uint8[k, 24, 8, 8] (``gm_env.OBSERVATION``)."""
         return self._batch.observations(self._viewers())[self.games]
 
     def information_states(self) -> NDArray[np.int16]:
-        """Return all that the opponent was ever told: int16[k, recall, 14] (``gm_env.INFORMATION``)."""
+        """Return all that the opponent has observed in the game: int16[k, 8 + recall, 14] (``gm_env.INFORMATION``)."""
         return self._batch.information_states(self._viewers())[self.games]
 
     def start_fens(self) -> list[str]:
@@ -48,9 +48,10 @@ class Seats:
 class Decisions(Seats):
     """The decisions that wait for an opponent: all of them senses, or all of them moves.
 
-    Everything here is what the opponent was told.
+    Everything here is what the opponent observed. Use them in the call that gets them: later, :meth:`action_masks` and
+    :meth:`draw` raise a RuntimeError.
 
-    :ivar is_sense: whether senses are due, and not moves.
+    :ivar is_sense: whether the decisions are senses, and not moves.
     :ivar rng: the environment's generator of random numbers; draw from it, and its seed decides the games.
     """
 
@@ -62,13 +63,20 @@ class Decisions(Seats):
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the actions that it may take: int8[k, 4738] of 0 and 1 (:mod:`gm_env.turns`)."""
+        self._check_wait()
         return action_masks(self._batch)[self.games]
 
     def draw(self) -> NDArray[np.int64]:
         """Return random actions, each of a move's legal ones and the pass alike, or each of the 64 squares."""
+        self._check_wait()
         if self.is_sense:
-            return self._batch.sample_senses()[self.games] + FIRST_SENSE
-        return self._batch.sample_moves()[self.games]
+            return self._batch.sample_senses(games=self.games)[self.games] + FIRST_SENSE
+        return self._batch.sample_moves(games=self.games)[self.games]
+
+    def _check_wait(self) -> None:
+        phase, colors = TO_SENSE if self.is_sense else TO_MOVE, self._batch.colors[self.games]
+        if (colors != self.colors).any() or (self._batch.phases[self.games] != phase).any():
+            raise RuntimeError("decisions: they no longer wait; use them in the call that gets them")
 
 
 class Ends(Seats):
@@ -133,9 +141,6 @@ def answer(
     lost[games] = np.where((chosen == RESIGN) | (chosen == OUT_OF_TIME), -chosen, 0)
     actions = np.zeros(batch.n, np.int64)
     actions[games] = chosen
-    try:
-        act(batch, actions, waiting & (lost == 0))
-    except ValueError as error:
-        error.add_note("The action is the opponent's.")
-        raise
+    then = "The learner has acted, and the games cannot go on: call reset()"
+    act(batch, actions, waiting & (lost == 0), name="the opponent's actions", then=then)
     return lost

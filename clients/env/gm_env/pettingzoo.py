@@ -12,13 +12,15 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from .batch import BatchedRbc
 from .kernels.layout import NONE, OVER
-from .kernels.observing import OBSERVATION
+from .legal_spaces import observed_space
+from .observed import Shown, check_shown
 from .rendering import RENDER_MODES, RenderView, check_rendering, draw
 from .turns import ACTIONS, act, action_masks, usable
 
@@ -40,17 +42,18 @@ class raw_env(AECEnv[str, Observation, int | None]):
     waits, and the pass alone when the game is over. An illegal action raises :exc:`gm_env.IllegalAction` and changes
     nothing.
 
-    **Observations**: ``observation["observation"]``, uint8[24, 8, 8], is what the agent was told
-    (``BatchedRbc.observations``). :meth:`state` is the true position, for training critics.
+    **Observations**: ``observation["observation"]`` is what the agent observed: uint8[24, 8, 8], this turn
+    (``BatchedRbc.observations``), or with ``observation="history"`` int16[8 + recall, 14], ever
+    (``BatchedRbc.information_states``). :meth:`state` is the true position, for training critics.
 
     **Rewards**: 1 and -1 when a king was captured, and else 0. A game ends, ``terminated``, by the rules; also by the
     turn limit, which is one of them.
 
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the agent that is
-    to act was told; with ``render_view="truth"`` the true position.
+    to act observed; with ``render_view="truth"`` the true position.
 
-    The other arguments: ``max_turns``, by default reconchess's 80, and ``fens`` and ``reversible_moves`` as in
-    :class:`gm_env.BatchedRbc`. A ValueError says which of them is wrong. Nothing is random, so seeds change nothing.
+    The other arguments: ``max_turns``, by default reconchess's 80, and ``fens``, ``reversible_moves`` and ``recall`` as
+    in :class:`gm_env.BatchedRbc`. A ValueError says which of them is wrong. Nothing is random: seeds change nothing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -63,6 +66,7 @@ class raw_env(AECEnv[str, Observation, int | None]):
     def __init__(
         self,
         *,
+        observation: Shown = "turn",
         max_turns: int | None = 80,
         render_mode: str | None = None,
         render_view: RenderView = "player",
@@ -71,13 +75,15 @@ class raw_env(AECEnv[str, Observation, int | None]):
         """Make the environment: see above."""
         super().__init__()
         check_rendering(render_mode, render_view)
+        check_shown(observation)
+        self._shown: Shown = observation
         self._batch = BatchedRbc(1, max_turns=max_turns, autoreset=False, **options)
         self.render_mode, self._render_view = render_mode, render_view
         self.possible_agents = [WHITE, BLACK]
         truth = self._batch.privileged_state()
         self.state_space = spaces.Box(0, 255, truth.shape[1:], np.uint8)
         self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in self.possible_agents}
-        self._observation_spaces = {agent: _observed() for agent in self.possible_agents}
+        self._observation_spaces = {agent: _observed(observation, self._batch.recall) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations."""
@@ -98,8 +104,13 @@ class raw_env(AECEnv[str, Observation, int | None]):
         self._select()
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent was told, and its legal actions."""
-        return {"observation": self._batch.observations(_color_of(agent))[0].copy(), "action_mask": self._mask(agent)}
+        """Return what an agent observed, and its legal actions.
+
+        :raises gymnasium.error.ResetNeeded: no game was begun.
+        """
+        self._check_begun()
+        show = self._batch.observations if self._shown == "turn" else self._batch.information_states
+        return {"observation": show(_color_of(agent))[0].copy(), "action_mask": self._mask(agent)}
 
     def state(self) -> NDArray[np.uint8]:
         """Return the true position, which no agent knows: uint8[19, 8, 8] (``gm_env.PRIVILEGED``), as White sees it."""
@@ -110,7 +121,9 @@ class raw_env(AECEnv[str, Observation, int | None]):
         """Take an action of the agent that is selected; None if its game is over.
 
         :raises gm_env.IllegalAction: the game does not allow it.
+        :raises gymnasium.error.ResetNeeded: no game was begun.
         """
+        self._check_begun()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -124,11 +137,27 @@ class raw_env(AECEnv[str, Observation, int | None]):
         self._accumulate_rewards()
 
     def render(self) -> Any:
-        """Return a picture, uint8[height, width, 3], or text, as the render mode says; None without one."""
+        """Return a picture, uint8[height, width, 3], or text, as the render mode says; None without one.
+
+        :raises gymnasium.error.ResetNeeded: no game was begun.
+        """
+        self._check_begun()
         return draw(self._batch, 0, _color_of(self.agent_selection), self.render_mode, self._render_view)
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
+
+    def last(self, observe: bool = True) -> Any:
+        """Return what the agent that is selected observes, its rewards since it acted, its ends and its infos.
+
+        :raises gymnasium.error.ResetNeeded: no game was begun.
+        """
+        self._check_begun()
+        return super().last(observe)
+
+    def _check_begun(self) -> None:
+        if not hasattr(self, "agents"):
+            raise ResetNeeded("no game was begun: call reset() first")
 
     def _select(self) -> None:
         self.agent_selection = WHITE if self._batch.colors[0] else BLACK
@@ -148,6 +177,7 @@ def _color_of(agent: str) -> chess.Color:
     return agent == WHITE
 
 
-def _observed() -> spaces.Dict:
-    observation = spaces.Box(0, 255, (len(OBSERVATION), 8, 8), np.uint8)
-    return spaces.Dict({"observation": observation, "action_mask": spaces.Box(0, 1, (ACTIONS,), np.int8)})
+def _observed(shown: Shown, recall: int) -> spaces.Dict:
+    return spaces.Dict(
+        {"observation": observed_space(shown, recall), "action_mask": spaces.Box(0, 1, (ACTIONS,), np.int8)}
+    )

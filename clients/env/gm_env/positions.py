@@ -25,9 +25,17 @@ from .kernels.layout import (
     WINNER,
 )
 
+#: The largest numbers of a FEN: games count on from them in int32.
+_MOST_MOVES = 2**30
+
 
 def written(board: ReconBoard) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return a position as the rows of a game that begins with it."""
+    """Return a position as the rows of a game that begins with it.
+
+    :raises ValueError: its clock of half-moves or its full-move number is too large.
+    """
+    if max(board.halfmoves, board.fullmoves) > _MOST_MOVES:
+        raise ValueError(f"fens: {board.fen()!r} counts more than {_MOST_MOVES} moves; use smaller numbers")
     state, numbers = np.zeros(STATE, np.uint64), np.zeros(NUMBERS, np.int32)
     position, turn = board.as_chess(), board.turn
     for piece_type in chess.PIECE_TYPES:

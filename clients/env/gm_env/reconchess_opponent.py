@@ -22,8 +22,8 @@ from gm_recon import History, ReconBoard
 from .actions import action_of, sense_of
 from .games import check
 from .kernels.layout import PASS
+from .observed_turn import ObservedTurn
 from .opponents import OUT_OF_TIME, RESIGN, Decisions, Ends
-from .told import Told
 from .turns import FIRST_SENSE
 
 #: What a player's failure does: its game is lost, with a RuntimeWarning, or the exception leaves the environment.
@@ -62,8 +62,8 @@ class ReconchessOpponent:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """:param player: a class, or a function that makes players, or a file or module as ``rc-bot-match`` names it.
-        :param seconds: None for no limit: the player is told that infinitely many are left.
-        :param opponent_name: what the player is told of the learner.
+        :param seconds: None for no limit: the player sees infinitely many left.
+        :param opponent_name: the learner's name, as the player sees it.
         :param now: a clock in seconds.
         :raises ValueError: ``seconds`` is not above 0, or ``failing`` is none of its values.
         """
@@ -85,12 +85,12 @@ class ReconchessOpponent:
         return np.array([self._decide(decisions, row, *given) for row, given in enumerate(rows)], np.int64)
 
     def _decide(self, decisions: Decisions, row: int, game: int, color: int, observation: NDArray[np.uint8]) -> int:
-        told = Told(observation, bool(color))
+        observed = ObservedTurn(observation, bool(color))
         try:
             if game not in self._seats:
                 fen = decisions.start_fens()[row]
                 self._seats[game] = _Seat(self._make(), bool(color), fen, self._opponent_name, self._clock)
-            return self._seats[game].sense(told) if decisions.is_sense else self._seats[game].move(told)
+            return self._seats[game].sense(observed) if decisions.is_sense else self._seats[game].move(observed)
         except _OutOfTime:
             return OUT_OF_TIME
         except (Exception, SystemExit) as error:
@@ -101,8 +101,8 @@ class ReconchessOpponent:
         """Tell the players of games that are over."""
         for row, (game, observation) in enumerate(zip(ends.games.tolist(), ends.observations(), strict=True)):
             if (seat := self._seats.pop(game, None)) is not None:
-                told, history = Told(observation, seat.color), ends.history(row)
-                self._end(lambda seat=seat, told=told, history=history: seat.end(told, history))  # type: ignore[misc]
+                observed, history = ObservedTurn(observation, seat.color), ends.history(row)
+                self._end(lambda seat=seat, observed=observed, history=history: seat.end(observed, history))  # type: ignore[misc]
 
     def close(self) -> None:
         """Give up all games."""
@@ -144,13 +144,13 @@ class _Seat:
         player.handle_game_start(color, chess.Board(fen), opponent_name)
         self._since = self._now()
 
-    def sense(self, told: Told) -> int:
+    def sense(self, observed: ObservedTurn) -> int:
         """Begin a turn; return the number of the player's sense."""
         self._since, player = self._now(), self._player
-        self._settle(told)
-        lost = told.lost()
+        self._settle(observed)
+        lost = observed.lost()
         player.handle_opponent_move_result(lost is not None, lost)
-        self._board = ReconBoard.of(told.own_board())
+        self._board = ReconBoard.of(observed.own_board())
         self._actions = list(chess.SQUARES), self._board.move_actions().copy()
         square = player.choose_sense(*self._actions, self._seconds_left())
         if square is not None and square not in chess.SQUARES:
@@ -158,10 +158,10 @@ class _Seat:
         self._charge()
         return FIRST_SENSE + sense_of(None if square is None else int(square), self.color)
 
-    def move(self, told: Told) -> int:
+    def move(self, observed: ObservedTurn) -> int:
         """Return the number of the player's move."""
         self._since, player = self._now(), self._player
-        player.handle_sense_result(told.cells())
+        player.handle_sense_result(observed.cells())
         requested = player.choose_move(self._actions[1], self._seconds_left())
         meant = None if requested is None else self._board.promoting(requested)
         if meant is not None and meant not in self._board.move_actions():
@@ -171,11 +171,11 @@ class _Seat:
         self._is_settled, self._requested = False, (requested, meant)
         return PASS if meant is None else action_of(meant, self.color)
 
-    def end(self, told: Told, history: History) -> None:
+    def end(self, observed: ObservedTurn, history: History) -> None:
         """Tell the player how the game ended."""
         from reconchess import GameHistoryDecoder
 
-        self._settle(told)
+        self._settle(observed)
         names = (type(self._player).__name__, self._opponent_name)
         saved = json.loads(history.to_json(*(names if self.color else names[::-1])), cls=GameHistoryDecoder)
         self._player.handle_game_end(saved._winner_color, saved._win_reason, saved)
@@ -186,12 +186,12 @@ class _Seat:
 
         self._player.handle_game_end(None, None, GameHistory())
 
-    def _settle(self, told: Told) -> None:
+    def _settle(self, observed: ObservedTurn) -> None:
         """Tell the player what its last move came to, unless it knows."""
         if not self._is_settled:
             self._is_settled, (requested, meant) = True, self._requested
-            capture = told.captured()
-            self._player.handle_move_result(requested, told.made(meant), capture is not None, capture)
+            capture = observed.captured()
+            self._player.handle_move_result(requested, observed.made(meant), capture is not None, capture)
 
     def _seconds_left(self) -> float:
         return float(self._left - (self._now() - self._since))

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import integers
-from .batch import BatchedRbc, IllegalAction
+from .batch import BatchedRbc
+from .kernels import stepping
 from .kernels.layout import MOVES, OVER, PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 
 #: The number of the sense of square 0.
@@ -47,38 +48,28 @@ def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions")
 
 def find_illegal(batch: BatchedRbc, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which games are in progress and do not allow their action: bool[n]."""
-    to_sense, to_move = batch.phases == TO_SENSE, batch.phases == TO_MOVE
-    senses = (actions >= FIRST_SENSE) & (actions < ACTIONS)
-    moves = (actions >= 0) & (actions < PASS)
-    plane, source = np.divmod(np.where(moves, actions, 0), 64)
-    bits = batch.legal[np.arange(batch.n), plane] >> source.astype(np.uint64) & np.uint64(1)
-    moves = (moves & bits.astype(np.bool_)) | (actions == PASS)
-    illegal: NDArray[np.bool_] = (to_sense & ~senses) | (to_move & ~moves)
+    illegal = np.empty(batch.n, np.bool_)
+    stepping.mark_illegal(np.ascontiguousarray(actions, np.int64), batch._numbers, batch._planes, illegal)
     return illegal
 
 
-def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_]) -> None:
-    """Take an action in each of these games: a sense where it is due, and else a move; none where the game is over.
+def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_], **wording: str) -> None:
+    """Take an action in each of these games: a sense or a move, as its phase is; none where it is over.
 
     :param actions: one for every game of the batch.
     :param games: bool[n].
-    :raises IllegalAction: a game does not allow its action; no game has changed.
+    :param wording: of the error, ``name`` and ``then``: see ``BatchedRbc._illegal``.
+    :raises IllegalAction: a game does not allow its action; the batch has not changed.
     """
     illegal = np.flatnonzero(games & find_illegal(batch, actions))
     if illegal.size:
-        raise _illegal(batch, int(illegal[0]), int(actions[illegal[0]]))
+        game = int(illegal[0])
+        allowed = f"a sense is a number from {FIRST_SENSE} to {ACTIONS - 1}"
+        if batch.phases[game] == TO_MOVE:
+            allowed = f"the action mask has the legal moves, and {PASS} passes"
+        raise batch._illegal(game, int(actions[game]), allowed, **wording)
     to_sense, to_move = games & (batch.phases == TO_SENSE), games & (batch.phases == TO_MOVE)
     if to_sense.any():
         batch.sense(np.where(to_sense, actions - FIRST_SENSE, SKIP))
     if to_move.any():
         batch.move(np.where(to_move, actions, SKIP))
-
-
-def _illegal(batch: BatchedRbc, game: int, action: int) -> IllegalAction:
-    side = "White" if batch.colors[game] else "Black"
-    if batch.phases[game] == TO_SENSE:
-        due = f"to sense; a sense is a number from {FIRST_SENSE} to {ACTIONS - 1}"
-    else:
-        due = f"to move; the action mask has the legal moves, and {PASS} passes"
-    message = f"actions: game {game} does not allow {action}: {side} is {due}. No game has changed"
-    return IllegalAction(message, game, action)

@@ -13,7 +13,7 @@ from .arguments import array, whole
 from .buffers import Buffer, frozen
 from .games import Games, check
 from .information import information_string
-from .kernels import observing
+from .kernels import observing, recalling
 from .kernels.layout import MOVES, PLY
 from .positions import read
 
@@ -41,7 +41,7 @@ class Views(Games):
             return self._masks.shown[:, :MOVES]
 
     def observations(self, viewers: Viewers = None) -> NDArray[np.uint8]:
-        """Return what a player of each game was told this turn, and its own pieces: uint8[n, 24, 8, 8].
+        """Return what a player of each game observed this turn, and its own pieces: uint8[n, 24, 8, 8].
 
         ``gm_env.OBSERVATION`` names the planes; ``[game, plane, rank, file]`` is as the player sees the board. For the
         side to move it is this turn; for the other side it is its last turn.
@@ -57,10 +57,16 @@ class Views(Games):
             return self._observations.shown
 
     def information_states(self, viewers: Viewers = None) -> NDArray[np.int16]:
-        """Return all that a player of each game was ever told: int16[n, recall, 14], a row for each of its turns.
+        """Return all that a player of each game has observed in it: int16[n, 8 + recall, 14].
 
-        ``gm_env.INFORMATION`` names the columns. Rows of turns to come are -1. Of a game of more turns than ``recall``
-        only the latest are there: with ``max_turns`` of at most ``recall`` a player forgets nothing.
+        The first 8 rows (``gm_env.HEADER_ROWS``) are the header: in columns 0 to 7 the start position, rank by rank,
+        with the codes of :attr:`windows`; in columns 8 to 13 the numbers of ``gm_env.INFORMATION_HEADER``, six a row.
+        Below it, each of the player's turns has a row, whose columns ``gm_env.INFORMATION`` names. Rows of turns to
+        come are -1. Of a game of more turns than ``recall`` only the latest are there. A player forgets nothing if
+        ``recall`` is more than ``max_turns``: after Black's last turn White has a row more than turns.
+
+        Two arrays are equal exactly where :meth:`information_string` is, as long as all turns are there and no number
+        of the header has reached 32767.
 
         :param viewers: as for :meth:`observations`.
         :raises ValueError: as for :meth:`observations`.
@@ -68,8 +74,12 @@ class Views(Games):
         with self._lock:
             self._view_by(viewers)
             if not self._recalled.size:
-                self._recalled = np.empty((self.n, self.recall, len(observing.INFORMATION)), np.int16)
-            observing.recall(self._numbers, self._records, self._viewers, self._recalled)
+                rows = recalling.HEADER_ROWS + self.recall
+                self._recalled = np.empty((self.n, rows, len(recalling.INFORMATION)), np.int16)
+            recalling.write_headers(
+                self._first_state, self._first_numbers, self._numbers, self._viewers, *self._limits, self._recalled
+            )
+            recalling.recall(self._numbers, self._records, self._viewers, recalling.HEADER_ROWS, self._recalled)
             return frozen(self._recalled)
 
     def privileged_state(self, viewers: Viewers = None) -> NDArray[np.uint8]:
@@ -85,8 +95,16 @@ class Views(Games):
             observing.show_truth(self._state, self._numbers, self._viewers, self._drawn, self._truths.words)
             return self._truths.shown
 
+    @property
+    def privileged_rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """The true positions as the kernels store them, uint64[n, 14] and int32[n, 11]: see ``gm_env.kernels.layout``.
+
+        They are read-only and change with the batch. A policy that reads the opponent's columns cheats.
+        """
+        return frozen(self._state), frozen(self._numbers)
+
     def information_string(self, game: int, viewer: Color) -> str:
-        """Return all that a player was ever told as text: equal exactly where the player cannot tell two games apart.
+        """Return all that a player has observed as text: equal exactly where the player cannot tell two games apart.
 
         :param game: the game's place in the batch.
         :raises IndexError: there is no such game.
@@ -94,9 +112,9 @@ class Views(Games):
         game, limits = self._find(game), (self.reversible_moves, self.max_turns)
         check(viewer in chess.COLORS, f"viewer: {viewer!r} is no colour; use chess.WHITE or chess.BLACK")
         with self._lock:
-            rows = np.empty((1, int(self._numbers[game, PLY]) // 2 + 1, len(observing.INFORMATION)), np.int16)
+            rows = np.empty((1, int(self._numbers[game, PLY]) // 2 + 1, len(recalling.INFORMATION)), np.int16)
             numbers = self._numbers[game : game + 1].copy()
-            observing.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), rows)
+            recalling.recall(numbers, self._records[game : game + 1], np.array([viewer], np.int64), 0, rows)
         return information_string(self._start_fen(game), limits, viewer, numbers[0], rows[0])
 
     def board(self, game: int) -> chess.Board:

@@ -122,7 +122,7 @@ class PossiblePositions:
 
     def sample(self, count: int) -> list[Board]:
         """Return this many positions drawn at random, or all if there are fewer."""
-        return [self._board(position) for position in self._draw(count)]
+        return [self._board(position) for position in self.draw(count)]
 
     def pieces_at(self, square: Square) -> Counter[Piece | None]:
         """Count the pieces that may stand on a square, by the number of positions."""
@@ -140,18 +140,19 @@ class PossiblePositions:
 
     def expected_after(self, square: Square) -> float:
         """Return the expected number of positions after a sense of a square, estimated from a thousand positions."""
-        drawn = self._draw(SAMPLE)
+        drawn = self.draw(SAMPLE)
         return len(self) * drawn.pairs_alike([_WINDOWS[square]])[0] / max(1, len(drawn)) ** 2
 
     def best_sense(self) -> Square:
         """Return the square whose sense leaves the fewest positions; any square if lost. Takes milliseconds."""
-        drawn = self._draw(SAMPLE)
+        drawn = self.draw(SAMPLE)
         if not len(drawn):
             return self._rng.choice(SENSE_SQUARES)
         pairs = drawn.pairs_alike([_WINDOWS[square] for square in SENSE_SQUARES])
         return SENSE_SQUARES[pairs.index(min(pairs))]
 
-    def _draw(self, count: int) -> PositionSet:
+    def draw(self, count: int) -> PositionSet:
+        """Return this many positions drawn at random, or all if there are fewer, as the set that they are kept in."""
         return self._positions if count >= len(self) else self._positions.drawn(count, self._rng)
 
     # --- Observations --------------------------------------------------------------------------------------------

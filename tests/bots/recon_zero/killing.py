@@ -35,6 +35,7 @@ PLAN = Plan(
     matches_older=0,
     capacity=6,
     max_plies=6,
+    in_step=0,
     network=NetworkSettings(channels=4, layers=1),
     player=Settings(simulations=2, determinisations=1, exploring=6),
 )

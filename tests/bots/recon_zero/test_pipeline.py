@@ -17,6 +17,7 @@ pytestmark = needs_torch
 
 SMALL = {
     "games": 2,
+    "in_step": 0,
     "taught": 0,
     "steps": 4,
     "batch": 8,

@@ -177,6 +177,29 @@ def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.Mo
             list(workers.play([lambda evaluator: os._exit(1)], None, lambda: None))
 
 
+def hang_at_first(evaluator: object, mark: Path) -> int:
+    """Be a game that never ends where it is first played; return its worker's process."""
+    if not mark.exists():
+        mark.write_text(str(os.getpid()))
+        while True:
+            signal.pause()
+    return os.getpid()
+
+
+def test_worker_that_hangs_is_replaced_and_its_game_played_again(ray_directory: Path, tmp_path: Path) -> None:
+    from gm_bots.recon_zero.workers import Workers
+
+    mark, notices, ended = tmp_path / "hung", [], []
+    with Workers(1, notice=notices.append, limit=10) as workers:
+        games = [partial(hang_at_first, mark=mark) for _ in range(2)]
+        processes = list(workers.play(games, None, lambda: ended.append(1)))
+    hung = int(mark.read_text())
+    assert len(ended) == 2
+    assert hung not in processes
+    assert workers.deaths >= 1
+    assert any(f"A worker is lost (process {hung} on " in notice for notice in notices)
+
+
 def test_missing_cluster_is_reported() -> None:
     from gm_bots.recon_zero.pool import NoWorkers
     from gm_bots.recon_zero.workers import Workers

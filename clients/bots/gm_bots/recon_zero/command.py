@@ -121,6 +121,20 @@ def train() -> None:
     help="Input that decisions are learnt from: true positions, or the player's belief.",
 )
 @click.option(
+    "--in-step",
+    type=click.IntRange(0),
+    default=25,
+    show_default=True,
+    help="Games against itself that a process plays in step, many times faster; 0 to play each by itself.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Numbers that the network computes with in games in step; bfloat16 is faster on processors that know it.",
+)
+@click.option(
     "--learning-rate",
     type=click.FloatRange(0, min_open=True),
     default=1e-3,
@@ -191,7 +205,9 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
     the columns of the notebook that recon-zero began with.
     """
     in_ray = workers > 1 or ray_address is not None
-    _need("numpy", "torch", *(["ray"] if in_ray else []))
+    _need("numpy", "torch", *(["ray"] if in_ray else []), *(["numba"] if settings["in_step"] else []))
+    if settings["in_step"] and settings["learnt"] != "position":
+        raise click.UsageError("--learnt belief: games in step are learnt from true positions; add --in-step 0")
     from .checkpoint import BadCheckpoint
     from .devices import NoDevice, device_of
     from .pipeline import BadTraining, Training

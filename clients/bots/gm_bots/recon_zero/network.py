@@ -75,14 +75,36 @@ class Network(nn.Module):
             nn.init.zeros_(self.value_out.bias)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        trunk = self.trunk(planes)
+        return self._logits(trunk), self.values(trunk, planes)
+
+    def trunk(self, planes: Tensor) -> Tensor:
+        """Return the channels of all squares, of shape (n, channels, 8, 8)."""
         trunk = functional.relu(self.first(planes))
         for layer in self.rest:
             trunk = trunk + functional.relu(layer(trunk))  # a residual connection
+        return trunk
+
+    def values(self, trunk: Tensor, planes: Tensor) -> Tensor:
+        """Return the values, of shape (n,)."""
         hidden = functional.relu(self.value_hidden(functional.relu(self.value(trunk)).flatten(1)))
-        value = self.value_out(hidden).squeeze(-1)
+        value: Tensor = self.value_out(hidden).squeeze(-1)
         if self.worth is not None:
             value = value + functional.linear(planes.flatten(1), self.worth).squeeze(-1)
-        return self._logits(trunk), torch.tanh(value)
+        return torch.tanh(value)
+
+    def logits_from(self, trunk: Tensor, sources: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits of the moves from some squares, and of each position's pass.
+
+        :param sources: of shape (k,), each 64 times a position's index plus a square.
+        :returns: of shapes (k, targets and promotions) and (n,).
+        """
+        if self.all_moves is not None:
+            logits = self._logits(trunk)
+            return logits.reshape(-1, _FROM_A_SQUARE)[sources], logits[:, PASS]
+        squares = trunk.permute(0, 2, 3, 1).flatten(0, 2)[sources]
+        weight = self.moves.weight.flatten(1)
+        return functional.linear(squares, weight, self.moves.bias), self.passing(trunk.mean(dim=(2, 3))).squeeze(1)
 
     def _logits(self, trunk: Tensor) -> Tensor:
         if self.all_moves is not None:
@@ -105,16 +127,19 @@ def _worth() -> Tensor:
 
 
 class NetworkEvaluator:
-    """The network as a search's evaluator: for positions without hidden information."""
+    """The network as a search's evaluator: for positions without hidden information.
+
+    :ivar network: the network.
+    """
 
     def __init__(self, network: Network) -> None:
-        self._network = network.eval()
+        self.network = network.eval()
         self._device = next(network.parameters()).device
 
     def __call__(self, positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
         planes = np.stack([_planes(board) for board, _ in positions])
         with torch.inference_mode():
-            logits, values = self._network(torch.from_numpy(planes).to(self._device))
+            logits, values = self.network(torch.from_numpy(planes).to(self._device))
         judged = zip(positions, logits.cpu().numpy(), values.tolist(), strict=True)
         return [(_softmax(each, board, moves), value) for (board, moves), each, value in judged]
 

@@ -8,12 +8,12 @@ iteration's number; samples added since the checkpoint are added again, in the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chess
 import numpy as np
@@ -25,9 +25,12 @@ from .network import Network, NetworkEvaluator, NetworkSettings
 from .older import checkpoint_of, older_than
 from .player import Settings
 from .pool import InProcess, Pool
-from .replay import Replay
+from .replay import Replay, Sample
 from .self_play import Learnt, play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
+
+if TYPE_CHECKING:
+    from .lockstep.network_judge import Precision
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
@@ -60,6 +63,9 @@ class Plan:
         other games.
     :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
     :ivar max_plies: half-moves after which a game is drawn.
+    :ivar in_step: the games against itself that one process plays in step (:mod:`.lockstep`); 0 to play each by itself.
+        The number is part of the plan, since a network's results depend on their batch in the last digits.
+    :ivar precision: the numbers that the network computes with in these games.
     :ivar learnt: the input that decisions are learnt from: the true positions, since the network evaluates positions in
         play; or the player's belief, which is the notebook's way; a switch.
     """
@@ -73,6 +79,8 @@ class Plan:
     eval_simulations: int | None = None
     capacity: int = 200_000
     max_plies: int = 200
+    in_step: int = 25
+    precision: Precision = "float32"
     learnt: Learnt = "position"
     seed: int = 0
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -136,8 +144,15 @@ class Training:
 
     def _play(self, tell: Tell) -> int:
         """Play games against itself; return the number of samples from them."""
-        before, plan = self._replay.added, self.plan
-        player = None if self.iteration < plan.taught else self._trainer.network
+        before = self._replay.added
+        player = None if self.iteration < self.plan.taught else self._trainer.network
+        for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
+            for sample in samples:
+                self._replay.add(sample)
+        return self._replay.added - before
+
+    def _play_each(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
+        plan = self.plan
         games = [
             partial(
                 play_itself,
@@ -148,10 +163,28 @@ class Training:
             )
             for game in range(plan.games)
         ]
-        for samples in self._pool.play(games, player, partial(tell, "game")):
-            for sample in samples:
-                self._replay.add(sample)
-        return self._replay.added - before
+        return self._pool.play(games, player, partial(tell, "game"))
+
+    def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
+        from .lockstep.games import play_together
+
+        plan = self.plan
+        seeds = [self._seed("game", game) for game in range(plan.games)]
+        parts = [seeds[start : start + plan.in_step] for start in range(0, plan.games, plan.in_step)]
+        games = [
+            partial(
+                play_together,
+                settings=plan.player,
+                seeds=part,
+                max_plies=plan.max_plies,
+                precision=plan.precision,
+            )
+            for part in parts
+        ]
+        for played in self._pool.play(games, player, lambda: None):
+            for samples in played:
+                tell("game")
+                yield samples
 
     def _learn(self, tell: Tell) -> dict[str, float]:
         """Do the steps; return the mean losses."""

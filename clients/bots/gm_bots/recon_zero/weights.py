@@ -37,7 +37,7 @@ def weights_of(channels: Channels, attacked: Attacked, color: Color, danger: flo
     """
     weights = np.ones(len(channels))
     if plausible != 1 and len(channels):
-        placed = _PLACED[color][channels, np.arange(64)].sum(axis=1)
+        placed = PLACED[color][channels, np.arange(64)].sum(axis=1)
         weights *= plausible ** ((placed - placed.max()) / 100)
     weights[attacked] *= danger
     return weights
@@ -60,4 +60,4 @@ def _placed(color: Color) -> NDArray[np.float64]:
 
 
 #: By the player's colour, the values for the opponent's pieces.
-_PLACED = {color: _placed(not color) for color in chess.COLORS}
+PLACED = {color: _placed(not color) for color in chess.COLORS}

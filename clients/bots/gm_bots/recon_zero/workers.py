@@ -1,7 +1,7 @@
 """Games played by several workers at a time: Ray's actors, on this machine or in a cluster.
 
-A worker may die at any time, alone or with its machine. Then its game is given to another, from the beginning, and
-another worker is started in its place as soon as a processor is free. The result of a game does not depend on its
+A worker may die at any time, alone or with its machine, or hang. Then its game is given to another, from the beginning,
+and another worker is started in its place as soon as a processor is free. The result of a game does not depend on its
 worker, so the results of all games do not, either.
 """
 
@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -33,6 +34,10 @@ SHARED_MEMORY = 512 * 2**20
 
 #: Seconds without any worker after which a training gives up: a cluster may have to start machines for them.
 PATIENCE_SECONDS = 300.0
+
+#: Seconds after which a worker that has not finished its game, or its games in step, is taken to hang. In step 25 games
+#: of the longest kind take some ten minutes of a processor.
+LIMIT_SECONDS = 7200.0
 
 #: Seconds in which the head of a cluster must answer.
 REACH_SECONDS = 10.0
@@ -99,10 +104,12 @@ class _Worker:
     """A worker.
 
     :ivar place: None until it has started.
+    :ivar since: when it was given its game, by the monotonic clock.
     """
 
     actor: Any
     place: Place | None = None
+    since: float = 0.0
 
 
 @dataclass(eq=False)
@@ -120,7 +127,7 @@ class _Round:
 class Workers:
     """A pool of workers, for use in a ``with`` statement.
 
-    :ivar deaths: how many workers have died.
+    :ivar deaths: how many workers have died or hung.
     :ivar patience: seconds without any worker after which it gives up.
     """
 
@@ -131,14 +138,17 @@ class Workers:
         *,
         notice: Callable[[str], None] = lambda line: None,
         patience: float = PATIENCE_SECONDS,
+        limit: float = LIMIT_SECONDS,
     ) -> None:
         """
         :param count: the number of workers, each of which takes one processor. A cluster with fewer has fewer workers.
         :param address: of the head of a cluster that includes this machine, as HOST:PORT; "auto" for the cluster that
             Ray has been started for on this machine; None to start Ray, for as long as this pool is used.
         :param notice: called with each line for the user.
+        :param limit: seconds after which a worker with a game is taken to hang.
         """
         self._count, self._address, self._notice, self.patience = count, address, notice, patience
+        self._limit = limit
         self._idle: list[_Worker] = []
         # The pending results: the place of a starting worker (without a round), or a game's result, by its number.
         self._pending: dict[ray.ObjectRef[Any], tuple[_Worker, _Round | None, int]] = {}
@@ -196,6 +206,7 @@ class Workers:
         """Give games to all workers without one."""
         while self._idle and current.waiting:
             worker, number = self._idle.pop(), current.waiting.popleft()
+            worker.since = monotonic()
             playing = worker.actor.play.remote(current.version, current.weights, current.games[number])
             self._pending[playing] = worker, current, number
 
@@ -205,10 +216,11 @@ class Workers:
         self._pending[worker.actor.place.remote()] = worker, None, 0
 
     def _attend(self) -> None:
-        """Wait until a worker has started, finished its game or died, and handle that."""
-        ready, _ = ray.wait(list(self._pending), timeout=self.patience)
+        """Wait until a worker has started, finished its game, died or hung, and handle that."""
+        ready, _ = ray.wait(list(self._pending), timeout=min(self.patience, self._left()))
         if not ready:
-            self._check_patience()
+            if not self._replace_hung():
+                self._check_patience()
             return
         worker, current, number = self._pending.pop(ready[0])
         try:
@@ -228,6 +240,24 @@ class Workers:
             self._futile = 0
             current.results[number] = result
             current.done()
+
+    def _left(self) -> float:
+        """Return the seconds until the first worker with a game is taken to hang."""
+        since = [worker.since for worker, current, _ in self._pending.values() if current is not None]
+        return max(0.0, min(since) + self._limit - monotonic()) if since else self.patience
+
+    def _replace_hung(self) -> bool:
+        """Replace the workers that hang; return whether there were any."""
+        hung = [
+            (playing, worker, current, number)
+            for playing, (worker, current, number) in self._pending.items()
+            if current is not None and monotonic() - worker.since >= self._limit
+        ]
+        for playing, worker, current, number in hung:
+            del self._pending[playing]
+            current.waiting.appendleft(number)
+            self._replace(worker, RayError(f"it has not finished its game within {self._limit:g} seconds"))
+        return bool(hung)
 
     def _check_patience(self) -> None:
         """Give up if no worker can be expected.

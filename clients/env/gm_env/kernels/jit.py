@@ -21,19 +21,23 @@ from .cache import kept
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _digest() -> str:
-    """Return a digest of the sources of all kernels.
+#: The folder of these kernels.
+FOLDER = Path(__file__).parent
+
+
+def digest_of(*folders: Path) -> str:
+    """Return a digest of the sources of all kernels in some folders, which belongs in the names of those that use them.
 
     numba compares only the age of a kernel's own module with its cache, and would keep a kernel whose helpers in
     another module have changed.
     """
     digest = blake2b(digest_size=6)
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_DIGEST = _digest()
+_DIGEST = digest_of(FOLDER)
 
 
 def kernel(signature: str | None = None) -> Callable[[F], F]:

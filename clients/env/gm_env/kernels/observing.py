@@ -1,7 +1,7 @@
-"""Kernels that show a batch to players: observations, the true state, masks as bytes, and what a player was ever told.
+"""Kernels that show a batch to players: observations, the true state, and masks as bytes.
 
-:data:`OBSERVATION`, :data:`PRIVILEGED` and :data:`INFORMATION` name the planes and columns. All squares are as the
-player sees them: for Black, mirrored from rank 1 to rank 8.
+:data:`OBSERVATION` and :data:`PRIVILEGED` name the planes. All squares are as the player sees them: for Black, mirrored
+from rank 1 to rank 8.
 """
 
 from __future__ import annotations
@@ -89,17 +89,6 @@ PRIVILEGED = (
     "everywhere: the player is to move",
     "everywhere: the player has White",
 )
-#: The columns of a row of the information state: one turn of the player.
-INFORMATION = (
-    "the square on which the opponent's turn before captured, or -1",
-    "the square sensed, 64 for a pass, -1 if not yet",
-    *(f"cell {cell} of the sense's window: 0 empty, 1 to 6 own, 7 to 12 the opponent's, -1 none" for cell in range(9)),
-    "the move requested, 4672 for a pass, -1 if not yet",
-    "the move made, 4672 if none, -1 if not yet",
-    "the square of its capture, or -1",
-)
-_ROW = len(INFORMATION)
-
 #: The bytes of a mask, padded to whole words of eight bytes.
 MASK_BYTES = (MOVES + 7) // 8 * 8
 
@@ -202,7 +191,7 @@ def observe(
     planes: NDArray[np.uint64],
     words: Words,
 ) -> None:
-    """Write what a player of each game was told this turn; :data:`OBSERVATION` names the planes.
+    """Write what a player of each game observed this turn; :data:`OBSERVATION` names the planes.
 
     :param planes: a place to work, (24,).
     """
@@ -255,39 +244,3 @@ def show_truth(
         planes[15] = numbers[game, FULLMOVES]
         _show_phase(planes, 16, numbers, game, color)
         _draw_all(words, game, 14, planes)
-
-
-@kernel()
-def _recall_turn(numbers: Numbers, records: NDArray[np.uint64], game: int, turn: int, row: NDArray[np.int16]) -> None:
-    if turn > 0:
-        lost = int(records[game, turn - 1, 0] >> U(CAPTURE_BIT) & SQUARE_BITS)
-        row[0] = NONE if lost == 64 else lost ^ 56
-    if turn < numbers[game, PLY]:
-        record = records[game, turn, 0]
-        row[1] = record & SQUARE_BITS
-        row[_ROW - 3] = record >> U(REQUESTED_BIT) & MOVE_BITS
-        row[_ROW - 2] = record >> U(TAKEN_BIT) & MOVE_BITS
-        capture = int(record >> U(CAPTURE_BIT) & SQUARE_BITS)
-        row[_ROW - 1] = NONE if capture == 64 else capture
-    elif turn == numbers[game, PLY]:
-        row[1] = numbers[game, SENSED]
-    if row[1] != NONE:
-        for cell in range(9):
-            seen = int(records[game, turn, 1] >> U(4 * cell) & U(15))
-            row[2 + cell] = NONE if seen == OFF_BOARD else seen
-
-
-@kernel("void(int32[:, ::1], uint64[:, :, ::1], int64[::1], int16[:, :, ::1])")
-def recall(numbers: Numbers, records: NDArray[np.uint64], colors: NDArray[np.int64], rows: NDArray[np.int16]) -> None:
-    """Write the latest turns of a player of each game, the oldest first; :data:`INFORMATION` names the columns."""
-    for game in range(rows.shape[0]):
-        color = numbers[game, COLOR] if colors[game] < 0 else colors[game]
-        ply = numbers[game, PLY]
-        # Turns of this player have the parity of ``first``; the last one is in progress if the player is to act.
-        first = (ply & 1) ^ (0 if numbers[game, COLOR] == color else 1)
-        last = ply if numbers[game, COLOR] == color else ply - 1
-        turns = (last - first) // 2 + 1
-        skipped = max(0, turns - rows.shape[1])
-        rows[game] = -1
-        for row in range(turns - skipped):
-            _recall_turn(numbers, records, game, first + 2 * (row + skipped), rows[game, row])

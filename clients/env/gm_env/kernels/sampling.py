@@ -176,7 +176,7 @@ def draw_moves_by(
     legal: Actions,
     weights: Words,
 ) -> int:
-    """Draw a legal move by its logit for each game that is to move; return the first game whose logits are no use.
+    """Draw a legal move by its logit for each game that is to move; return the first game with unusable logits.
 
     :param legal: a place to work, (MOVES,).
     :param weights: the same.
@@ -211,7 +211,7 @@ def draw_senses_by(
     legal: Actions,
     weights: Words,
 ) -> int:
-    """Draw a sense by its logit for each game that is to sense; return the first game whose logits are no use.
+    """Draw a sense by its logit for each game that is to sense; return the first game with unusable logits.
 
     :param legal: a place to work, (SENSES,) at the least.
     :param weights: the same.

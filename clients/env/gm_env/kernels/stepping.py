@@ -14,6 +14,7 @@ from .layout import (
     EPISODE,
     FULLMOVES,
     HALFMOVES,
+    MOVES,
     NONE,
     NUMBERS,
     OFF_BOARD,
@@ -55,11 +56,34 @@ def list_all(state: Words, numbers: Numbers, planes: Words) -> None:
 
 
 @kernel()
+def _is_sense(action: int) -> bool:
+    return 0 <= action <= SENSE_PASS
+
+
+@kernel()
+def _is_listed(game: int, action: int, planes: Words) -> bool:
+    """Return whether an action is a game's legal move or a pass."""
+    if action < 0 or action > PASS:
+        return False
+    return action == PASS or (planes[game, action >> 6] >> U(action & 63) & ONE) != U(0)
+
+
+@kernel("void(int64[::1], int32[:, ::1], uint64[:, ::1], boolean[::1])")
+def mark_illegal(actions: Actions, numbers: Numbers, planes: Words, illegal: Flags) -> None:
+    """Write which games are in progress and do not allow their action, numbered as :mod:`gm_env.turns` says."""
+    for game in range(actions.size):
+        action, phase = actions[game], numbers[game, PHASE]
+        illegal[game] = (phase == TO_SENSE and not _is_sense(action - MOVES)) or (
+            phase == TO_MOVE and not _is_listed(game, action, planes)
+        )
+
+
+@kernel()
 def _check_senses(actions: Actions, numbers: Numbers) -> int:
     """Return the first game whose action is not a sense that it may make now; -1 if there is none."""
     for game in range(actions.size):
         action, phase = actions[game], numbers[game, PHASE]
-        if action != SKIP and phase != OVER and (phase != TO_SENSE or action < 0 or action > SENSE_PASS):
+        if action != SKIP and phase != OVER and (phase != TO_SENSE or not _is_sense(action)):
             return game
     return -1
 
@@ -71,29 +95,34 @@ def _check_moves(actions: Actions, numbers: Numbers, planes: Words) -> int:
         action, phase = actions[game], numbers[game, PHASE]
         if action == SKIP or phase in (OVER, RESTING):
             continue
-        if phase != TO_MOVE or action < 0 or action > PASS:
-            return game
-        if action != PASS and not planes[game, action >> 6] >> U(action & 63) & ONE:
+        if phase != TO_MOVE or not _is_listed(game, action, planes):
             return game
     return -1
 
 
 @kernel()
 def _begin_anew(
-    game: int, state: Words, numbers: Numbers, planes: Words, first_state: Words, first_numbers: Numbers
+    game: int,
+    state: Words,
+    numbers: Numbers,
+    planes: Words,
+    first_state: Words,
+    first_numbers: Numbers,
+    results: NDArray[np.int32],
 ) -> None:
     draws, seed, episode = state[game, DRAWS], state[game, SEED], numbers[game, EPISODE]
     for column in range(STATE):  # numba compiles assignments of slices for seconds
         state[game, column] = first_state[game, column]
     for column in range(NUMBERS):
         numbers[game, column] = first_numbers[game, column]
+    results[game, 0], results[game, 1], results[game, 2] = PASS, PASS, NONE
     state[game, DRAWS], state[game, SEED], numbers[game, EPISODE] = draws, seed, episode + 1
     list_moves(state, game, planes)
 
 
 @kernel(
     "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1],"
-    " uint8[:, ::1], float32[:, ::1], boolean[::1], boolean)"
+    " uint8[:, ::1], int32[:, ::1], float32[:, ::1], boolean[::1], boolean)"
 )
 def sense_all(
     actions: Actions,
@@ -104,6 +133,7 @@ def sense_all(
     first_state: Words,
     first_numbers: Numbers,
     windows: NDArray[np.uint8],
+    results: NDArray[np.int32],
     rewards: NDArray[np.float32],
     ended: Flags,
     may_reset: bool,
@@ -123,7 +153,7 @@ def sense_all(
             continue
         if numbers[game, PHASE] == OVER:
             if may_reset:
-                _begin_anew(game, state, numbers, planes, first_state, first_numbers)
+                _begin_anew(game, state, numbers, planes, first_state, first_numbers, results)
                 numbers[game, PHASE] = RESTING
             seen = UNSEEN
         else:
@@ -207,7 +237,7 @@ def move_all(
         rewards[game, 0] = rewards[game, 1] = 0
         ended[game] = False
         if phase == TO_MOVE and action != SKIP:
-            for cell in range(9):  # the opponent, whose turn comes, is not told them
+            for cell in range(9):  # the opponent, whose turn comes, does not observe them
                 windows[game, cell] = OFF_BOARD
             _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
         elif phase == RESTING and action != SKIP:

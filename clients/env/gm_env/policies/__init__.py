@@ -1,6 +1,6 @@
 """Policies to start from: opponents, and players of loops such as PettingZoo's.
 
-Each is an :class:`gm_env.opponents.Opponent` that acts in many games at once, decides by what its seat was told alone,
+Each is an :class:`gm_env.opponents.Opponent` that acts in many games at once, decides by what its seat observed alone,
 and draws all that is random from its decisions. :class:`Player` lets one of them play from observations.
 """
 

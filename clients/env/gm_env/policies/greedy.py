@@ -49,20 +49,20 @@ class Greedy:
 
     def __call__(self, decisions: Decisions) -> NDArray[np.int64]:
         """Return an action for each decision."""
-        told = decisions.observations().reshape(len(decisions.games), -1, 64)
+        observed = decisions.observations().reshape(len(decisions.games), -1, 64)
         pieces, ages = self._pieces[decisions.games], self._ages[decisions.games]
         if decisions.is_sense:
             ages = np.minimum(ages + 1, FORGOTTEN)
-            pieces = np.where(told[:, _LOST] == 1, UNSEEN_CAPTOR, pieces)
-            known = told[:, _OWN].any(1)
+            pieces = np.where(observed[:, _LOST] == 1, UNSEEN_CAPTOR, pieces)
+            known = observed[:, _OWN].any(1)
         else:
-            known = told[:, _SENSED] == 1
-        theirs = (told[:, _THEIRS] * np.arange(1, 7, dtype=np.uint8)[:, None]).sum(1, dtype=np.uint8)
+            known = observed[:, _SENSED] == 1
+        theirs = (observed[:, _THEIRS] * np.arange(1, 7, dtype=np.uint8)[:, None]).sum(1, dtype=np.uint8)
         pieces, ages = np.where(known, theirs, pieces), np.where(known, 0, ages)
         self._pieces[decisions.games], self._ages[decisions.games] = pieces, ages
         if decisions.is_sense:
-            return FIRST_SENSE + _window(ages, told[:, _LOST], decisions.rng)
-        return _capture(pieces, told[:, _OWN], decisions)
+            return FIRST_SENSE + _window(ages, observed[:, _LOST], decisions.rng)
+        return _capture(pieces, observed[:, _OWN], decisions)
 
 
 def _window(ages: NDArray[np.int64], lost: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.int64]:

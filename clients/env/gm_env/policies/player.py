@@ -60,8 +60,8 @@ class Player:
         for senses in (True, False):
             games = np.flatnonzero(acts & (masks[:, FIRST_SENSE] == senses))
             if games.size:
-                told = Observed(games, observations[games], masks[games], self._rng, self._fen)
-                chosen = usable(self._policy(told), games.shape, "the policy's actions")
+                observed = Observed(games, observations[games], masks[games], self._rng, self._fen)
+                chosen = usable(self._policy(observed), games.shape, "the policy's actions")
                 gives_up = (chosen == RESIGN) | (chosen == OUT_OF_TIME)
                 actions[games] = np.where(gives_up, PASS if senses else FIRST_SENSE, chosen)
         return actions
@@ -89,7 +89,7 @@ class Observed(Decisions):
         self._observations, self._masks = observations, masks
 
     def observations(self) -> NDArray[np.uint8]:
-        """Return what the player was told this turn: uint8[k, 24, 8, 8]."""
+        """Return what the player observed this turn: uint8[k, 24, 8, 8]."""
         return self._observations
 
     def information_states(self) -> NDArray[np.int16]:

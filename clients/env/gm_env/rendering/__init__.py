@@ -1,4 +1,4 @@
-"""Games as pictures and text: what a player was told, or the true position."""
+"""Games as pictures and text: what a player observed, or the true position."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def draw(batch: BatchedRbc, game: int, viewer: Color, mode: str | None, view: Re
 
     :param viewer: the player whose view it is, and who sits below.
     :param mode: one of :data:`RENDER_MODES`; None draws nothing.
-    :param view: ``"player"`` shows what the player was told, ``"truth"`` the true position.
+    :param view: ``"player"`` shows what the player observed, ``"truth"`` the true position.
     :returns: uint8[height, width, 3], text, or None.
     """
     if mode is None:

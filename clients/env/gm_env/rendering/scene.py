@@ -42,7 +42,7 @@ class Scene:
     :ivar hidden: the squares of which nothing is shown.
     :ivar sensed: the squares that the player sensed.
     :ivar made: the source and the target of the player's last move.
-    :ivar refused: the target that it requested in vain.
+    :ivar refused: the target that it requested without being able to move there.
     :ivar captured: the squares of the last captures, its own and the opponent's.
     :ivar caption: lines of text.
     """
@@ -74,14 +74,14 @@ class Scene:
 
 def scene_of(batch: BatchedRbc, game: int, viewer: Color, view: RenderView = "player") -> Scene:
     """Return the drawing of a game; the parameters are those of :func:`gm_env.rendering.draw`."""
-    told = batch.observations(viewer)[game]
-    squares = {name: _squares(told[plane], viewer) for name, plane in _PLANE.items()}
+    observed = batch.observations(viewer)[game]
+    squares = {name: _squares(observed[plane], viewer) for name, plane in _PLANE.items()}
     sensed = squares["the squares sensed this turn"]
     scene = Scene(viewer, chess.BaseBoard(None), sensed=sensed)
     if view == "truth":
         scene.board = batch.board(game)
     else:
-        _place(scene.board, told, viewer)
+        _place(scene.board, observed, viewer)
         scene.hidden = ~(sensed | SquareSet(scene.board.occupied_co[viewer]))
     made = squares["the target of the last move made"]
     scene.made = squares["the source of the last move made"] | made
@@ -103,11 +103,11 @@ def _squares(plane: NDArray[Any], viewer: Color) -> SquareSet:
     return SquareSet(seen_by(square, viewer) for square in np.flatnonzero(plane).tolist())
 
 
-def _place(board: chess.BaseBoard, told: NDArray[np.uint8], viewer: Color) -> None:
+def _place(board: chess.BaseBoard, observed: NDArray[np.uint8], viewer: Color) -> None:
     """Place the opponent's pieces that were sensed, then the player's own."""
     for plane in (*range(6, 12), *range(6)):
         piece = chess.Piece(plane % 6 + 1, viewer if plane < 6 else not viewer)
-        for square in _squares(told[plane], viewer):
+        for square in _squares(observed[plane], viewer):
             board.set_piece_at(square, piece)
 
 
@@ -117,8 +117,8 @@ def _due(batch: BatchedRbc, game: int) -> str:
         winner = int(batch.winners[game])
         result = "a draw" if winner == NONE else f"{_name(winner)} wins"
         return f"{WinReason(reason).name.lower().replace('_', ' ')}: {result}"
-    due = "move" if phase == TO_MOVE else "sense"
-    return f"ply {batch.plies[game] + 1}: {_name(int(batch.colors[game]))} to {due}"
+    phase_name = "move" if phase == TO_MOVE else "sense"
+    return f"ply {batch.plies[game] + 1}: {_name(int(batch.colors[game]))} to {phase_name}"
 
 
 def _results(squares: dict[str, SquareSet]) -> list[str]:

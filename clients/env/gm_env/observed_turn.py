@@ -1,4 +1,4 @@
-"""What a player was told in a turn, read from its observation (``gm_env.OBSERVATION``) in python-chess's terms."""
+"""What a player observed in a turn, read from its observation (``gm_env.OBSERVATION``) in python-chess's terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .actions import seen_by
 _LOST, _SENSED, _MADE_FROM, _MADE_TO, _CAPTURED, _CASTLING, _TURNS = 13, 12, 16, 17, 18, 19, 23
 
 
-class Told:
+class ObservedTurn:
     """One player's observation of one turn."""
 
     def __init__(self, observation: NDArray[Any], color: Color) -> None:

@@ -1,0 +1,109 @@
+"""The evaluation of many positions at once, and that by material: :mod:`..evaluation` for positions in arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import chess
+import numpy as np
+from numpy.typing import NDArray
+
+from gm_bots.minimax.evaluation import KING_WORTH, MATERIAL, WORTH
+from gm_env.actions import FROM_TO_BY_PLANES
+from gm_env.kernels.jit import lowest, popcount
+from gm_env.kernels.layout import BISHOP, KNIGHT, NONE, OPPONENT, PASS, PAWN, QUEEN, ROOK
+from gm_env.kernels.rules import ONE, U, Words
+
+from ..evaluation import EAGERNESS, PROMOTION, SCALE
+from .compiled import kernel
+from .trees import Indexes, Trees
+
+Values = NDArray[np.float64]
+
+
+class Judge(Protocol):
+    """An evaluator of nodes."""
+
+    def __call__(self, trees: Trees, nodes: Indexes) -> Values:
+        """Write the probabilities of the nodes' edges; return the nodes' values to the side to move, from -1 to 1."""
+        ...
+
+
+def count_material(trees: Trees, nodes: Indexes) -> Values:
+    """Evaluate nodes by material, without anything learnt."""
+    values = np.empty(len(nodes))
+    _count_material(trees, nodes, values)
+    return values
+
+
+def _worth_of(color: chess.Color, is_end_game: bool) -> NDArray[np.int64]:
+    """Return the worth to White of each kind of piece of a colour on each square."""
+    rows = [WORTH[piece_type, color] for piece_type in chess.PIECE_TYPES if piece_type != chess.KING]
+    return np.array([*rows, KING_WORTH[is_end_game][color]], np.int64)
+
+
+#: By whether it is an end game, side (the side to move first), kind of piece and square as the side to move sees it.
+_WORTH = np.array([[_worth_of(color, late) for color in (chess.WHITE, chess.BLACK)] for late in (False, True)])
+#: By column of a position: the hundredths of a pawn that a piece is worth.
+_MATERIAL = np.array([MATERIAL[piece_type] for piece_type in chess.PIECE_TYPES], np.float64)
+#: The square that a move by planes names as its target.
+_TARGETS = np.where(FROM_TO_BY_PLANES[0] >= 0, FROM_TO_BY_PLANES[0] // 5 % 64, 0).astype(np.int64)
+
+
+@kernel
+def _has_end_game(state: Words, node: int, side: int) -> bool:
+    queens = popcount(state[node, side + QUEEN])
+    if not queens:
+        return True
+    minors = popcount(state[node, side + KNIGHT] | state[node, side + BISHOP])
+    return not state[node, side + ROOK] and queens == 1 and minors <= 1
+
+
+@kernel
+def _material(state: Words, node: int) -> int:
+    late = int(_has_end_game(state, node, 0) and _has_end_game(state, node, OPPONENT))
+    total = 0
+    for column in range(2 * OPPONENT):
+        pieces = state[node, column]
+        while pieces:
+            total += _WORTH[late, column // OPPONENT, column % OPPONENT, int(lowest(pieces))]
+            pieces &= pieces - ONE
+    return total
+
+
+@kernel
+def _kind_at(state: Words, node: int, first: int, square: int) -> int:
+    for kind in range(6):
+        if state[node, first + kind] >> U(square) & ONE:
+            return kind
+    return NONE
+
+
+@kernel
+def _eagerness(trees: Trees, node: int, action: int) -> float:
+    if action == PASS:
+        return -1.0
+    plane, source = action >> 6, action & 63
+    moving = _kind_at(trees.states, node, 0, source)
+    target = int(_TARGETS[action])
+    eagerness = PROMOTION if moving == PAWN and target >= 56 and plane < 64 else 0.0
+    aimed = _kind_at(trees.states, node, OPPONENT, target)
+    if aimed != NONE:
+        eagerness += (_MATERIAL[aimed] - _MATERIAL[moving] / 10) * EAGERNESS
+    return eagerness
+
+
+@kernel
+def _count_material(trees: Trees, nodes: Indexes, values: Values) -> None:
+    for index in range(nodes.size):
+        node = nodes[index]
+        values[index] = math.tanh(_material(trees.states, node) / SCALE)
+        begin, end = trees.first[node], trees.first[node] + trees.edges[node]
+        total = 0.0
+        for edge in range(begin, end):
+            weight = math.exp(_eagerness(trees, node, int(trees.action[edge])))
+            trees.prior[edge] = weight
+            total += weight
+        for edge in range(begin, end):
+            trees.prior[edge] /= total

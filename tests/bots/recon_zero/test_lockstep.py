@@ -1,0 +1,175 @@
+"""The search of many games in step finds what the search of each one finds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import chess
+import numpy as np
+import pytest
+from chess import Move
+
+pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
+
+from gm_bots.recon_zero import evaluation
+from gm_bots.recon_zero.evaluation import Evaluator, Judgement
+from gm_bots.recon_zero.lockstep.candidates import value_senses, weigh
+from gm_bots.recon_zero.lockstep.forest import Forest, Found
+from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
+from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
+from gm_bots.recon_zero.positions import channels_of
+from gm_bots.recon_zero.search import Search
+from gm_bots.recon_zero.sensing import information, information_of
+from gm_bots.recon_zero.weights import attacked_in, weights_of
+from gm_env.actions import action_of, move_of, seen_by
+from gm_env.kernels.layout import MOVES
+from gm_env.positions import read, written
+from gm_recon import ReconBoard, ReconGame
+
+#: Positions of one player that may be true.
+Candidates = list[ReconBoard]
+
+
+def candidates(rng: random.Random, most: int = 4) -> Candidates:
+    """Return a position of a random game, and others with one of the opponent's pieces elsewhere."""
+    game = ReconGame()
+    for _ in range(rng.randrange(60)):
+        game.sense(rng.choice(game.sense_actions()))
+        game.move(rng.choice([*game.move_actions(), None]))
+        if game.is_over():
+            return candidates(rng, most)
+    found = [game.board]
+    for _ in range(rng.randrange(most)):
+        board = game.board.as_chess()
+        piece = board.remove_piece_at(rng.choice(list(chess.scan_forward(board.occupied_co[not board.turn]))))
+        board.set_piece_at(rng.choice([square for square in range(8, 56) if not board.piece_at(square)]), piece)
+        board.castling_rights = board.clean_castling_rights()
+        found.append(ReconBoard.of(board))
+    return found
+
+
+def likes(fen: str, move: Move | None) -> float:
+    """Return a number from 0 to 1 that looks random and is the same for the same position and move."""
+    digest = blake2b(f"{fen} {move}".encode(), digest_size=8).digest()
+    return (int.from_bytes(digest, "big") + 1) / 2**64
+
+
+def judge_one(fen: str, moves: Sequence[Move | None]) -> Judgement:
+    weights = [likes(fen, move) for move in moves]
+    return [weight / sum(weights) for weight in weights], 2 * likes(fen, Move.null()) - 1
+
+
+def many_by_whim(trees: Trees, nodes: Indexes) -> Values:
+    """Judge as :func:`by_whim` does."""
+    values = []
+    for node in nodes:
+        board = ReconBoard.of(read(trees.states[node], trees.numbers[node]))
+        edges = slice(trees.first[node], trees.first[node] + trees.edges[node])
+        pawns = int(board.as_chess().pieces(chess.PAWN, board.turn))
+        moves = [move_of(int(action), board.turn, pawns) for action in trees.action[edges]]
+        order = sorted(range(len(moves)), key=lambda each: str(moves[each]))
+        priors, value = judge_one(board.fen(), [moves[each] for each in order])
+        trees.prior[edges][order] = priors
+        values.append(value)
+    return np.array(values)
+
+
+def by_whim(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
+    """Judge by random numbers, so that no two moves are equally good; sum floats in one order, as sums depend on it."""
+    judged = []
+    for board, moves in positions:
+        order = sorted(range(len(moves)), key=lambda each: str(moves[each]))
+        priors, value = judge_one(board.fen(), [moves[each] for each in order])
+        by_move = dict(zip(order, priors, strict=True))
+        judged.append(([by_move[each] for each in range(len(moves))], value))
+    return judged
+
+
+def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) -> Found:
+    rows = [written(board) for boards in games for board in boards]
+    states, numbers = (np.array(part) for part in zip(*rows, strict=True))
+    return forest.search(states, numbers, np.array([len(boards) for boards in games]), simulations)
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int, together: bool) -> None:
+    rng = random.Random(seed)
+    games = [candidates(rng) for _ in range(8)]
+    found = search_all(games, Forest(many_by_whim, together=together, unseen=0.3), 40)
+    for index, boards in enumerate(games):
+        moves = [*boards[0].move_actions(), None]
+        search = Search(boards, moves, by_whim, together=together, unseen=0.3)
+        search.deepen(40)
+        expected = search.found()
+        visits, turn = np.zeros(MOVES, int), boards[0].turn
+        for move, count in expected.visits.items():
+            visits[action_of(move, turn)] += count
+        assert np.array_equal(found.visits[index], visits), boards[0].fen()
+        assert found.values()[index] == pytest.approx(expected.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_positions_are_evaluated_by_material_as_one_by_one(seed: int) -> None:
+    rng = random.Random(seed)
+    check_judge(count_material, evaluation.count_material, [candidates(rng) for _ in range(20)])
+
+
+def test_network_judges_positions_as_one_by_one() -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+    from gm_bots.recon_zero.checkpoint import load_network
+    from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
+    from gm_bots.recon_zero.network import NetworkEvaluator
+    from gm_bots.recon_zero.shipped import FILE
+
+    network, rng = load_network(FILE), random.Random(5)
+    games = [candidates(rng) for _ in range(10)]
+    check_judge(NetworkJudge(network), NetworkEvaluator(network), games)
+    check_judge(NetworkJudge(network, "bfloat16"), NetworkEvaluator(network), games, tolerance=0.05)
+
+
+def check_judge(judge: Judge, evaluator: Evaluator, games: Sequence[Candidates], tolerance: float = 1e-5) -> None:
+    """Compare probabilities and values in the positions after one simulation, roots and others."""
+    seen: list[ReconBoard] = []
+
+    def compare(trees: Trees, nodes: Indexes) -> Values:
+        values = judge(trees, nodes)
+        for node, value in zip(nodes, values, strict=True):
+            board = ReconBoard.of(read(trees.states[node], trees.numbers[node]))
+            edges = slice(trees.first[node], trees.first[node] + trees.edges[node])
+            pawns = int(board.as_chess().pieces(chess.PAWN, board.turn))
+            moves = [move_of(int(action), board.turn, pawns) for action in trees.action[edges]]
+            [(priors, expected)] = evaluator([(board, moves)])
+            assert trees.prior[edges] == pytest.approx(np.array(priors), abs=tolerance), board.fen()
+            assert value == pytest.approx(expected, abs=tolerance)
+            seen.append(board)
+        return values
+
+    search_all(games, Forest(compare), 3)
+    assert len(seen) > 3 * len(games)
+
+
+@pytest.mark.parametrize("alarm", [0.0, 30.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_and_senses_are_those_of_boards(seed: int, alarm: float) -> None:
+    boards = [board.as_chess() for board in candidates(random.Random(seed), 200)]
+    turn = boards[0].turn
+    attacked = attacked_in(boards, turn)
+    expected = weights_of(channels_of(boards, turn), attacked, turn, 10.0, 3.0)
+    states = np.array([written(ReconBoard.of(board))[0] for board in boards])
+    weights, found = np.empty(len(boards)), np.empty(len(boards), bool)
+    weigh(states, 10.0, 3.0, weights, found)
+    assert np.array_equal(found, attacked)
+    assert weights == pytest.approx(expected)
+
+    values = np.empty(64)
+    best = value_senses(states, weights, found, alarm, values)
+    assert values[best] == values.max()
+    bits = information(channels_of(boards, turn), expected)
+    alarms = information_of(attacked, channels_of(boards, turn), expected)
+    is_uncertain = 0 < attacked.sum() < len(boards)
+    for square, value in bits.items():
+        wanted = value + alarm * alarms[square] if is_uncertain else value
+        assert values[seen_by(square, turn)] == pytest.approx(wanted, abs=1e-9)

@@ -1,0 +1,106 @@
+"""Games in step are whole games of the player against itself, with its decisions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+
+from gm_bots.recon_zero.actions import PASS, move_of
+from gm_bots.recon_zero.evaluation import count_material
+from gm_bots.recon_zero.lockstep.games import play_together
+from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.replay import Sample
+
+SETTINGS = Settings(determinisations=3, simulations=12, exploring=6, alarm=8)
+
+
+def seeds(count: int) -> list[str]:
+    return [f"game {number}" for number in range(count)]
+
+
+def test_every_search_has_all_its_simulations() -> None:
+    """There are as many trees as positions, at most three; at the very beginning there is only one position."""
+    games = play_together(count_material, SETTINGS, seeds(4), 40)
+    totals = {sum(sample.visits.values()) for game in games for sample in game}
+    assert totals <= {12, 24, 36}
+    assert {sum(game[0].visits.values()) for game in games} == {12}
+
+
+def test_moves_that_were_visited_start_from_own_pieces() -> None:
+    for game in play_together(count_material, SETTINGS, seeds(4), 40):
+        for sample in game:
+            own = sample.planes[:6].sum(axis=0).ravel()
+            sources = [number // 5 // 64 for number in sample.visits if number != PASS]
+            assert all(own[source] for source in sources)
+            assert all(move_of(number, True) for number in sample.visits if number != PASS)
+
+
+def test_positions_follow_from_each_other() -> None:
+    """White's pieces in Black's samples are White's own after its move: at most one of them has moved."""
+    for game in play_together(count_material, SETTINGS, seeds(3), 30):
+        white = [sample.planes for sample in game[: (len(game) + 1) // 2]]
+        black = [sample.planes for sample in game[(len(game) + 1) // 2 :]]
+        for before, after in zip(white, black, strict=False):
+            seen = after[6:12, ::-1]
+            assert np.abs(before[:6] - seen).sum() <= 4, "a castling moves two pieces"
+
+
+def test_winner_takes_the_king() -> None:
+    games = play_together(count_material, SETTINGS, seeds(8), 200)
+    outcomes = {(game[0].outcome, game[-1].outcome) for game in games}
+    assert outcomes & {(1.0, -1.0), (-1.0, 1.0)}
+    assert outcomes <= {(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)}
+
+
+def test_game_that_is_too_long_is_drawn() -> None:
+    for game in play_together(count_material, SETTINGS, seeds(3), 5):
+        assert len(game) == 5
+        assert {sample.outcome for sample in game} == {0.0}
+
+
+def test_same_seed_makes_the_same_game_whatever_is_played_beside_it() -> None:
+    together = play_together(count_material, SETTINGS, seeds(4), 30)
+    alone = [play_together(count_material, SETTINGS, [seed], 30)[0] for seed in seeds(4)]
+    assert [[described(sample) for sample in game] for game in together] == [
+        [described(sample) for sample in game] for game in alone
+    ]
+    assert described(together[0][4]) != described(together[1][4])
+
+
+def described(sample: Sample) -> tuple[bytes, dict[int, int], float, float]:
+    return sample.planes.tobytes(), sample.visits, sample.outcome, sample.searched
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        (Settings(positions=False), "positions: False"),
+        (Settings(sensing="entropy"), "sensing: 'entropy'"),
+        (Settings(check=True), "check: True"),
+    ],
+)
+def test_settings_of_players_that_are_not_played_in_step_are_refused(settings: Settings, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        play_together(count_material, settings, seeds(1), 2)
+
+
+@pytest.mark.parametrize("taught", ["0", "1"])
+def test_training_plays_in_step(tmp_path: Path, taught: str) -> None:
+    from .test_pipeline import train
+
+    result = train(tmp_path, 1, "--in-step", "2", "--games", "3", "--taught", taught)
+    assert result.exit_code == 0, result.output
+    assert "Iteration 1: " in result.output
+
+
+def test_belief_is_not_learnt_from_games_in_step(tmp_path: Path) -> None:
+    from .test_pipeline import train
+
+    result = train(tmp_path, 1, "--in-step", "2", "--learnt", "belief")
+    assert result.exit_code == 2
+    assert "add --in-step 0" in result.output
