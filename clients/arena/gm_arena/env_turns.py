@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import chess
 from chess import Move, Piece
@@ -107,8 +107,8 @@ class EnvTurn(Turn):
         }
         self._table.own["last_result"] = {"ply": self.ply, **result}
         self.state = over(self._table, self.following) if ends else self._after(made)
-        reply: Any = {**result, "state": self.state, "error": None}
-        return reply  # type: ignore[no-any-return]
+        reply = {**result, "state": self.state, "error": None}
+        return cast(MoveReply, reply)
 
     async def end_game(self, termination: str) -> StateReply:
         """Resign.
@@ -120,8 +120,8 @@ class EnvTurn(Turn):
             raise BotFailed(f"end_game {termination!r} is not possible", fault="illegal move")
         self.following = await self._table.act(RESIGN)
         self.state = over(self._table, self.following)
-        reply: Any = {"state": self.state, "error": None}
-        return reply  # type: ignore[no-any-return]
+        reply = {"state": self.state, "error": None}
+        return cast(StateReply, reply)
 
     def _check_turn(self) -> None:
         if self.following is not None:
@@ -160,7 +160,7 @@ def state_of(table: Table, observed: ObservedTurn, phase: str | None, after: che
     ply = _ply_of(start, observed) + (after is not None)
     board.fullmove_number, board.halfmove_clock = start.fullmove_number + (ply + (not start.turn)) // 2, 0
     white, black = (BOT, LEARNER) if observed.color else (LEARNER, BOT)
-    found: Any = {
+    found = {
         "available_castles": _castles(board),
         "passant_file": -1,
         "ply_index": ply,
@@ -182,7 +182,7 @@ def state_of(table: Table, observed: ObservedTurn, phase: str | None, after: che
         "opponent_capture": None if lost is None else chess.square_name(lost),
         **table.own,
     }
-    return found  # type: ignore[no-any-return]
+    return cast(GameState, found)
 
 
 def _ply_of(start: chess.Board, observed: ObservedTurn) -> int:
@@ -199,7 +199,7 @@ def over(table: Table, ended: ObservedTurn | Ended) -> GameState:
     captures = [turn.capture_square for turn in theirs if turn.capture_square is not None]
     assert history.win_reason is not None
     ending = Ending(_CAUSES[history.win_reason], winner=history.winner)
-    shown: Any = {
+    shown = {
         **state_of(table, ended.observed, "over"),
         "available_castles": _castles(board),
         "ply_index": len(turns),
@@ -211,15 +211,15 @@ def over(table: Table, ended: ObservedTurn | Ended) -> GameState:
         "last_move": turns[-1].taken.uci() if turns and turns[-1].taken else None,
         "opponent_capture": chess.square_name(captures[0]) if captures else None,
     }
-    return shown  # type: ignore[no-any-return]
+    return cast(GameState, shown)
 
 
 def history_of(ended: Ended) -> Callable[[], Awaitable[HistoryReply]]:
     """Return what asks for the history of a finished game."""
 
     async def ask() -> HistoryReply:
-        reply: Any = {"history": json.loads(ended.history.to_json()), "error": None}
-        return reply  # type: ignore[no-any-return]
+        reply = {"history": json.loads(ended.history.to_json()), "error": None}
+        return cast(HistoryReply, reply)
 
     return ask
 

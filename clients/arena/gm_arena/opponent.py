@@ -142,7 +142,7 @@ class _Table:
         with self.scope:
             try:
                 await self._play(bots)
-            except Exception as error:
+            except Exception as error:  # whatever a bot raises goes to the learner, whose game it ends
                 failure = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
                 await self._acted.send(failure)
                 if not self._is_over:

@@ -19,10 +19,14 @@ Senses are numbered by the 64 squares, with 64 for a pass, or by the 36 squares 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import chess
 import numpy as np
-from chess import Bitboard, Color, Move, Square
+from chess import Bitboard, Color, Move, Piece, Square
 from numpy.typing import NDArray
+
+from gm_recon import Cell
 
 from .kernels.layout import MOVES, PASS, SENSE_PASS
 
@@ -127,3 +131,19 @@ def square_of(sense: int, color: Color) -> Square | None:
     if not 0 <= sense <= SENSE_PASS:
         raise ValueError(f"sense: {sense} stands for no sense; they are 0 to {SENSE_PASS}")
     return None if sense == SENSE_PASS else seen_by(sense, color)
+
+
+def cells_of(sense: int, window: Sequence[int], color: Color) -> list[Cell]:
+    """Return what a player's sense showed, with true squares, the player's own lowest rank first.
+
+    :param window: the nine cells, as :meth:`gm_env.BatchedRbc.sense` writes them; of those beyond the board any number.
+    """
+    found: list[Cell] = []
+    for rank in (-1, 0, 1):
+        for file in (-1, 0, 1):
+            if 0 <= (sense >> 3) + rank <= 7 and 0 <= (sense & 7) + file <= 7:
+                cell = window[3 * (rank + 1) + file + 1]
+                is_own = (cell <= chess.KING) == color
+                piece = Piece((cell - 1) % 6 + 1, is_own) if cell else None
+                found.append((seen_by(sense + 8 * rank + file, color), piece))
+    return found

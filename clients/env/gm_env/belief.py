@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import chess
 import numpy as np
-from chess import Board, Color, Move, Piece
+from chess import Board, Color, Move
 from numpy.typing import NDArray
 
 from gm_recon import WinReason
 from gm_recon.belief import marginals, sample
 from gm_recon.possible import CAP, PossiblePositions
 
-from .actions import move_of, seen_by
+from .actions import cells_of, move_of, seen_by
 from .arguments import whole
 from .compiled_positions import CompiledPositions
 from .games import check
@@ -175,7 +175,7 @@ class Belief:
         if kind == "o":
             positions.opponent_moved(self._square(numbers[0]))
         elif kind == "s":
-            positions.saw(self._cells(*numbers))
+            positions.saw([] if numbers[0] == SENSE_PASS else cells_of(numbers[0], numbers[1:], self._color))
         else:
             requested, made, capture = numbers
             positions.player_moved(self._move(positions, requested), self._move(positions, made), self._square(capture))
@@ -186,17 +186,6 @@ class Belief:
     def _move(self, positions: PossiblePositions, action: int) -> Move | None:
         own = positions._own
         return None if action == PASS else move_of(action, self._color, own.pawns & own.occupied_co[self._color])
-
-    def _cells(self, sensed: int, *cells: int) -> list[tuple[chess.Square, Piece | None]]:
-        if sensed == SENSE_PASS:
-            return []
-        found: list[tuple[chess.Square, Piece | None]] = []
-        for number, cell in enumerate(cells):
-            if cell != NONE:
-                square = seen_by(sensed + 8 * (number // 3 - 1) + number % 3 - 1, self._color)
-                mine = (cell <= chess.KING) == self._color
-                found.append((square, Piece((cell - 1) % 6 + 1, mine) if cell else None))
-        return found
 
 
 class _Rng:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import chess
 import numpy as np
-from chess import Color, Move, Piece, Square
+from chess import Color, Square
 from numpy.typing import NDArray
 
 from gm_env import PASS, SKIP, BatchedRbc, CompiledPositions
-from gm_env.actions import FROM_TO_BY_PLANES, move_of, seen_by
+from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, NUMBERS, PAWN, STATE
 from gm_recon.possible import PossiblePositions
 
@@ -80,16 +80,11 @@ class _Seat:
     def opponent_moved(self, lost: int) -> None:
         self.positions.opponent_moved(self._square(lost))
 
-    def saw(self, sense: int, cells: Iterable[int]) -> None:
-        seen: list[tuple[Square, Piece | None]] = []
-        for number, cell in enumerate(cells):
-            square = seen_by(sense + 8 * (number // 3 - 1) + number % 3 - 1, self.color)
-            is_own = (cell <= chess.KING) == self.color
-            seen.append((square, Piece((cell - 1) % 6 + 1, is_own) if cell else None))
-        self.positions.saw(seen)
+    def saw(self, sense: int, window: Sequence[int]) -> None:
+        self.positions.saw(cells_of(sense, window, self.color))
 
     def moved(self, results: Sequence[int], pawns: int) -> None:
-        requested, taken = (self._move(action, pawns) for action in results[:2])
+        requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
         self.positions.player_moved(requested, taken, self._square(results[2]))
 
     def examine(self, state: NDArray[np.uint64], numbers: NDArray[np.int32], settings: Settings) -> _Examined:
@@ -119,9 +114,6 @@ class _Seat:
 
     def _square(self, square: int) -> Square | None:
         return None if square == NONE else seen_by(square, self.color)
-
-    def _move(self, action: int, pawns: int) -> Move | None:
-        return move_of(action, self.color, pawns)
 
 
 @dataclass
