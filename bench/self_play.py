@@ -21,7 +21,7 @@ from bench.progress import steps
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.evaluation import Evaluator
-    from gm_bots.recon_zero.lockstep.network_judge import Precision
+    from gm_bots.recon_zero.lockstep.judging import Precision
     from gm_bots.recon_zero.network import Network
     from gm_bots.recon_zero.pool import Pool
     from gm_bots.recon_zero.replay import Replay, Sample

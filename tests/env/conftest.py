@@ -1,22 +1,5 @@
-"""Skips these tests where numba is not installed, before their modules import gm_env."""
+"""Skips these tests where numba is not installed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-
-import pytest
-
-from tests.tools import require_module
-
-
-class NeedsNumba(pytest.Module):
-    """A module of tests of gm_env."""
-
-    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        require_module("numba")
-        return super().collect()
-
-
-def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
-    return NeedsNumba.from_parent(parent, path=module_path)
+from tests.needs_numba import pytest_pycollect_makemodule as pytest_pycollect_makemodule

@@ -153,9 +153,8 @@ def test_samples_show_the_true_position_or_the_belief(learnt: Learnt) -> None:
 
 
 def test_every_option_sets_its_setting() -> None:
-    options = (
-        "c_puct=0,belief=squares,sensing=entropy,search=apart,rules=chess,danger=2,plausible=4,alarm=5,unseen=0.25"
-    )
+    options = "c_puct=0,belief=squares,sensing=entropy,search=apart,danger=2,plausible=4,alarm=5,unseen=0.25"
+    options += ",worth=50,searched=9,looks=11"
     made = named(f"recon-zero:checkpoint=none,determinisations=6,simulations=7,c_puct=0,{options}")
     assert isinstance(made, ReconZeroBots)
     assert made.settings == Settings(
@@ -166,7 +165,9 @@ def test_every_option_sets_its_setting() -> None:
         alarm=5,
         determinisations=6,
         together=False,
-        check=True,
+        worth=50,
+        searched=9,
+        looks=11,
         unseen=0.25,
         simulations=7,
         c_puct=0,

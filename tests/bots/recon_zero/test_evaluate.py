@@ -119,7 +119,7 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
-    turned = ["belief=squares", "sensing=entropy", "search=apart", "rules=chess"]
+    turned = ["belief=squares", "sensing=entropy", "search=apart"]
     turned += ["unseen=0", "danger=1", "plausible=1", "alarm=0"]
     assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
@@ -134,10 +134,9 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
         ("belief", {"belief": "squares"}),
         ("sensing", {"sensing": "entropy"}),
         ("search", {"search": "apart"}),
-        ("rules", {"rules": "chess"}),
         ("plausible", {"plausible": "1"}),
     ]
-    assert [name for name, _ in switches({"belief": "squares"})] == ["search", "rules", "unseen", "determinisations"]
+    assert [name for name, _ in switches({"belief": "squares"})] == ["search", "unseen", "determinisations"]
     assert "alarm" not in dict(switches({"sensing": "entropy"}))
     assert switches({})[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from chess import Move
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-
 from gm_bots.recon_zero import evaluation
 from gm_bots.recon_zero.evaluation import Evaluator, Judgement
 from gm_bots.recon_zero.lockstep.candidates import value_senses, weigh
@@ -20,13 +18,14 @@ from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
 from gm_bots.recon_zero.positions import channels_of
-from gm_bots.recon_zero.search import Search
 from gm_bots.recon_zero.sensing import information, information_of
 from gm_bots.recon_zero.weights import attacked_in, weights_of
 from gm_env.actions import action_of, move_of, seen_by
 from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written
 from gm_recon import ReconBoard, ReconGame
+from tests.bots.recon_zero.judges import judge_by
+from tests.bots.recon_zero.plain_search import PlainSearch
 
 #: Positions of one player that may be true.
 Candidates = list[ReconBoard]
@@ -61,21 +60,6 @@ def judge_one(fen: str, moves: Sequence[Move | None]) -> Judgement:
     return [weight / sum(weights) for weight in weights], 2 * likes(fen, Move.null()) - 1
 
 
-def many_by_whim(trees: Trees, nodes: Indexes) -> Values:
-    """Judge as :func:`by_whim` does."""
-    values = []
-    for node in nodes:
-        board = ReconBoard.of(read(trees.states[node], trees.numbers[node]))
-        edges = slice(trees.first[node], trees.first[node] + trees.edges[node])
-        pawns = int(board.as_chess().pieces(chess.PAWN, board.turn))
-        moves = [move_of(int(action), board.turn, pawns) for action in trees.action[edges]]
-        order = sorted(range(len(moves)), key=lambda each: str(moves[each]))
-        priors, value = judge_one(board.fen(), [moves[each] for each in order])
-        trees.prior[edges][order] = priors
-        values.append(value)
-    return np.array(values)
-
-
 def by_whim(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
     """Judge by random numbers, so that no two moves are equally good; sum floats in one order, as sums depend on it."""
     judged = []
@@ -98,10 +82,10 @@ def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) ->
 def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int, together: bool) -> None:
     rng = random.Random(seed)
     games = [candidates(rng) for _ in range(8)]
-    found = search_all(games, Forest(many_by_whim, together=together, unseen=0.3), 40)
+    found = search_all(games, Forest(judge_by(by_whim), together=together, unseen=0.3), 40)
     for index, boards in enumerate(games):
         moves = [*boards[0].move_actions(), None]
-        search = Search(boards, moves, by_whim, together=together, unseen=0.3)
+        search = PlainSearch(boards, moves, by_whim, together=together, unseen=0.3)
         search.deepen(40)
         expected = search.found()
         visits, turn = np.zeros(MOVES, int), boards[0].turn

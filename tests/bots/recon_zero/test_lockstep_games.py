@@ -81,7 +81,6 @@ def described(sample: Sample) -> tuple[bytes, dict[int, int], float, float]:
     [
         (Settings(positions=False), "positions: False"),
         (Settings(sensing="entropy"), "sensing: 'entropy'"),
-        (Settings(check=True), "check: True"),
     ],
 )
 def test_settings_of_players_that_are_not_played_in_step_are_refused(settings: Settings, named: str) -> None:

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import chess
 import numpy as np
 import pytest
+from chess import Square
 
 from gm_bots.recon_zero.belief import at, certain
-from gm_bots.recon_zero.positions import channels_of
-from gm_bots.recon_zero.sensing import entropy_sense, information, information_of, information_sense
+from gm_bots.recon_zero.positions import Channels, channels_of
+from gm_bots.recon_zero.sensing import (
+    best_of,
+    bits_of_senses,
+    entropy_sense,
+    information,
+    information_of,
+    values_of_senses,
+)
 from gm_bots.recon_zero.weights import attacked_in
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from tests.bots.recon_zero.games import knowing
+
+
+def best_sense(channels: Channels, squares: Sequence[Square], *given: Any, **named: Any) -> Square | None:
+    return best_of(bits_of_senses(channels, *given, **named), squares)
 
 
 def test_most_uncertain_window_is_sensed() -> None:
@@ -53,8 +67,8 @@ def test_likely_positions_weigh_more() -> None:
     # With equal weights, all three are distinguished near b6. Without the third, one sense is as good as the next.
     assert information(channels)[chess.B6] == pytest.approx(math.log2(3))
     assert information(channels, np.array([1.0, 1, 0]))[chess.E6] == pytest.approx(1)
-    assert information_sense(channels, [chess.E6, chess.B6]) == chess.B6
-    assert information_sense(channels, [chess.E6, chess.B6], np.array([1.0, 1, 0])) == chess.E6
+    assert best_sense(channels, [chess.E6, chess.B6]) == chess.B6
+    assert best_sense(channels, [chess.E6, chess.B6], np.array([1.0, 1, 0])) == chess.E6
 
 
 def test_information_of_a_sense_about_an_attack_is_the_uncertainty_it_removes() -> None:
@@ -85,11 +99,48 @@ def test_attack_is_searched_for_when_that_is_worth_more() -> None:
             boards.append(position)
     channels, attacked = channels_of(boards, chess.WHITE), attacked_in(boards, chess.WHITE)
     squares = [chess.F7, chess.D3]
-    assert information_sense(channels, squares, None, attacked) == chess.F7
-    assert information_sense(channels, squares, None, attacked, alarm=0.2) == chess.F7
-    assert information_sense(channels, squares, None, attacked, alarm=3) == chess.D3
+    assert best_sense(channels, squares, None, attacked) == chess.F7
+    assert best_sense(channels, squares, None, attacked, alarm=0.2) == chess.F7
+    assert best_sense(channels, squares, None, attacked, alarm=3) == chess.D3
 
 
 def test_nothing_is_sensed_without_positions_or_squares() -> None:
-    assert information_sense(channels_of([], chess.WHITE), [chess.E4]) is None
-    assert information_sense(channels_of([chess.Board()], chess.WHITE), [chess.A1]) is None
+    assert best_sense(channels_of([], chess.WHITE), [chess.E4]) is None
+    assert best_sense(channels_of([chess.Board()], chess.WHITE), [chess.A1]) is None
+
+
+def test_sense_is_worth_what_it_changes() -> None:
+    """A knight stands on c6 or f6, and a rook on a8 or h8: the move depends on the knight alone."""
+    fens = [
+        f"{'r3k3' if rook else '4k2r'}/8/{'2n5' if knight else '5n2'}/8/8/8/8/4K3 w - - 0 1"
+        for rook in (0, 1)
+        for knight in (0, 1)
+    ]
+    channels, weights = channels_of([chess.Board(fen) for fen in fens], chess.WHITE), np.ones(4)
+    values = np.array([[0.5, -0.5] if knight else [-0.5, 0.5] for rook in (0, 1) for knight in (0, 1)])
+    exact = values_of_senses(channels, weights, values, doubt=0)
+    assert exact[chess.C6] == exact[chess.F6] == pytest.approx(0.5)
+    assert exact[chess.B7] == pytest.approx(0.5), "it shows c6, and a8, too"
+    assert exact[chess.G2] == pytest.approx(0)
+    assert 0 < values_of_senses(channels, weights, values)[chess.C6] < 0.5, "four positions do not say so for certain"
+    same = np.tile([0.3, 0.1], (4, 1))
+    assert set(np.round(list(values_of_senses(channels, weights, same).values()), 9)) == {0.3}, "no move changes"
+
+
+def test_value_of_a_sense_is_that_of_brute_force() -> None:
+    rng = np.random.default_rng(3)
+    channels = rng.choice([6, 6, 6, 0, 1], (30, 64)).astype(np.uint8)
+    channels[:, 9:] = channels[0, 9:]  # few squares differ, so that results of senses have several positions
+    weights, values = rng.random(30) + 0.1, rng.normal(size=(30, 5))
+    shares, doubt = weights / weights.sum(), 2 / 30
+    mean = shares @ values
+    for square, found in values_of_senses(channels, weights, values, doubt=2).items():
+        shown = [
+            tuple(channels[each, [square + step for step in (-9, -8, -7, -1, 0, 1, 7, 8, 9)]]) for each in range(30)
+        ]
+        total = 0.0
+        for result in set(shown):
+            here = np.array([each == result for each in shown])
+            chance = shares[here].sum()
+            total += chance * max((shares[here] @ values[here] + doubt * mean) / (chance + doubt))
+        assert found == pytest.approx(total)

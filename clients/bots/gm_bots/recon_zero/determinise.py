@@ -34,12 +34,17 @@ def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: W
     known = knowledge.positions()
     if known:
         shares = weights if weights is not None else np.ones(len(known))
-        # Each position has the largest key in proportion to its weight (Efraimidis and Spirakis, in logarithms).
-        keys = [math.log(1 - rng.random()) / share for share in shares]
-        return [known[each] for each in sorted(range(len(known)), key=keys.__getitem__, reverse=True)[:count]]
+        return [known[each] for each in draw(shares, count, rng)]
     belief = knowledge.belief()
     seeds = [None, *(np.random.default_rng(rng.getrandbits(64)) for _ in range(count - 1))]
     return [from_belief(belief, knowledge.own, knowledge.color, knowledge.remaining, each) for each in seeds]
+
+
+def draw(weights: Weights, count: int, rng: random.Random) -> list[int]:
+    """Return so many different indexes, drawn by their weights; all where there are no more."""
+    # Each has the largest key in proportion to its weight (Efraimidis and Spirakis, in logarithms).
+    keys = [math.log(1 - rng.random()) / weight for weight in weights]
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:count]
 
 
 def from_belief(

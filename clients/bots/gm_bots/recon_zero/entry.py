@@ -33,7 +33,20 @@ MAX_WEIGHT = 1_000
 MAX_C_PUCT = 100
 
 #: Options that are numbers.
-NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "danger", "plausible", "alarm", "unseen")
+NUMBERS = (
+    "simulations",
+    "determinisations",
+    "c_puct",
+    "movetime",
+    "seed",
+    "danger",
+    "plausible",
+    "alarm",
+    "unseen",
+    "worth",
+    "searched",
+    "looks",
+)
 #: The numeric options that are also switches, and the value that turns each off.
 OFF = {"unseen": "0", "danger": "1", "plausible": "1", "alarm": "0"}
 #: Options that are one of two words; the first is the default.
@@ -41,7 +54,6 @@ WORDS = {
     "belief": ("positions", "squares"),
     "sensing": ("information", "entropy"),
     "search": ("together", "apart"),
-    "rules": ("blind", "chess"),
 }
 
 
@@ -105,10 +117,11 @@ def read(options: Mapping[str, str]) -> Given:
         package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
         :class:`~gm_bots.recon_zero.player.Settings`.
     :raises BotUnusable: an option is unknown, or its value is not allowed.
-    :raises LibraryMissing: numpy is not installed.
+    :raises LibraryMissing: numpy or numba is not installed.
     """
     only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
-    _need("numpy", "plays with")
+    for library in ("numpy", "numba"):
+        _need(library, "plays with")
     return Given(
         _settings(options),
         whole(NAME, options, "seed", 0, 2**63),
@@ -122,15 +135,18 @@ def _settings(options: Mapping[str, str]) -> Settings:
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
+    worth = number(NAME, options, "worth", 0, MAX_WEIGHT)
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
         plausible=number(NAME, options, "plausible", 1, MAX_WEIGHT) or plain.plausible,
+        worth=plain.worth if worth is None else worth,
+        searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
+        looks=whole(NAME, options, "looks", 1, MAX_SIMULATIONS) or plain.looks,
         alarm=plain.alarm if alarm is None else alarm,
         unseen=plain.unseen if unseen is None else unseen,
         together=_word(options, "search") == "together",
-        check=_word(options, "rules") == "chess",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
         c_puct=plain.c_puct if c_puct is None else c_puct,

@@ -30,7 +30,7 @@ from .self_play import Learnt, play_itself, play_other, play_random
 from .training import Trainer, TrainingSettings
 
 if TYPE_CHECKING:
-    from .lockstep.network_judge import Precision
+    from .lockstep.judging import Precision
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 import chess
+import numpy as np
 from chess import Color, Move, Square
 
 from gm_recon import Cell, ReconBoard
 
-from .determinise import determinise
+from .determinise import determinise, draw
 from .encoder import Planes, encode
 from .evaluation import Evaluator
 from .knowledge import Knowledge
+from .lockstep.forest import C_PUCT, Forest
+from .lockstep.judges import judge_for
 from .positions import Attacked, Weights
-from .search import C_PUCT, Found, Search
-from .sensing import entropy_sense, information_sense
+from .search import Found, Search
+from .sensing import best_of, bits_of_senses, entropy_sense, values_of_senses
 from .weights import attacked_in, weights_of
 
 #: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
@@ -37,9 +40,11 @@ class Settings:
     :ivar plausible: the factor on the weight of a position, likewise, for each pawn's value by which the opponent's
         pieces stand better there; 1 changes nothing.
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
+    :ivar worth: the bits that a sense's expected gain of value is worth, for a whole point; 0 to sense for
+        information alone.
+    :ivar searched: positions that are searched to value senses, and ``looks`` simulations in each.
     :ivar determinisations: how many positions are searched; with 1, the notebook's way.
     :ivar together: whether a simulation tries one move in all of them, or each position is searched by itself.
-    :ivar check: whether the search assumes that both follow the rules of chess, and not those of blind chess.
     :ivar unseen: the assumed probability that an attack on a king is not seen by the king's side.
     :ivar simulations: simulations in each position, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
@@ -52,9 +57,11 @@ class Settings:
     danger: float = 10.0
     alarm: float = 30.0
     plausible: float = 3.0
+    worth: float = 0.0
+    searched: int = 32
+    looks: int = 40
     determinisations: int = 8
     together: bool = True
-    check: bool = False
     unseen: float = 0.3
     simulations: int = 100
     c_puct: float = C_PUCT
@@ -89,7 +96,9 @@ class Player:
         fen: str = chess.STARTING_FEN,
         keep: bool = False,
     ) -> None:
-        self._evaluator, self._settings, self._rng, self._keep = evaluator, settings, rng, keep
+        self._settings, self._rng, self._keep = settings, rng, keep
+        judge = judge_for(evaluator, "float32")
+        self._forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
         self._moves = 0
         self.decisions: list[Decision] = []
         self.knowledge = Knowledge(color, fen, positions=settings.positions, rng=rng)
@@ -102,11 +111,28 @@ class Player:
         """Return the square to sense, of those allowed."""
         allowed = list(squares)
         if self._settings.sensing == "information":
-            weights, attacked = self._weights()
-            best = information_sense(self.knowledge.channels(), allowed, weights, attacked, self._settings.alarm)
+            best = best_of(self._value_senses(), allowed)
             if best is not None:
                 return best
         return entropy_sense(self.knowledge.belief(), allowed)
+
+    def _value_senses(self) -> dict[Square, float]:
+        """Return the value of a sense of each square with a whole window; nothing where no position is known."""
+        channels, (weights, attacked), settings = self.knowledge.channels(), self._weights(), self._settings
+        bits = bits_of_senses(channels, weights, attacked, settings.alarm)
+        if not settings.worth or len(channels) < 2:
+            return bits
+        drawn = draw(weights, settings.searched, self._rng)
+        known = self.knowledge.positions()
+        moves = ReconBoard.of(known[0]).move_actions()
+        search = Search(self._forest, [ReconBoard.of(known[each]) for each in drawn], [*moves, None])
+        search.deepen(settings.looks)
+        values, visits = search.by_position()
+        seen = visits.min(axis=0) > 0
+        if not seen.any():
+            return bits
+        worths = values_of_senses(channels[drawn], np.ones(len(drawn)), values[:, seen])
+        return {square: bits[square] + settings.worth * worth for square, worth in worths.items()}
 
     def saw(self, cells: Iterable[Cell]) -> None:
         """Record the result of the sense."""
@@ -121,19 +147,13 @@ class Player:
         knowledge, settings = self.knowledge, self._settings
         boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
         positions = [ReconBoard.of(board) for board in boards]
-        search = Search(
-            positions,
-            [*actions, None],
-            self._evaluator,
-            settings.c_puct,
-            together=settings.together,
-            unseen=settings.unseen,
-            check=settings.check,
-        )
+        search = Search(self._forest, positions, [*actions, None])
         done = 0
         while done < settings.simulations and (seconds is None or not done or time.monotonic() - began < seconds):
             search.deepen(min(STEP, settings.simulations - done))
             done += STEP
+            if not self._keep and search.is_decided(settings.simulations - done):
+                break
         found = search.found()
         if self._keep:
             self.decisions.append(Decision(encode(knowledge.own, knowledge.color, knowledge.belief()), found))

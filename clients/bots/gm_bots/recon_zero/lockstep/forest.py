@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gm_env.kernels.layout import MOVES, NUMBERS, PLANES, STATE
+from gm_env.kernels.layout import MOVES, PLANES
 
-from ..search import C_PUCT
 from .judging import Judge
-from .trees import Indexes, Trees, add_up, back_up, descend, plant
+from .trees import Indexes, Trees, add_up, back_up, descend, make, plant
 
 #: Edges that a position has at most: python-chess knows none with more moves, and a pass.
 MOST_MOVES = 256
 #: Moves that capture a king at most: fewer pieces than a side has can, some of them with four promotions.
 MOST_KING_CAPTURES = 64
-#: Edges that are made room for, for each node: more than the average of games.
-EDGES = 48
+#: The weight of a move's probability relative to its results. Other bots and the notebook have 1.5; but in blind
+#: chess most positions have values near 0 (see :data:`..evaluation.SCALE`), and with so large a weight the results
+#: would not count.
+C_PUCT = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,79 +50,96 @@ class Found:
 class Forest:
     """A search for each of many games, deepened together.
 
-    Its arrays are kept and used again by :meth:`search`.
+    Its arrays are kept and used again by the next search.
     """
 
     def __init__(self, judge: Judge, c_puct: float = C_PUCT, *, together: bool = True, unseen: float = 0.0) -> None:
         """:param judge: evaluates the positions.
-
-        The other parameters are those of :class:`..search.Search`.
+        :param c_puct: the weight of a move's probability relative to its results.
+        :param together: whether a simulation tries one first move in all positions of a game.
+        :param unseen: the probability that an attack on a king is not seen by the king's side.
         """
         self._judge, self._c_puct, self._together, self._unseen = judge, c_puct, together, unseen
-        self._trees = _make(0, 0, 0, 0, 0)
+        self._trees = make(0, 0, 0, 0, 0)
+        self._planes, self._scratch = np.empty((1, PLANES), np.uint64), np.empty(PLANES, np.uint64)
+        self._waiting, self._deepest = np.empty(0, np.int64), 0
 
     def search(
         self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes, simulations: int
     ) -> Found:
-        """Search all games, each from the positions that may be true in it.
+        """Search all games: :meth:`begin`, :meth:`deepen` and :meth:`found`."""
+        self.begin(states, numbers, positions)
+        self.deepen(simulations)
+        return self.found()
+
+    def begin(self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes) -> None:
+        """Begin to search games, each from the positions that may be true in it.
 
         :param states: the positions as in :mod:`gm_env`, one game's after the other's; the player is to move in each.
         :param numbers: likewise.
         :param positions: how many each game has; a game without is left out.
-        :param simulations: visits in each tree.
         """
-        most = int(positions.max(initial=1))
-        trees = self._grown(len(positions), most, len(states) * (1 + MOST_KING_CAPTURES + simulations), simulations + 1)
-        waiting = np.empty(len(states), np.int64)
-        planes, scratch = np.empty((1, PLANES), np.uint64), np.empty(PLANES, np.uint64)
-        trees = self._with_room(trees, 4 * len(states))
-        asked = plant(trees, states, numbers, positions, planes, self._together, waiting)
-        self._judge(trees, waiting[:asked])
+        games, most = len(positions), int(positions.max(initial=1))
+        trees = self._trees
+        if trees.paths.shape[0] < games * most:
+            trees = make(games, most, len(trees.won), len(trees.action), trees.paths.shape[1])
+        self._trees = trees._replace(roots=np.full((games, most), -1, np.int32))
+        self._trees.used[:], self._trees.depth[:], self._deepest = 0, 0, 0
+        self._waiting = np.empty(len(states), np.int64)
+        trees = self._with_room((1 + MOST_KING_CAPTURES) * len(states), len(states))
+        asked = plant(trees, states, numbers, positions, self._planes, self._together, self._waiting)
+        self._judge(trees, self._waiting[:asked])
+
+    def deepen(self, simulations: int) -> None:
+        """Visit so many more positions in each tree."""
+        leaves = len(self._waiting)
         for _ in range(simulations):
-            trees = self._with_room(trees, len(states))
-            asked = descend(trees, self._c_puct, self._together, planes, scratch, waiting)
-            back_up(trees, self._judge(trees, waiting[:asked]), self._unseen)
-        found = Found(np.zeros((len(positions), MOVES), np.int32), np.zeros((len(positions), MOVES)))
-        add_up(trees, found.visits, found.totals)
+            trees = self._with_room(leaves, leaves)
+            asked = descend(trees, self._c_puct, self._together, self._planes, self._scratch, self._waiting)
+            self._deepest = max(self._deepest, int(trees.depth.max(initial=0)))
+            back_up(trees, self._judge(trees, self._waiting[:asked]), self._unseen)
+
+    def found(self) -> Found:
+        """Return the results so far."""
+        games = len(self._trees.roots)
+        found = Found(np.zeros((games, MOVES), np.int32), np.zeros((games, MOVES)))
+        add_up(self._trees, found.visits, found.totals)
         return found
 
-    def _grown(self, games: int, most: int, nodes: int, depth: int) -> Trees:
-        """Return arrays of this size."""
-        trees, count = self._trees, games * most
-        if len(trees.won) < nodes or trees.paths.shape[0] < count or trees.paths.shape[1] < depth:
-            trees = _make(games, most, nodes, EDGES * nodes, depth)
-        self._trees = trees._replace(roots=np.full((games, most), -1, np.int32))
-        return self._trees
+    def values_of(self, game: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return the values of a game's first moves in each of its positions, and their visits.
 
-    def _with_room(self, trees: Trees, leaves: int) -> Trees:
-        """Return the arrays with room for the edges of so many more nodes."""
-        wanted = int(trees.used[1]) + MOST_MOVES * leaves
-        if len(trees.action) >= wanted:
-            return trees
-        more = max(wanted, 2 * len(trees.action))
-        names = ("action", "prior", "visits", "total", "child")
-        edges = {name: np.resize(getattr(trees, name), more) for name in names}
-        self._trees = trees._replace(**edges)
-        return self._trees
+        :returns: both of the shape (positions, moves), for games searched together. A move without visits has 0.
+        """
+        trees = self._trees
+        roots = trees.roots[game][trees.roots[game] >= 0]
+        edges = trees.first[roots][:, None] + np.arange(trees.edges[roots[0]])
+        visits = trees.visits[edges]
+        return trees.total[edges] / np.maximum(visits, 1), visits
+
+    def _with_room(self, nodes: int, leaves: int) -> Trees:
+        """Return the arrays with room for so many more nodes, and for the edges of so many leaves."""
+        trees = self._trees
+        nodes, edges = int(trees.used[0]) + nodes, int(trees.used[1]) + MOST_MOVES * leaves
+        if len(trees.won) < nodes:
+            trees = trees._replace(**_longer(trees, _OF_NODES, 2 * nodes))
+        if len(trees.action) < edges:
+            trees = trees._replace(**_longer(trees, _OF_EDGES, 2 * edges))
+        if trees.paths.shape[1] <= self._deepest:  # the next path may be longer by one
+            trees = trees._replace(paths=np.empty((len(trees.paths), 2 * self._deepest + 64), np.int32))
+        self._trees = trees
+        return trees
 
 
-def _make(games: int, most: int, nodes: int, edges: int, depth: int) -> Trees:
-    count = games * most
-    return Trees(
-        states=np.empty((nodes, STATE), np.uint64),
-        numbers=np.empty((nodes, NUMBERS), np.int32),
-        first=np.empty(nodes, np.int64),
-        edges=np.empty(nodes, np.int32),
-        won=np.empty(nodes, np.int8),
-        attacked=np.empty(nodes, np.bool_),
-        action=np.empty(edges, np.int16),
-        prior=np.empty(edges),
-        visits=np.empty(edges, np.int32),
-        total=np.empty(edges),
-        child=np.empty(edges, np.int32),
-        roots=np.full((games, most), -1, np.int32),
-        depth=np.zeros(count, np.int32),
-        paths=np.zeros((count, depth), np.int32),
-        leaves=np.zeros(count, np.int32),
-        used=np.zeros(2, np.int64),
-    )
+_OF_NODES = ("states", "numbers", "first", "edges", "won", "attacked")
+_OF_EDGES = ("action", "prior", "visits", "total", "child")
+
+
+def _longer(trees: Trees, names: tuple[str, ...], count: int) -> dict[str, NDArray[Any]]:
+    """Return some arrays with room for so many nodes or edges."""
+    found = {}
+    for name in names:
+        before = getattr(trees, name)
+        found[name] = np.empty((count, *before.shape[1:]), before.dtype)
+        found[name][: len(before)] = before
+    return found

@@ -24,7 +24,7 @@ from .candidates import lay_out, value_senses, weigh
 from .encoding import encode_all
 from .forest import Forest, Found
 from .judges import judge_for
-from .network_judge import Precision
+from .judging import Precision
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,6 @@ def _check(settings: Settings) -> None:
     for name, value, wanted in (
         ("positions", settings.positions, True),
         ("sensing", settings.sensing, "information"),
-        ("check", settings.check, False),
     ):
         if value != wanted:
             raise ValueError(f"{name}: {value!r}: games in step are played with {wanted!r} only; play them one by one")

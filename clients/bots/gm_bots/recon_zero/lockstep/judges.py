@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from .. import evaluation
 from ..evaluation import Evaluator
-from ..network import NetworkEvaluator
-from .judging import Judge, count_material
-from .network_judge import NetworkJudge, Precision
+from .judging import Judge, Precision, count_material
 
 
 def judge_for(evaluator: Evaluator, precision: Precision) -> Judge:
@@ -17,6 +15,9 @@ def judge_for(evaluator: Evaluator, precision: Precision) -> Judge:
     """
     if evaluator is evaluation.count_material:
         return count_material
+    from ..network import NetworkEvaluator  # imported here: who plays by piece values needs no PyTorch
+    from .network_judge import NetworkJudge
+
     if isinstance(evaluator, NetworkEvaluator):
         return NetworkJudge(evaluator.network, precision)
     raise TypeError(f"evaluator: {evaluator!r}: games in step are played by material or by a network")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Literal, Protocol
 
 import chess
 import numpy as np
@@ -20,6 +20,8 @@ from .compiled import kernel
 from .trees import Indexes, Trees
 
 Values = NDArray[np.float64]
+#: The numbers that a network computes with.
+Precision = Literal["float32", "bfloat16"]
 
 
 class Judge(Protocol):
@@ -48,7 +50,7 @@ _WORTH = np.array([[_worth_of(color, late) for color in (chess.WHITE, chess.BLAC
 #: By column of a position: the hundredths of a pawn that a piece is worth.
 _MATERIAL = np.array([MATERIAL[piece_type] for piece_type in chess.PIECE_TYPES], np.float64)
 #: The square that a move by planes names as its target.
-_TARGETS = np.where(FROM_TO_BY_PLANES[0] >= 0, FROM_TO_BY_PLANES[0] // 5 % 64, 0).astype(np.int64)
+_TARGETS = (FROM_TO_BY_PLANES.max(axis=0) // 5 % 64).astype(np.int64)
 
 
 @kernel

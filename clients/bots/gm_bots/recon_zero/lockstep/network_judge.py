@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,13 +19,11 @@ from ..encoder import PLANES
 from ..network import Network
 from .compiled import kernel
 from .encoding import encode
-from .judging import Values
+from .judging import Precision, Values
 from .trees import Indexes, Trees
 
 #: The moves from a source square: target squares, times promotions.
 _FROM_A_SQUARE = 64 * len(PROMOTIONS)
-#: The numbers that the network computes with.
-Precision = Literal["float32", "bfloat16"]
 #: Positions that the network evaluates at once on a processor: more take longer each, as its cache is too small.
 BATCH = 128
 

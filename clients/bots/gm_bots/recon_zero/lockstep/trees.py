@@ -1,8 +1,4 @@
-"""Kernels of the search: the trees of many games, deepened in step.
-
-They do for many games what :mod:`..search` does for one, which explains it: each position that may be the true one has
-a tree, a simulation tries one first move in all trees of a game, and a side that is attacked without its knowledge
-loses its king with the probability ``unseen``.
+"""Kernels of the search: the trees of many games, deepened in step. :mod:`..search` explains what they do.
 
 A node is a row of ``states`` and ``numbers`` as in :mod:`gm_env`, and its edges are consecutive. Edges whose children
 were never visited have the child NONE.
@@ -58,6 +54,33 @@ class Trees(NamedTuple):
     paths: NDArray[np.int32]
     leaves: NDArray[np.int32]
     used: Indexes
+
+
+def make(games: int, most: int, nodes: int, edges: int, depth: int) -> Trees:
+    """Return the arrays of searches, with nothing in them.
+
+    :param most: the most positions of a game.
+    :param depth: the most edges from a root to a leaf.
+    """
+    count = games * most
+    return Trees(
+        states=np.empty((nodes, STATE), np.uint64),
+        numbers=np.empty((nodes, NUMBERS), np.int32),
+        first=np.empty(nodes, np.int64),
+        edges=np.empty(nodes, np.int32),
+        won=np.empty(nodes, np.int8),
+        attacked=np.empty(nodes, np.bool_),
+        action=np.empty(edges, np.int16),
+        prior=np.empty(edges),
+        visits=np.empty(edges, np.int32),
+        total=np.empty(edges),
+        child=np.empty(edges, np.int32),
+        roots=np.full((games, most), -1, np.int32),
+        depth=np.zeros(count, np.int32),
+        paths=np.zeros((count, depth), np.int32),
+        leaves=np.zeros(count, np.int32),
+        used=np.zeros(2, np.int64),
+    )
 
 
 @kernel
