@@ -74,7 +74,9 @@ def by_whim(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> li
 def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) -> Found:
     rows = [written(board) for boards in games for board in boards]
     states, numbers = (np.array(part) for part in zip(*rows, strict=True))
-    return forest.search(states, numbers, np.array([len(boards) for boards in games]), simulations)
+    forest.begin(states, numbers, np.array([len(boards) for boards in games]))
+    forest.deepen(simulations)
+    return forest.found()
 
 
 @pytest.mark.parametrize("together", [True, False])

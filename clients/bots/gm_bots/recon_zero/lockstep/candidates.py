@@ -85,6 +85,19 @@ def weigh(states: Words, danger: float, plausible: float, weights: Weights, atta
 
 
 @kernel
+def pieces_on(states: Words) -> NDArray[np.int64]:
+    """Return the opponent's piece on each square of each position, (positions, 64): 0 for none, 1 to 6 for a kind."""
+    channels = np.zeros((states.shape[0], 64), np.int64)
+    for each in range(states.shape[0]):
+        for kind in range(6):
+            pieces = states[each, OPPONENT + kind]
+            while pieces:
+                channels[each, int(lowest(pieces))] = kind + 1
+                pieces &= pieces - ONE
+    return channels
+
+
+@kernel
 def value_senses(
     states: Words, weights: Weights, attacked: NDArray[np.bool_], alarm: float, values: NDArray[np.float64]
 ) -> int:
@@ -93,16 +106,11 @@ def value_senses(
     :param values: (64,); other squares get -1.
     """
     count = states.shape[0]
-    channels = np.zeros((count, 64), np.int64)
+    channels = pieces_on(states)
     total, alarmed = 0.0, 0.0
     for each in range(count):
         total += weights[each]
         alarmed += weights[each] if attacked[each] else 0.0
-        for kind in range(6):
-            pieces = states[each, OPPONENT + kind]
-            while pieces:
-                channels[each, int(lowest(pieces))] = kind + 1
-                pieces &= pieces - ONE
     whole = _entropy_of(alarmed / total) + _entropy_of(1 - alarmed / total)
     keys = np.empty(TABLE, np.int64)
     sums = np.empty((TABLE, 2))

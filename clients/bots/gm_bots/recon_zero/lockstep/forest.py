@@ -64,14 +64,6 @@ class Forest:
         self._planes, self._scratch = np.empty((1, PLANES), np.uint64), np.empty(PLANES, np.uint64)
         self._waiting, self._deepest = np.empty(0, np.int64), 0
 
-    def search(
-        self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes, simulations: int
-    ) -> Found:
-        """Search all games: :meth:`begin`, :meth:`deepen` and :meth:`found`."""
-        self.begin(states, numbers, positions)
-        self.deepen(simulations)
-        return self.found()
-
     def begin(self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes) -> None:
         """Begin to search games, each from the positions that may be true in it.
 

@@ -1,40 +1,32 @@
-"""Games to learn from, many at a time: all take their turns together, and the network is asked once for all of them."""
+"""Games played in step: to learn from, or to measure by.
+
+All take their turns together, and the network is asked once for all of them.
+"""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import chess
 import numpy as np
-from chess import Color, Square
+from chess import Color
 from numpy.typing import NDArray
 
-from gm_env import PASS, SKIP, BatchedRbc, CompiledPositions
-from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
-from gm_env.kernels.layout import NONE, NUMBERS, PAWN, STATE
-from gm_recon.possible import PossiblePositions
+from gm_env import PASS, SKIP, BatchedRbc
+from gm_env.actions import FROM_TO_BY_PLANES
+from gm_env.kernels.layout import NONE, PAWN
 
 from ..evaluation import Evaluator
-from ..knowledge import CAP, LOOKED_AT
 from ..player import Settings
 from ..replay import Sample
-from .candidates import lay_out, value_senses, weigh
+from ..sensing import values_of_senses
+from .candidates import pieces_on, value_senses
 from .encoding import encode_all
-from .forest import Forest, Found
+from .forest import Found
 from .judges import judge_for
 from .judging import Precision
-
-
-@dataclass(frozen=True)
-class _Examined:
-    """Positions that may be true, with their weights and whether the player's king is attacked there."""
-
-    states: NDArray[np.uint64]
-    numbers: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    attacked: NDArray[np.bool_]
+from .seats import Examined, Seat, Side
 
 
 def play_together(
@@ -44,75 +36,30 @@ def play_together(
 
     A game that is too long is drawn, as is one in which a player loses track of the possible positions.
 
-    :param settings: must keep positions, sense for information and search by the rules of blind chess.
+    :param settings: must keep positions, and sense for information.
     :param seeds: one for each game. The same seeds, in the same order, make the same games.
     :param precision: the numbers that a network computes with: see :class:`.network_judge.NetworkJudge`.
     :raises ValueError: a setting is not one of those.
     """
-    _check(settings)
-    judge = judge_for(evaluator, precision)
-    forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
-    games = _Games(settings, seeds, max_plies)
-    while games.playing:
-        games.sense()
-        games.move(forest)
+    side = Side(judge_for(evaluator, precision), settings)
+    games = Games([dict.fromkeys(chess.COLORS, side)] * len(seeds), seeds, max_plies)
+    games.play()
     return games.samples()
 
 
-def _check(settings: Settings) -> None:
-    for name, value, wanted in (
-        ("positions", settings.positions, True),
-        ("sensing", settings.sensing, "information"),
-    ):
-        if value != wanted:
-            raise ValueError(f"{name}: {value!r}: games in step are played with {wanted!r} only; play them one by one")
+def match_together(ours: Side, theirs: Side, seeds: Sequence[str], max_plies: int) -> list[float]:
+    """Play games of two sides against each other, ours with White in the first and every other one.
 
-
-class _Seat:
-    """What one player of one game knows, and its random numbers."""
-
-    def __init__(self, color: Color, seed: str) -> None:
-        self.color, self.moves = color, 0
-        self.rng = random.Random(f"{seed} {color}")
-        self.positions = PossiblePositions(color, cap=CAP, rng=self.rng, backend=CompiledPositions)
-
-    def opponent_moved(self, lost: int) -> None:
-        self.positions.opponent_moved(self._square(lost))
-
-    def saw(self, sense: int, window: Sequence[int]) -> None:
-        self.positions.saw(cells_of(sense, window, self.color))
-
-    def moved(self, results: Sequence[int], pawns: int) -> None:
-        requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
-        self.positions.player_moved(requested, taken, self._square(results[2]))
-
-    def examine(self, state: NDArray[np.uint64], numbers: NDArray[np.int32], settings: Settings) -> _Examined:
-        """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
-        drawn = self.positions.draw(LOOKED_AT)
-        assert isinstance(drawn, CompiledPositions)
-        count = len(drawn)
-        states, laid = np.empty((count, STATE), np.uint64), np.empty((count, NUMBERS), np.int32)
-        lay_out(drawn.rows, state.copy(), numbers.copy(), states, laid)
-        weights, attacked = np.empty(count), np.empty(count, np.bool_)
-        weigh(states, settings.danger, settings.plausible, weights, attacked)
-        return _Examined(states, laid, weights, attacked)
-
-    def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-        """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""
-        chances = np.random.default_rng(self.rng.getrandbits(64)).random(len(weights))
-        drawn: NDArray[np.int64] = np.argsort(np.log1p(-chances) / weights)[::-1][:count]
-        return drawn
-
-    def pick(self, visits: NDArray[np.int32], best: int, exploring: int) -> int:
-        """Return a move: the best, or one drawn by the visits at the beginning of a game."""
-        self.moves += 1
-        if 2 * self.moves > exploring:
-            return best
-        visited = np.flatnonzero(visits)
-        return int(self.rng.choices(visited.tolist(), visits[visited].tolist())[0])
-
-    def _square(self, square: int) -> Square | None:
-        return None if square == NONE else seen_by(square, self.color)
+    :param seeds: one for each game.
+    :returns: the points of our side in each, 0 to 1. A game that is too long is drawn, as is one in which a player
+        loses track of the possible positions.
+    """
+    colors = [chess.COLORS[number % 2] for number in range(len(seeds))]
+    games = Games([{color: ours, not color: theirs} for color in colors], seeds, max_plies)
+    games.play()
+    return [
+        0.5 if winner == NONE else float(winner == color) for winner, color in zip(games.winners, colors, strict=True)
+    ]
 
 
 @dataclass
@@ -124,50 +71,94 @@ class _Played:
     values: list[float] = field(default_factory=list)
 
 
-class _Games:
+class Games:
     """Games under way.
 
     :ivar playing: the places in the batch of those that go on.
     """
 
-    def __init__(self, settings: Settings, seeds: Sequence[str], max_plies: int) -> None:
-        self._settings, self._max_plies = settings, max_plies
+    def __init__(self, sides: Sequence[Mapping[Color, Side]], seeds: Sequence[str], max_plies: int) -> None:
+        """:param sides: of each game, who plays which colour."""
+        self._max_plies = max_plies
         self._batch = BatchedRbc(len(seeds), seed=0, autoreset=False)
-        self._seats = [{color: _Seat(color, seed) for color in chess.COLORS} for seed in seeds]
+        self._seats = [
+            {color: Seat(color, seed, both[color]) for color in chess.COLORS}
+            for seed, both in zip(seeds, sides, strict=True)
+        ]
         self._played = [{color: _Played() for color in chess.COLORS} for _ in seeds]
         self.playing = list(range(len(seeds)))
 
-    def sense(self) -> None:
+    @property
+    def winners(self) -> list[int]:
+        """The colour that won each game; -1 for none."""
+        winners: list[int] = self._batch.winners.tolist()
+        return winners
+
+    def play(self) -> None:
+        """Play all games to their ends."""
+        while self.playing:
+            self._sense()
+            self._move()
+
+    def _sense(self) -> None:
         """Sense in all games, where most is learnt about the position."""
-        batch, settings = self._batch, self._settings
-        actions, values = np.full(batch.n, SKIP), np.empty(64)
-        states, numbers = batch.privileged_rows
+        batch = self._batch
         for game in self.playing:
-            seat = self._seat(game)
             if batch.plies[game]:
-                seat.opponent_moved(int(batch.lost[game]))
-            found = seat.examine(states[game], numbers[game], settings)
-            if len(found.states):
-                actions[game] = value_senses(found.states, found.weights, found.attacked, settings.alarm, values)
+                self._seat(game).opponent_moved(int(batch.lost[game]))
+        actions = np.full(batch.n, SKIP)
+        for side, games in self._by_side().items():
+            self._choose_senses(side, games, actions)
         self.playing = [game for game in self.playing if actions[game] != SKIP]
         windows = batch.sense(actions)
         for game in self.playing:
             self._seat(game).saw(int(actions[game]), windows[game].tolist())
 
-    def move(self, forest: Forest) -> None:
-        """Move in all games, by one search of all of them."""
+    def _choose_senses(self, side: Side, games: Sequence[int], actions: NDArray[np.int64]) -> None:
+        """Write the sense of each game; none where the player has lost track."""
+        examined = {game: self._examine(game) for game in games}
+        worths = self._value_senses(side, examined) if side.settings.worth else {}
+        for game, found in examined.items():
+            bits = np.empty(64)
+            if len(found.states):
+                actions[game] = value_senses(found.states, found.weights, found.attacked, side.settings.alarm, bits)
+            if game in worths:
+                senses = {square: bits[square] + side.settings.worth * worth for square, worth in worths[game].items()}
+                actions[game] = max(senses, key=senses.__getitem__)
+
+    def _value_senses(self, side: Side, examined: Mapping[int, Examined]) -> dict[int, dict[int, float]]:
+        """Return the expected value after each sense, where there are several positions to tell apart."""
+        settings = side.settings
+        drawn = {
+            game: found.chosen(self._seat(game).draw(found.weights, settings.searched))
+            for game, found in examined.items()
+            if len(found.states) > 1
+        }
+        if not drawn:
+            return {}
+        _begin(side, list(drawn.values()))
+        side.forest.deepen(settings.looks)
+        worths = {}
+        for index, (game, found) in enumerate(drawn.items()):
+            values, visits = side.forest.values_of(index)
+            channels = pieces_on(found.states).astype(np.uint8)
+            seen = visits.min(axis=0) > 0
+            if seen.any():
+                worths[game] = values_of_senses(channels, np.ones(len(channels)), values[:, seen])
+        return worths
+
+    def _move(self) -> None:
+        """Move in all games, by one search of all of each side's."""
         batch = self._batch
         drawn = {game: self._draw(game) for game in self.playing}
         self.playing = [game for game in self.playing if len(drawn[game].states)]
         if not self.playing:
             return
-        found = forest.search(
-            np.concatenate([drawn[game].states for game in self.playing]),
-            np.concatenate([drawn[game].numbers for game in self.playing]),
-            np.array([len(drawn[game].states) for game in self.playing]),
-            self._settings.simulations,
-        )
-        actions = self._choose(found)
+        actions = np.full(batch.n, SKIP)
+        for side, games in self._by_side().items():
+            _begin(side, [drawn[game] for game in games])
+            side.forest.deepen(side.settings.simulations)
+            self._choose(side.forest.found(), games, actions)
         movers = {game: self._seat(game) for game in self.playing}
         pawns = {game: self._pawns(game) for game in self.playing}
         _, ended = batch.move(actions)
@@ -189,36 +180,50 @@ class _Games:
             for played, winner in zip(self._played, winners, strict=True)
         ]
 
-    def _seat(self, game: int) -> _Seat:
+    def _seat(self, game: int) -> Seat:
         return self._seats[game][bool(self._batch.colors[game])]
+
+    def _by_side(self) -> dict[Side, list[int]]:
+        """Return the games of each side that is to move in some."""
+        found: dict[Side, list[int]] = {}
+        for game in self.playing:
+            found.setdefault(self._seat(game).side, []).append(game)
+        return found
 
     def _pawns(self, game: int) -> int:
         """Return the true squares of the pawns of the side to move."""
         squares = int(self._batch.privileged_rows[0][game, PAWN])
         return squares if self._batch.colors[game] else chess.flip_vertical(squares)
 
-    def _draw(self, game: int) -> _Examined:
+    def _examine(self, game: int) -> Examined:
         states, numbers = self._batch.privileged_rows
-        seat = self._seat(game)
-        found = seat.examine(states[game], numbers[game], self._settings)
-        chosen = seat.draw(found.weights, self._settings.determinisations)
-        return _Examined(found.states[chosen], found.numbers[chosen], found.weights[chosen], found.attacked[chosen])
+        return self._seat(game).examine(states[game], numbers[game])
 
-    def _choose(self, found: Found) -> NDArray[np.int64]:
-        """Return the move of each game, and note the decisions."""
-        batch = self._batch
-        actions = np.full(batch.n, SKIP)
-        states, numbers = batch.privileged_rows
-        states, numbers = states[self.playing], numbers[self.playing]
+    def _draw(self, game: int) -> Examined:
+        seat, found = self._seat(game), self._examine(game)
+        return found.chosen(seat.draw(found.weights, seat.side.settings.determinisations))
+
+    def _choose(self, found: Found, games: Sequence[int], actions: NDArray[np.int64]) -> None:
+        """Write the move of each game, and note the decisions."""
+        states, numbers = self._batch.privileged_rows
+        states, numbers = states[games], numbers[games]
         planes, best, values = encode_all(states, numbers), found.best(), found.values()
-        for index, game in enumerate(self.playing):
+        for index, game in enumerate(games):
             seat, visits = self._seat(game), found.visits[index]
-            actions[game] = seat.pick(visits, int(best[index]), self._settings.exploring)
+            actions[game] = seat.pick(visits, int(best[index]))
             played = self._played[game][seat.color]
             played.planes.append(planes[index])
             played.visits.append(_by_number(visits, int(states[index, PAWN])))
             played.values.append(float(values[index]))
-        return actions
+
+
+def _begin(side: Side, positions: Sequence[Examined]) -> None:
+    """Begin a side's search of games, each from these positions."""
+    side.forest.begin(
+        np.concatenate([each.states for each in positions]),
+        np.concatenate([each.numbers for each in positions]),
+        np.array([len(each.states) for each in positions]),
+    )
 
 
 def _by_number(visits: NDArray[np.int32], pawns: int) -> dict[int, int]:

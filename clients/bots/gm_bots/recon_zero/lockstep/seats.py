@@ -1,0 +1,106 @@
+"""What a player of a game in step knows, how it plays, and its random numbers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from chess import Color, Square
+from numpy.typing import NDArray
+
+from gm_env import CompiledPositions
+from gm_env.actions import cells_of, move_of, seen_by
+from gm_env.kernels.layout import NONE, NUMBERS, STATE
+from gm_recon.possible import PossiblePositions
+
+from ..knowledge import CAP, LOOKED_AT
+from ..player import Settings
+from .candidates import lay_out, weigh
+from .forest import Forest
+from .judging import Judge
+
+
+class Side:
+    """A way to play, which many games share.
+
+    :ivar settings: its settings.
+    :ivar forest: its searches.
+    """
+
+    def __init__(self, judge: Judge, settings: Settings) -> None:
+        """:param settings: must keep positions, and sense for information.
+        :raises ValueError: a setting is not one of those.
+        """
+        for name, value, wanted in (
+            ("positions", settings.positions, True),
+            ("sensing", settings.sensing, "information"),
+        ):
+            if value != wanted:
+                raise ValueError(
+                    f"{name}: {value!r}: games in step are played with {wanted!r} only; play them one by one"
+                )
+        self.settings = settings
+        self.forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Positions that may be true, with their weights and whether the player's king is attacked there."""
+
+    states: NDArray[np.uint64]
+    numbers: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    attacked: NDArray[np.bool_]
+
+    def chosen(self, which: NDArray[np.int64]) -> Examined:
+        """Return some of the positions."""
+        return Examined(self.states[which], self.numbers[which], self.weights[which], self.attacked[which])
+
+
+class Seat:
+    """What one player of one game knows, and its random numbers."""
+
+    def __init__(self, color: Color, seed: str, side: Side) -> None:
+        self.color, self.side, self.moves = color, side, 0
+        self.rng = random.Random(f"{seed} {color}")
+        self.positions = PossiblePositions(color, cap=CAP, rng=self.rng, backend=CompiledPositions)
+
+    def opponent_moved(self, lost: int) -> None:
+        self.positions.opponent_moved(self._square(lost))
+
+    def saw(self, sense: int, window: Sequence[int]) -> None:
+        self.positions.saw(cells_of(sense, window, self.color))
+
+    def moved(self, results: Sequence[int], pawns: int) -> None:
+        requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
+        self.positions.player_moved(requested, taken, self._square(results[2]))
+
+    def examine(self, state: NDArray[np.uint64], numbers: NDArray[np.int32]) -> Examined:
+        """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
+        drawn = self.positions.draw(LOOKED_AT)
+        assert isinstance(drawn, CompiledPositions)
+        count = len(drawn)
+        states, laid = np.empty((count, STATE), np.uint64), np.empty((count, NUMBERS), np.int32)
+        lay_out(drawn.rows, state.copy(), numbers.copy(), states, laid)
+        weights, attacked = np.empty(count), np.empty(count, np.bool_)
+        weigh(states, self.side.settings.danger, self.side.settings.plausible, weights, attacked)
+        return Examined(states, laid, weights, attacked)
+
+    def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+        """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""
+        chances = np.random.default_rng(self.rng.getrandbits(64)).random(len(weights))
+        drawn: NDArray[np.int64] = np.argsort(np.log1p(-chances) / weights)[::-1][:count]
+        return drawn
+
+    def pick(self, visits: NDArray[np.int32], best: int) -> int:
+        """Return a move: the best, or one drawn by the visits at the beginning of a game."""
+        self.moves += 1
+        if 2 * self.moves > self.side.settings.exploring:
+            return best
+        visited = np.flatnonzero(visits)
+        return int(self.rng.choices(visited.tolist(), visits[visited].tolist())[0])
+
+    def _square(self, square: int) -> Square | None:
+        return None if square == NONE else seen_by(square, self.color)
