@@ -3,7 +3,7 @@
 It keeps every possible position, asks Stockfish for the score of each move in a sample of them, and makes the move with
 the best mean. It senses where the mean of that best move rises most. It needs Stockfish, and is faster with numba.
 
-``engine`` talks to Stockfish, ``results`` turns its scores into expected results by the rules of blind chess, ``choice``
+``engine`` talks to Stockfish, ``results`` makes expected results of its scores by the rules of blind chess, ``choice``
 combines them over positions, ``sensing`` chooses the sense, ``knowledge`` keeps the positions, ``player`` is a player
 without a server, ``time_rules`` its thinking time, ``bot`` the bot on a server, ``entry`` its options.
 
