@@ -16,10 +16,10 @@ from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
 
 from .engine import Stockfish
-from .entry import Given
 from .knowledge import most_kept, prepare
 from .player import Player
-from .time_rules import SENSE_SHARE, seconds_of_game, seconds_of_turn
+from .settings import Given
+from .time_rules import seconds_of_game, seconds_of_turn
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class ExpectationBot(Bot):
         seconds = seconds_for(turn.state, self._place.options, self._given.seconds)
         actions = [chess.Move.from_uci(uci) for uci in turn.move_actions]
         if turn.sense_actions:  # otherwise it was done before the connection was lost
-            await self._sense(turn, actions, None if seconds is None else seconds * SENSE_SHARE)
+            await self._sense(turn, actions, seconds)
         if turn.state["phase"] != "over":
             await self._move(turn, actions, None if seconds is None else seconds - (time.monotonic() - began))
 

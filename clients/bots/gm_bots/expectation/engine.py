@@ -43,12 +43,15 @@ class Stockfish:
             )
         except OSError as error:
             raise BotFailed(f"Stockfish at {path!r} cannot be started: {error.strerror}") from None
-        self._lines = 0
-        self._ask("uci", "uciok")
-        self._lines = 1
-        self._send(set_option("Threads", "1"))
-        self._send(set_option("Hash", str(HASH_MEBIBYTES)))
-        self.new_game()
+        self._lines = 1  # the value of MultiPV
+        try:
+            self._ask("uci", "uciok")
+            self._send(set_option("Threads", "1"))
+            self._send(set_option("Hash", str(HASH_MEBIBYTES)))
+            self.new_game()
+        except BotFailed:
+            self.close()
+            raise
 
     def new_game(self) -> None:
         """Forget all earlier searches."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import log2
 
 import chess
@@ -17,35 +16,11 @@ from .choice import values_of, weights_of
 from .knowledge import Knowledge, consistent
 from .results import WON, Engine, Judge, Results, score_of
 from .sensing import best_sense
+from .settings import Settings
+from .time_rules import SENSE_SHARE
 
 #: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
 LEAST_SEARCHED = 2
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of a player.
-
-    :ivar positions: the most positions that are searched for a decision.
-    :ivar depth: the depth of these searches, which score every move, in plies.
-    :ivar candidates: how many of the best moves are searched once more, deeper.
-    :ivar refined: the depth of these second searches; they are deeper where there are few positions.
-    :ivar unseen: the assumed probability that the opponent overlooks an attack on a king.
-    :ivar caution: the share of the worst tenth of the positions in a move's value; the rest is the mean of all.
-    :ivar plausible: see :func:`~.choice.weights_of`.
-    :ivar danger: how many times as likely a position is searched in which the opponent attacks the player's king.
-    :ivar information: the expected result that a bit of a sense's information is worth.
-    """
-
-    positions: int = 120
-    depth: int = 4
-    candidates: int = 5
-    refined: int = 8
-    unseen: float = 0.15
-    caution: float = 0.15
-    plausible: float = 2.0
-    danger: float = 4.0
-    information: float = 0.01
 
 
 class Player:
@@ -81,9 +56,9 @@ class Player:
         """Return the square to sense, of those allowed.
 
         :param actions: the moves that may be requested after it.
-        :param seconds: the seconds that this may take; None for no limit.
+        :param seconds: the seconds that the whole turn may take; None for no limit.
         """
-        ends = _after(seconds)
+        ends = _after(None if seconds is None else seconds * SENSE_SHARE)
         bits = self.knowledge.bits(squares)
         if not len(self.knowledge):
             return self.knowledge.guess.best_sense(squares)

@@ -16,10 +16,10 @@ from chess import Color, Move, Piece, Square
 from reconchess import GameHistory, Player, WinReason
 
 from gm_bots.expectation.engine import Stockfish
-from gm_bots.expectation.entry import read
 from gm_bots.expectation.knowledge import most_kept, prepare
 from gm_bots.expectation.player import Player as Thinker
-from gm_bots.expectation.time_rules import RECONCHESS_SECONDS, SENSE_SHARE, seconds_by_reconchess
+from gm_bots.expectation.settings import read
+from gm_bots.expectation.time_rules import RECONCHESS_SECONDS, seconds_by_reconchess
 from gm_bots.options import from_environment
 
 #: The environment variable with the options of players made without any, as by reconchess's programs.
@@ -60,9 +60,7 @@ class Expectation(Player):  # type: ignore[misc]
 
     def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
         seconds = seconds_by_reconchess(seconds_left, self._given.seconds)
-        return self._thinker.choose_sense(
-            sense_actions, move_actions, None if seconds is None else seconds * SENSE_SHARE
-        )
+        return self._thinker.choose_sense(sense_actions, move_actions, seconds)
 
     def handle_sense_result(self, sense_result: list[tuple[Square, Piece | None]]) -> None:
         self._thinker.saw(sense_result)
