@@ -92,3 +92,14 @@ def test_own_moves_are_kept_up() -> None:
     guessed = mine.guess.legal_board()
     assert guessed is not None
     assert guessed.occupied_co[chess.WHITE] == Board("8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR w - - 0 1").occupied
+
+
+def test_half_move_clock_counts_from_captures_and_own_pawn_moves() -> None:
+    mine = known()
+    clocks = []
+    for uci in ("g1f3", "b1c3", "e2e4", "f1c4"):
+        move = Move.from_uci(uci)
+        mine.moved(move, move, None)
+        mine.opponent_moved(None)
+        clocks.append(mine.sample(1, 1)[0].halfmove_clock)
+    assert clocks == [2, 4, 1, 3]

@@ -7,7 +7,7 @@ import pytest
 from chess import Board, Move
 
 from gm_bots.expectation.engine import MATE, Stockfish
-from gm_bots.expectation.results import MATING, SAFE, WON, Judge, expected_result, score_of
+from gm_bots.expectation.results import WON, Judge, expected_result, fen_of, score_of
 from tests.bots.expectation.asked import Unasked, stockfish
 
 DEPTH = 4
@@ -92,11 +92,24 @@ def test_position_is_searched_once_a_turn() -> None:
 
 
 @pytest.mark.parametrize("score", [-900, -50, 0, 35, 400, 5_000, MATE - 3, 2 - MATE])
-def test_expected_results_lie_between_loss_and_win_and_those_of_both_sides_sum_to_one(score: int) -> None:
+def test_expected_results_of_both_sides_sum_to_one(score: int) -> None:
     assert 0 < expected_result(score) < WON
     assert expected_result(score) + expected_result(-score) == pytest.approx(1)
 
 
-def test_mate_is_better_than_any_other_score_and_scores_come_back() -> None:
-    assert expected_result(MATE - 5) == MATING > expected_result(20_000) == SAFE
+def test_higher_scores_and_sooner_mates_have_higher_results() -> None:
+    rising = [-400, 0, 400, 700, 1_500, 2_500, MATE - 9, MATE - 2, MATE - 1]
+    results = [expected_result(score) for score in rising]
+    assert results == sorted(set(results))
+
+
+def test_score_comes_back_from_its_result() -> None:
     assert score_of(expected_result(150)) == pytest.approx(1.5)
+    assert score_of(WON) == pytest.approx(12, abs=0.1)
+
+
+def test_stockfish_is_told_of_moves_without_progress_but_never_of_a_draw() -> None:
+    board = Board("4k3/8/8/8/8/8/4P3/4K3 w - - 30 40")
+    assert fen_of(board) == "4k3/8/8/8/8/8/4P3/4K3 w - - 30 1"
+    board.halfmove_clock = 300
+    assert fen_of(board).split()[4] == "80"

@@ -39,6 +39,7 @@ class Knowledge:
         self._positions = PossiblePositions(color, fen, cap=most, rng=rng, backend=backend())
         self._own = _pieces_of(board, color)
         self._guess = Guess(board, color)
+        self._quiet = 0
 
     def __len__(self) -> int:
         """Return the number of positions that are kept."""
@@ -52,6 +53,7 @@ class Knowledge:
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self._positions.opponent_moved(capture)
+        self._quiet = self._quiet + 1 if capture is None else 0
         if capture is not None:
             self._own.remove_piece_at(capture)
             self._own.castling_rights &= ~chess.BB_SQUARES[capture]
@@ -65,6 +67,8 @@ class Knowledge:
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the player's move, after which the game goes on."""
         self._positions.player_moved(requested, taken, capture)
+        is_quiet = capture is None and (taken is None or self._own.piece_type_at(taken.from_square) != chess.PAWN)
+        self._quiet = self._quiet + 1 if is_quiet else 0
         if taken is not None:
             self._own.turn = self._color
             self._own.push(taken)
@@ -74,19 +78,24 @@ class Knowledge:
     def sample(self, count: int, danger: float) -> list[Board]:
         """Return different positions, drawn at random: so many, or all if there are fewer.
 
+        Their half-move clocks count from the last capture or own pawn move: the opponent's are not known.
+
         :param danger: how many times as likely a position is drawn in which the opponent attacks the player's king.
 
         If no position is left, return the guess, or nothing if that is no position of chess.
         """
         if self._positions.lost:
             guessed = self._guess.legal_board()
-            return [] if guessed is None else [guessed]
-        boards = self._positions.sample(max(count, DRAWN))
-        if len(boards) <= count:
-            return boards
-        keys = [self._key(board, danger) for board in boards]
-        order = sorted(range(len(boards)), key=keys.__getitem__, reverse=True)
-        return [boards[place] for place in order[:count]]
+            boards = [] if guessed is None else [guessed]
+        else:
+            boards = self._positions.sample(max(count, DRAWN))
+        if len(boards) > count:
+            keys = [self._key(board, danger) for board in boards]
+            order = sorted(range(len(boards)), key=keys.__getitem__, reverse=True)
+            boards = [boards[place] for place in order[:count]]
+        for board in boards:
+            board.halfmove_clock = self._quiet
+        return boards
 
     def _key(self, board: Board, danger: float) -> float:
         """Return a random key; the largest belongs to each board with its weight (Efraimidis and Spirakis)."""

@@ -7,6 +7,7 @@ may be captured, and the opponent may overlook a check.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import log10
 from typing import Protocol
 
 import chess
@@ -22,8 +23,11 @@ Results = list[float]
 WON = 1.0
 #: The score in hundredths of a pawn that makes a win ten times as likely as a loss, as in Elo's formula.
 TENFOLD = 400
-#: The expected result of a mate, which the opponent may still escape or not notice, and of the largest other score.
-MATING, SAFE = 0.99, 0.98
+#: The expected result of a mate, which the opponent may still escape or not notice; what each move until it costs, and
+#: the most moves that cost it; and the bound of all other scores.
+MATING, A_MOVE, MOST_MOVES, SAFE = 0.99, 0.0005, 16, 0.98
+#: The most half-moves without a capture or a pawn move that Stockfish is told of: with 100 it would see a draw.
+MOST_QUIET = 80
 #: The expected result where the opponent overlooks that it could capture the king.
 OVERLOOKED = 0.5
 
@@ -144,22 +148,26 @@ def _is_decided(board: Board) -> bool:
 
 
 def fen_of(board: Board) -> str:
-    """Return a position for Stockfish. The counters of moves are left out, since they make no difference here."""
-    en_passant = chess.SQUARE_NAMES[board.ep_square] if board.has_legal_en_passant() else "-"  # type: ignore[index]
-    turn = "w" if board.turn else "b"
-    return f"{board.board_fen()} {turn} {board.castling_xfen()} {en_passant} 0 1"
+    """Return a position for Stockfish, which prefers progress the more half-moves have passed without any."""
+    en_passant = "-"
+    if board.ep_square is not None and board.has_legal_en_passant():
+        en_passant = chess.SQUARE_NAMES[board.ep_square]
+    turn, quiet = "w" if board.turn else "b", min(board.halfmove_clock, MOST_QUIET)
+    return f"{board.board_fen()} {turn} {board.castling_xfen()} {en_passant} {quiet} 1"
 
 
 def expected_result(score: int) -> float:
-    """Return the expected result of a score in hundredths of a pawn, or of a mate (:data:`~.engine.MATE`)."""
+    """Return the expected result of a score in hundredths of a pawn, or of a mate (:data:`~.engine.MATE`).
+
+    A higher score always has a higher result, so that a won game makes progress.
+    """
     if abs(score) > MATE // 2:
-        return MATING if score > 0 else WON - MATING
-    return min(SAFE, max(WON - SAFE, 1 / (1 + 10 ** (-score / TENFOLD))))
+        mating = MATING - A_MOVE * min(MOST_MOVES, MATE - abs(score))
+        return mating if score > 0 else WON - mating
+    return WON - SAFE + (2 * SAFE - WON) / (1 + 10 ** (-score / TENFOLD))
 
 
 def score_of(result: float) -> float:
     """Return the score in pawns that has an expected result: the inverse of :func:`expected_result`."""
-    from math import log10
-
-    bounded = min(MATING, max(WON - MATING, result))
-    return TENFOLD / 100 * log10(bounded / (WON - bounded))
+    share = min(0.999, max(0.001, (result - (WON - SAFE)) / (2 * SAFE - WON)))
+    return TENFOLD / 100 * log10(share / (WON - share))
