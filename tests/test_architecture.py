@@ -161,6 +161,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_arena.codingame", {"gm_arena", "chess"}),
         ("import gm_bots.minimax; dir(gm_bots.minimax)", {"gm_bots"}),
         ("import gm_bots.recon_zero; dir(gm_bots.recon_zero)", {"gm_bots"}),
+        ("import gm_bots.expectation; dir(gm_bots.expectation)", {"gm_bots"}),
         ("import gm_bots.minimax.uci", {"gm_bots", "chess"}),
         ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),

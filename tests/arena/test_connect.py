@@ -306,8 +306,8 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 
 WRONG = {
     ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
-    ("minmax",): "or one of minimax, random, recon-zero; did you mean minimax?",
-    ("uic:x",): "or one of minimax, random, recon-zero; did you mean uci?",
+    ("minmax",): "or one of expectation, minimax, random, recon-zero; did you mean minimax?",
+    ("uic:x",): "or one of expectation, minimax, random, recon-zero; did you mean uci?",
     ("uci:",): "'uci:' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",

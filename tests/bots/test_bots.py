@@ -42,7 +42,7 @@ def test_options_are_part_of_the_name_or_flags() -> None:
         ("minimax:2", "minimax:2: '2' is not NAME=VALUE"),
         ("minimax:check_extension=no", "minimax: check_extension=no is neither on nor off"),
         ("random:depth=2", "random: unknown option depth; known are seed"),
-        ("fritz", "'fritz' is not a bot: .* or one of minimax, random, recon-zero"),
+        ("fritz", "'fritz' is not a bot: .* or one of expectation, minimax, random, recon-zero"),
     ],
 )
 def test_invalid_options_are_refused(spec: str, reason: str) -> None:

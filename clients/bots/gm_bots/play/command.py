@@ -58,6 +58,7 @@ def play(
 
     \b
     gmd play recon-zero
+    gmd play expectation
     gmd play random --variant rbc
     gmd play minimax --variant rbc --color black
 

@@ -1,0 +1,135 @@
+"""Stockfish in a process of its own, asked for the scores of all moves of a position.
+
+It speaks UCI over blocking pipes. ``chess.engine`` would do the same through an event loop in a thread of its own: for
+searches as short as these that takes four times as long.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Collection
+from contextlib import suppress
+
+from gm_arena.bot import BotFailed
+from gm_arena.uci import go, set_option
+
+#: More moves than any position has: Stockfish then scores each.
+EVERY_MOVE = 256
+#: The size of its hash table: enough for the shallow searches of one turn.
+HASH_MEBIBYTES = 16
+#: The score of a mate in 0 moves, in hundredths of a pawn; each move that it takes longer is worth one less.
+MATE = 100_000
+
+#: Scores in hundredths of a pawn for the side to move, by moves in UCI.
+Scores = dict[str, int]
+
+
+class Stockfish:
+    """The process. Its calls block, and belong to one thread at a time; :meth:`close` may come from any thread.
+
+    A search to a depth, in one thread, repeats as long as the same searches came before since :meth:`new_game`.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Start the program.
+
+        :raises BotFailed: it cannot be started, or is not a UCI engine.
+        """
+        pipe = subprocess.PIPE
+        try:
+            # In a session of its own a terminal's Ctrl-C does not reach it.
+            self._process = subprocess.Popen(
+                [path], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+        except OSError as error:
+            raise BotFailed(f"Stockfish at {path!r} cannot be started: {error.strerror}") from None
+        self._lines = 1  # the value of MultiPV
+        try:
+            self._ask("uci", "uciok")
+            self._send(set_option("Threads", "1"))
+            self._send(set_option("Hash", str(HASH_MEBIBYTES)))
+            self.new_game()
+        except BotFailed:
+            self.close()
+            raise
+
+    def new_game(self) -> None:
+        """Forget all earlier searches."""
+        self._send("ucinewgame")
+        self._ask("isready", "readyok")
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores:
+        """Return the score of each legal move, or of some; none if there is no legal move.
+
+        :param fen: a position in which the side that is not to move is not in check. Others crash Stockfish.
+        :param moves: legal moves, in UCI, to search only these; empty for all.
+        :raises BotFailed: the process has ended.
+        """
+        return {words[0]: score for score, words in self._search(fen, depth, EVERY_MOVE, moves)}
+
+    def score(self, fen: str, depth: int) -> int:
+        """Return the score of a position for its side to move, as :meth:`scores`."""
+        return next(score for score, _ in self._search(fen, depth, 1))
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError, ValueError):  # another thread may be using it
+                pipe.close()
+
+    def _search(self, fen: str, depth: int, lines: int, moves: Collection[str] = ()) -> list[tuple[int, list[str]]]:
+        """Return the scores of the last iteration with their lines of moves, the worst first."""
+        if lines != self._lines:
+            self._send(set_option("MultiPV", str(lines)))
+            self._lines = lines
+        only = f" searchmoves {' '.join(moves)}" if moves else ""
+        said = self._ask(f"position fen {fen}\n{go(depth=depth)}{only}", "bestmove")
+        found: list[tuple[int, list[str]]] = []
+        for line in reversed(said):
+            words = line.split()
+            if "score" not in words:
+                continue
+            if "pv" in words:
+                found.append((_score(words), words[words.index("pv") + 1 :]))
+            elif not found:
+                return [(_score(words), [])] if lines == 1 else []  # the game is over in this position
+            if "multipv" not in words or words[words.index("multipv") + 1] == "1":
+                break
+        return found
+
+    def _ask(self, question: str, answer: str) -> list[str]:
+        """Return the lines up to one that begins with a word.
+
+        :raises BotFailed: the process has ended.
+        """
+        self._send(question)
+        said: list[str] = []
+        assert self._process.stdout is not None
+        try:
+            for line in iter(self._process.stdout.readline, b""):
+                said.append(line.decode("utf-8", "replace"))
+                if said[-1].startswith(answer):
+                    return said
+        except (OSError, ValueError):  # it was closed
+            pass
+        raise BotFailed("Stockfish has ended")
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise BotFailed("Stockfish has ended") from None
+
+
+def _score(words: list[str]) -> int:
+    """Return the score in the words of an ``info`` line."""
+    at = words.index("score")
+    number = int(words[at + 2])
+    if words[at + 1] == "cp":
+        return number
+    return MATE - number if number > 0 else -MATE - number

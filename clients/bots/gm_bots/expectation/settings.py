@@ -1,0 +1,111 @@
+"""The options of ``expectation``, and the settings of a player that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gm_arena.bot import BotUnusable
+from gm_arena.stockfish import VARIABLE, stockfish
+from gm_bots.options import number, only, whole
+
+NAME = "expectation"
+#: More positions, or a greater depth, take minutes a turn.
+MAX_POSITIONS, MAX_DEPTH = 10_000, 30
+#: As many as there may be moves.
+MAX_CANDIDATES = 256
+#: An hour: longer than anybody waits for a turn.
+MAX_SECONDS = 3600.0
+#: With larger weights only one position would count.
+MAX_PLAUSIBLE, MAX_DANGER = 20, 1_000
+
+OPTIONS = (
+    "positions",
+    "depth",
+    "candidates",
+    "refined",
+    "movetime",
+    "seed",
+    "unseen",
+    "caution",
+    "plausible",
+    "danger",
+    "information",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a player.
+
+    :ivar positions: the most positions that are searched for a decision.
+    :ivar depth: the depth of these searches, which score every move, in plies.
+    :ivar candidates: how many of the best moves are searched once more, deeper.
+    :ivar refined: the depth of these second searches; they are deeper where there are few positions.
+    :ivar unseen: the assumed probability that the opponent overlooks an attack on a king.
+    :ivar caution: the share of the worst tenth of the positions in a move's value; the rest is the mean of all.
+    :ivar plausible: see :func:`~.choice.weights_of`.
+    :ivar danger: how many times as likely a position is searched in which the opponent attacks the player's king.
+    :ivar information: the expected result that a bit of a sense's information is worth.
+    """
+
+    positions: int = 120
+    depth: int = 4
+    candidates: int = 5
+    refined: int = 8
+    unseen: float = 0.15
+    caution: float = 0.15
+    plausible: float = 2.0
+    danger: float = 4.0
+    information: float = 0.01
+
+
+@dataclass(frozen=True)
+class Given:
+    """The options, parsed.
+
+    :ivar stockfish: the path of the program.
+    :ivar seconds: the most seconds for a turn; None for as many as the clock allows.
+    """
+
+    settings: Settings
+    stockfish: str
+    seed: int | None
+    seconds: float | None
+
+
+def read(options: Mapping[str, str]) -> Given:
+    """Read the options.
+
+    :param options: ``movetime`` (seconds of a turn) and ``seed``; the others as in :class:`Settings`.
+    :raises BotUnusable: an option is unknown, its value is not allowed, or Stockfish is not installed.
+    """
+    only(NAME, options, *OPTIONS)
+    settings, seed = _settings(options), whole(NAME, options, "seed", 0, 2**63)
+    seconds = number(NAME, options, "movetime", 0.001, MAX_SECONDS)
+    path = stockfish()
+    if path is None:
+        raise BotUnusable(
+            f"{NAME} asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
+            f"{VARIABLE} to the path of the program"
+        )
+    return Given(settings, path, seed, seconds)
+
+
+def _settings(options: Mapping[str, str]) -> Settings:
+    plain = Settings()
+    return Settings(
+        positions=whole(NAME, options, "positions", 1, MAX_POSITIONS) or plain.positions,
+        depth=whole(NAME, options, "depth", 1, MAX_DEPTH) or plain.depth,
+        candidates=whole(NAME, options, "candidates", 1, MAX_CANDIDATES) or plain.candidates,
+        refined=whole(NAME, options, "refined", 1, MAX_DEPTH) or plain.refined,
+        unseen=_or(number(NAME, options, "unseen", 0, 1), plain.unseen),
+        caution=_or(number(NAME, options, "caution", 0, 1), plain.caution),
+        plausible=_or(number(NAME, options, "plausible", 0, MAX_PLAUSIBLE), plain.plausible),
+        danger=_or(number(NAME, options, "danger", 1, MAX_DANGER), plain.danger),
+        information=_or(number(NAME, options, "information", 0, 1), plain.information),
+    )
+
+
+def _or(given: float | None, default: float) -> float:
+    return default if given is None else given

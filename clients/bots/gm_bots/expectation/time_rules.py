@@ -1,0 +1,43 @@
+"""The time that a turn may take. All times are in seconds.
+
+Most turns take less: they end once all the positions that the settings allow are searched.
+"""
+
+from __future__ import annotations
+
+#: The share of the time left that a turn may take: no number of turns takes it all.
+SHARE = 1 / 40
+#: The same where the time is for one turn only.
+SHARE_OF_A_TURN = 1 / 3
+#: The part of the clock that is never planned for: keeping the positions, and the way to the server, take it.
+RESERVE = 5.0
+#: The part of a turn's time that the sense may take; the move takes the rest, with what the sense has searched.
+SENSE_SHARE = 0.5
+
+#: reconchess's clock for a game, where a player is not told another one.
+RECONCHESS_SECONDS = 900.0
+#: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
+NO_CLOCK = 10_000_000.0
+
+
+def seconds_of_game(left: float, increment: float, limit: float | None) -> float:
+    """Return the time for a turn out of the time left for the game.
+
+    :param increment: the seconds added after each turn.
+    :param limit: the limit given, if any.
+    """
+    return _at_most(max(0.0, left - RESERVE) * SHARE + min(increment, max(0.0, left - RESERVE)) / 2, limit)
+
+
+def seconds_of_turn(left: float, limit: float | None) -> float:
+    """Return the time for a turn out of the time left for this turn alone, as for :func:`seconds_of_game`."""
+    return _at_most(left * SHARE_OF_A_TURN, limit)
+
+
+def seconds_by_reconchess(left: float, limit: float | None) -> float | None:
+    """Return the time for a turn out of the ``seconds_left`` that reconchess gives its players; None for no limit."""
+    return limit if left >= NO_CLOCK else seconds_of_game(left, 0.0, limit)
+
+
+def _at_most(share: float, limit: float | None) -> float:
+    return share if limit is None else min(limit, share)

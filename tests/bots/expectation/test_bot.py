@@ -1,0 +1,104 @@
+"""expectation plays on a daemon, by its name."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from gm_arena import stockfish as arena_stockfish
+from gm_arena.bot import Bots, BotUnusable
+from gm_arena.bridge import Bridge, Server
+from gm_arena.specs import bots_of
+from gm_arena.stockfish import VARIABLE
+from gm_bots.expectation.bot import ExpectationBots, seconds_for
+from gm_bots.expectation.settings import Settings
+from gm_bots.expectation.time_rules import RESERVE, seconds_by_reconchess, seconds_of_game
+from gm_bots.random_bot import RandomBots
+from tests.arena.playing import PATIENCE, Witness, new_games
+from tests.serving import Served
+from tests.tools import require_tool
+
+ME, RANDOM = 77_021, 77_022
+QUICK = "positions=10,depth=2,refined=4,seed=1"
+
+
+def named(spec: str) -> Bots:
+    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("expectation:nodes=2", "expectation: unknown option nodes; known are positions, depth, candidates"),
+        ("expectation:positions=0", "expectation: positions=0 is not from 1 to 10000"),
+        ("expectation:depth=four", "expectation: depth=four is not a number"),
+        ("expectation:unseen=2", "expectation: unseen=2 is not from 0 to 1"),
+        ("expectation:danger=0", "expectation: danger=0 is not from 1 to 1000"),
+    ],
+)
+def test_invalid_options_are_refused(spec: str, reason: str) -> None:
+    with pytest.raises(BotUnusable, match=reason):
+        named(spec)
+
+
+def test_missing_stockfish_is_reported_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(arena_stockfish, "find_program", lambda name: None)
+    with pytest.raises(BotUnusable) as refused:
+        named("expectation")
+    assert str(refused.value) == (
+        "expectation asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
+        "STOCKFISH_EXECUTABLE to the path of the program"
+    )
+
+
+def test_every_option_sets_its_setting() -> None:
+    require_tool("stockfish")
+    numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7"
+    made = named(f"expectation:{numbers},unseen=0,caution=0.5,plausible=0,danger=2,information=0.25")
+    assert isinstance(made, ExpectationBots)
+    assert made.given.settings == Settings(
+        positions=9, depth=3, candidates=2, refined=6, unseen=0, caution=0.5, plausible=0, danger=2, information=0.25
+    )
+    assert (made.given.seconds, made.given.seed) == (0.5, 7)
+    plain = named("expectation")
+    assert isinstance(plain, ExpectationBots)
+    assert plain.given.settings == Settings()
+
+
+@pytest.mark.parametrize("clock", [{"initial": 900, "increment": 5}, {"initial": 60}], ids=["reconchess's", "a minute"])
+async def test_expectation_beats_random_with_either_colour(daemon_process: Served, clock: dict[str, int]) -> None:
+    require_tool("stockfish")
+    witness = Witness()
+    opponent = Bridge(Server(port=daemon_process.port, hello={"player": RANDOM}), RandomBots(3), Witness(), at_once=1)
+    bots = named(f"expectation:{QUICK}")
+    mine = Bridge(Server(port=daemon_process.port, hello={"player": ME}), bots, witness, at_once=1)
+    with trio.fail_after(PATIENCE * 4):  # the first game may compile the kernels that keep the positions
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(opponent.run, lambda bridge: bridge.play_all(2))
+            await mine.run(new_games(RANDOM, 2, variant="rbc", clock=clock))
+    assert [played.failed for played in witness.played] == [False, False]
+    ends = sorted(f"{played.place.seat} {played.state['termination']}" for played in witness.played)
+    assert ends == ["black victory_black", "white victory_white"]
+
+
+def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
+    assert seconds_of_game(900, 0, None) == (900 - RESERVE) / 40
+    assert seconds_of_game(900, 5, None) == (900 - RESERVE) / 40 + 2.5
+    assert seconds_of_game(900, 5, 1.0) == 1
+    assert seconds_of_game(RESERVE, 5, None) == seconds_of_game(1, 0, None) == 0
+
+
+def test_seconds_follow_the_clock_of_the_game() -> None:
+    state = {"clock": {"white": 85.0, "black": 45.0}, "turn": "black"}
+    initial, each = {"clock": {"initial": 900, "increment": 2}}, {"clock": {"per_move": 60}}
+    assert seconds_for(state, initial, None) == 2  # type: ignore[arg-type]
+    assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
+    assert seconds_for(state, each, None) == 15  # type: ignore[arg-type]
+    assert seconds_for({"clock": None, "turn": "white"}, {}, None) is None  # type: ignore[arg-type, typeddict-item]
+
+
+def test_seconds_by_reconchess_have_no_limit_without_a_clock() -> None:
+    assert seconds_by_reconchess(85, None) == 2
+    assert seconds_by_reconchess(float("inf"), None) is None
+    assert seconds_by_reconchess(10_000_000, 3.0) == 3  # gmd over HTTP, where there is no clock

@@ -1,0 +1,105 @@
+"""The player knows every possible position, and keeps a guess for a game in which these were too many."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+from chess import Board, Move
+
+from gm_bots.expectation import knowledge
+from gm_bots.expectation.knowledge import Knowledge, consistent, most_kept
+from gm_recon import ReconGame
+from gm_recon.position_sets import PythonPositions
+from gm_recon.possible import SENSE_SQUARES
+
+#: Black to move, its rook can attack the king on e1 from e8 alone; White has no piece but the king.
+ROOK = "r6k/8/8/8/8/8/8/4K3 b - - 0 1"
+
+
+def known(fen: str = chess.STARTING_FEN, color: chess.Color = chess.WHITE, most: int = 10_000) -> Knowledge:
+    return Knowledge(color, fen, random.Random(1), most)
+
+
+def test_sample_has_all_positions_where_there_are_few() -> None:
+    mine = known(color=chess.BLACK)
+    mine.opponent_moved(None)
+    assert len(mine.sample(100, 1)) == len(mine) == 21  # White has 20 moves, and a pass
+
+
+def test_dangerous_positions_are_drawn_more_often() -> None:
+    mine = known(ROOK)
+    mine.opponent_moved(None)
+    attacked = [sum(board.is_check() for _ in range(200) for board in mine.sample(1, danger)) for danger in (1, 1_000)]
+    assert attacked[0] < 100 < attacked[1]
+
+
+def test_sense_rules_positions_out() -> None:
+    mine = known(ROOK)
+    mine.opponent_moved(None)
+    before = mine.sample(100, 1)
+    cells = [(square, None) for square in (chess.D8, chess.E8, chess.F8)]
+    mine.saw(cells)
+    assert 0 < len(mine) < len(before)
+    assert {board.fen() for board in consistent(before, cells)} == {board.fen() for board in mine.sample(100, 1)}
+
+
+def test_bits_are_those_of_squares_with_a_whole_window() -> None:
+    mine = known(color=chess.BLACK)
+    mine.opponent_moved(None)
+    bits = mine.bits(list(chess.SQUARES))
+    assert list(bits) == SENSE_SQUARES
+    assert bits[chess.E7] == 0 < bits[chess.E3] < 5
+    assert list(mine.bits([chess.A1])) == [chess.A1]
+
+
+def test_guess_stands_in_when_no_position_is_left() -> None:
+    """With room for few positions the true one is soon dropped, among two players that move at random."""
+    game, rng = ReconGame(), random.Random(3)
+    mine = known(most=2)
+    while not game.is_over():
+        if game.turn == chess.WHITE:
+            if game.ply:
+                mine.opponent_moved(game.opponent_capture)
+            mine.saw(game.sense(rng.choice(SENSE_SQUARES)))
+            if not len(mine):
+                break
+        else:
+            game.sense(None)
+        move = game.move(rng.choice(game.move_actions()))
+        if game.turn == chess.BLACK and not game.is_over():  # it was White's
+            mine.moved(*move)
+    assert len(mine) == 0
+    assert mine.bits([chess.C3]) == {chess.C3: 0.0}
+    for board in mine.sample(10, 4):
+        assert board.is_valid()
+        assert board.occupied_co[chess.WHITE] == game.board.own_board(chess.WHITE).occupied
+
+
+def test_fewer_positions_are_kept_on_a_short_clock_and_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "backend", lambda: PythonPositions)
+    assert (most_kept(None), most_kept(900), most_kept(60), most_kept(1)) == (50_000, 45_000, 3_000, 1_000)
+
+
+def test_own_moves_are_kept_up() -> None:
+    mine = known()
+    mine.saw([])
+    move = Move.from_uci("e2e4")
+    mine.moved(move, move, None)
+    mine.opponent_moved(None)
+    assert all(board.piece_at(chess.E4) == chess.Piece(chess.PAWN, chess.WHITE) for board in mine.sample(5, 1))
+    guessed = mine.guess.legal_board()
+    assert guessed is not None
+    assert guessed.occupied_co[chess.WHITE] == Board("8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR w - - 0 1").occupied
+
+
+def test_half_move_clock_counts_from_captures_and_own_pawn_moves() -> None:
+    mine = known()
+    clocks = []
+    for uci in ("g1f3", "b1c3", "e2e4", "f1c4"):
+        move = Move.from_uci(uci)
+        mine.moved(move, move, None)
+        mine.opponent_moved(None)
+        clocks.append(mine.sample(1, 1)[0].halfmove_clock)
+    assert clocks == [2, 4, 1, 3]
