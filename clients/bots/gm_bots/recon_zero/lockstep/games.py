@@ -97,25 +97,30 @@ class Games:
     def play(self) -> None:
         """Play all games to their ends."""
         while self.playing:
-            self._sense()
-            self._move()
+            self.playing = sorted(
+                game for side, games in self._by_side().items() for game in self.take_turn(side, games)
+            )
 
-    def _sense(self) -> None:
-        """Sense in all games, where most is learnt about the position."""
+    def take_turn(self, side: Side, games: Sequence[int]) -> list[int]:
+        """Take a turn in games in which this side is to sense, and return those which go on."""
+        return self._move(side, self._sense(side, games))
+
+    def _sense(self, side: Side, games: Sequence[int]) -> list[int]:
+        """Sense in games, and return those in which the player has not lost track."""
         batch = self._batch
-        for game in self.playing:
+        for game in games:
             if batch.plies[game]:
                 self._seat(game).opponent_moved(int(batch.lost[game]))
-        actions = np.full(batch.n, SKIP)
-        for side, games in self._by_side().items():
-            self._choose_senses(side, games, actions)
-        self.playing = [game for game in self.playing if actions[game] != SKIP]
+        actions = self._choose_senses(side, games)
+        games = [game for game in games if actions[game] != SKIP]
         windows = batch.sense(actions)
-        for game in self.playing:
+        for game in games:
             self._seat(game).saw(int(actions[game]), windows[game].tolist())
+        return games
 
-    def _choose_senses(self, side: Side, games: Sequence[int], actions: NDArray[np.int64]) -> None:
-        """Write the sense of each game; none where the player has lost track."""
+    def _choose_senses(self, side: Side, games: Sequence[int]) -> NDArray[np.int64]:
+        """Return the sense of each game: SKIP where the player has lost track, and in the other games."""
+        actions = np.full(self._batch.n, SKIP)
         examined = {game: self._examine(game) for game in games}
         worths = self._value_senses(side, examined) if side.settings.worth else {}
         for game, found in examined.items():
@@ -125,6 +130,7 @@ class Games:
             if game in worths:
                 senses = {square: bits[square] + side.settings.worth * worth for square, worth in worths[game].items()}
                 actions[game] = max(senses, key=senses.__getitem__)
+        return actions
 
     def _value_senses(self, side: Side, examined: Mapping[int, Examined]) -> dict[int, dict[int, float]]:
         """Return the expected value after each sense, where there are several positions to tell apart."""
@@ -147,38 +153,37 @@ class Games:
                 worths[game] = values_of_senses(channels, np.ones(len(channels)), values[:, seen])
         return worths
 
-    def _move(self) -> None:
-        """Move in all games, by one search of all of each side's."""
+    def _move(self, side: Side, games: Sequence[int]) -> list[int]:
+        """Move in games, by one search of all of them, and return those which go on."""
         batch = self._batch
-        drawn = {game: self._draw(game) for game in self.playing}
-        self.playing = [game for game in self.playing if len(drawn[game].states)]
-        if not self.playing:
-            return
-        actions = np.full(batch.n, SKIP)
-        for side, games in self._by_side().items():
-            _begin(side, [drawn[game] for game in games])
-            side.forest.deepen(side.settings.simulations)
-            self._choose(side.forest.found(), games, actions)
-        movers = {game: self._seat(game) for game in self.playing}
-        pawns = {game: self._pawns(game) for game in self.playing}
+        drawn = {game: self._draw(game) for game in games}
+        games = [game for game in games if len(drawn[game].states)]
+        if not games:
+            return []
+        _begin(side, [drawn[game] for game in games])
+        side.forest.deepen(side.settings.simulations)
+        actions = self._choose(side.forest.found(), games)
+        movers = {game: self._seat(game) for game in games}
+        pawns = {game: self._pawns(game) for game in games}
         _, ended = batch.move(actions)
-        self.playing = [game for game in self.playing if not ended[game] and batch.plies[game] < self._max_plies]
-        for game in self.playing:
+        games = [game for game in games if not ended[game] and batch.plies[game] < self._max_plies]
+        for game in games:
             movers[game].moved(batch.results[game].tolist(), pawns[game])
+        return games
 
     def samples(self) -> list[list[Sample]]:
         """Return the decisions of each game, White's first."""
-        winners = self._batch.winners.tolist()
-        return [
-            [
-                Sample(planes, visits, 0.0 if winner == NONE else 1.0 if winner == color else -1.0, value)
-                for color in chess.COLORS
-                for planes, visits, value in zip(
-                    played[color].planes, played[color].visits, played[color].values, strict=True
-                )
-            ]
-            for played, winner in zip(self._played, winners, strict=True)
-        ]
+        winners = enumerate(self.winners)
+        return [[sample for color in chess.COLORS for sample in self.samples_of(*each, color)] for each in winners]
+
+    def samples_of(self, game: int, winner: int, color: Color) -> list[Sample]:
+        """Return the decisions of a player.
+
+        :param winner: the winner's colour; NONE for a draw.
+        """
+        outcome, played = 0.0 if winner == NONE else 1.0 if winner == color else -1.0, self._played[game][color]
+        decisions = zip(played.planes, played.visits, played.values, strict=True)
+        return [Sample(planes, visits, outcome, value) for planes, visits, value in decisions]
 
     def _seat(self, game: int) -> Seat:
         return self._seats[game][bool(self._batch.colors[game])]
@@ -203,8 +208,9 @@ class Games:
         seat, found = self._seat(game), self._examine(game)
         return found.chosen(seat.draw(found.weights, seat.side.settings.determinisations))
 
-    def _choose(self, found: Found, games: Sequence[int], actions: NDArray[np.int64]) -> None:
-        """Write the move of each game, and note the decisions."""
+    def _choose(self, found: Found, games: Sequence[int]) -> NDArray[np.int64]:
+        """Return the move of each game, SKIP in the others, and note the decisions."""
+        actions = np.full(self._batch.n, SKIP)
         states, numbers = self._batch.privileged_rows
         states, numbers = states[games], numbers[games]
         planes, best, values = encode_all(states, numbers), found.best(), found.values()
@@ -215,6 +221,7 @@ class Games:
             played.planes.append(planes[index])
             played.visits.append(_by_number(visits, int(states[index, PAWN])))
             played.values.append(float(values[index]))
+        return actions
 
 
 def _begin(side: Side, positions: Sequence[Examined]) -> None:
