@@ -19,7 +19,8 @@ from tests.bots.recon_zero.learning import needs_ray, needs_torch
 from tests.bots.recon_zero.test_pipeline import OPTIONS, train
 
 if TYPE_CHECKING:
-    from gm_bots.recon_zero.pipeline import Plan, Training
+    from gm_bots.recon_zero.pipeline import Training
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.workers import Workers
 
 pytestmark = [needs_torch, needs_ray]
@@ -59,7 +60,7 @@ def cluster_of_two() -> Iterator[tuple[str, list[Callable[[], None]]]]:
 
 def tiny() -> Plan:
     from gm_bots.recon_zero.network import NetworkSettings
-    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.player import Settings
 
     return Plan(

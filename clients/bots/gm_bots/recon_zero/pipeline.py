@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import chess
 import numpy as np
@@ -21,71 +21,20 @@ import torch
 
 from . import results
 from .checkpoint import link, load, load_network, save
-from .network import Network, NetworkEvaluator, NetworkSettings
+from .network import Network, NetworkEvaluator
 from .older import checkpoint_of, older_than
+from .plan import Plan, check_same
 from .player import Settings
 from .pool import InProcess, Pool
 from .replay import Replay, Sample
-from .self_play import Learnt, play_itself, play_other, play_random
-from .training import Trainer, TrainingSettings
-
-if TYPE_CHECKING:
-    from .lockstep.network_judge import Precision
+from .self_play import play_itself, play_other, play_random
+from .training import Trainer
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
 
 #: The points of a player, by how a game ended for it.
 POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
-
-#: Settings whose options have other names.
-_OPTIONS = {"capacity": "buffer_size"}
-
-#: The settings of a player whose games are learnt from: faster, and not always its best.
-LEARNER = Settings(determinisations=4, simulations=60, exploring=10, alarm=8)
-
-
-class BadTraining(ValueError):
-    """A directory has a training with other settings."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The settings of a training.
-
-    :ivar games: games against itself in each iteration.
-    :ivar taught: the first so many iterations play by piece values, not by the network: a network that has learnt
-        nothing plays long games from which little can be learnt.
-    :ivar steps: steps in each iteration, with ``batch`` samples each.
-    :ivar matches: games against a random mover in each iteration, half of them with each colour.
-    :ivar matches_older: games against the network as it was some iterations before (:mod:`.older`).
-    :ivar eval_simulations: simulations in each position in these two kinds of matches; None for as many as in the
-        other games.
-    :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
-    :ivar max_plies: half-moves after which a game is drawn.
-    :ivar in_step: the games against itself that one process plays in step (:mod:`.lockstep`); 0 to play each by itself.
-        The number is part of the plan, since a network's results depend on their batch in the last digits.
-    :ivar precision: the numbers that the network computes with in these games.
-    :ivar learnt: the input that decisions are learnt from: the true positions, since the network evaluates positions in
-        play; or the player's belief, which is the notebook's way; a switch.
-    """
-
-    games: int = 100
-    taught: int = 7
-    steps: int = 500
-    batch: int = 64
-    matches: int = 10
-    matches_older: int = 4
-    eval_simulations: int | None = None
-    capacity: int = 200_000
-    max_plies: int = 200
-    in_step: int = 25
-    precision: Precision = "float32"
-    learnt: Learnt = "position"
-    seed: int = 0
-    network: NetworkSettings = field(default_factory=NetworkSettings)
-    training: TrainingSettings = field(default_factory=TrainingSettings)
-    player: Settings = LEARNER
 
 
 class Training:
@@ -102,7 +51,7 @@ class Training:
 
         :param pool: where games are played; by default in this process.
         :param device: PyTorch's name of the device of the steps.
-        :raises BadTraining: the directory has a training with another plan.
+        :raises plan.BadTraining: the directory has a training with another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
         :raises BadResults: ``results.csv`` is not a training's.
         """
@@ -112,7 +61,7 @@ class Training:
         self.log: list[dict[str, Any]] = []
         if self._latest.exists():
             self._trainer, extra = load(self._latest, device)
-            self._check(extra["plan"])
+            check_same(plan, extra["plan"], self._latest)
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
         else:
             torch.manual_seed(plan.seed)
@@ -123,13 +72,6 @@ class Training:
     @property
     def _latest(self) -> Path:
         return self.directory / "latest.pt"
-
-    def _check(self, before: dict[str, Any]) -> None:
-        known = _leaves(before)
-        for name, value in _leaves(asdict(self.plan)).items():
-            if known.get(name, value) != value:  # a setting that the older version lacked may have any value
-                was = f"{_OPTIONS.get(name, name)}: {self._latest} belongs to a training with {known[name]}"
-                raise BadTraining(f"{was}, not {value}: give the same settings with the same gmd, or another directory")
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """Do one iteration; return its results, as logged."""
@@ -268,11 +210,3 @@ class Training:
         partial_path = path.with_suffix(".partial")
         partial_path.write_text("".join(json.dumps(each) + "\n" for each in self.log))
         partial_path.replace(path)
-
-
-def _leaves(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with each group of settings replaced by its members."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        found |= _leaves(value) if isinstance(value, dict) else {name: value}
-    return found
