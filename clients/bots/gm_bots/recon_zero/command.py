@@ -11,15 +11,21 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from gm_arena.bot import BotUnusable
 from gm_arena.extras import how_to_install
 
-from .training_options import options_of_a_plan, plan_of
+from .training_options import options_of_a_plan
 from .training_progress import line_of, progress, status
 
 if TYPE_CHECKING:
     from .pipeline import Training
+    from .request import Request
     from .workers import Workers
+
+
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group()
@@ -32,14 +38,23 @@ def train() -> None:
 
 
 @train.command("recon-zero", short_help="Train recon-zero, or continue its training.")
+@click.option("--out", metavar="DIR", type=DIRECTORY, help="Directory of the training; a training in it is continued.")
 @click.option(
-    "--out",
-    required=True,
+    "--resume",
     metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Directory of the training; a training in it is continued.",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Continue the training in this directory with its own settings.",
 )
-@click.option("--iterations", type=click.IntRange(1), default=8, show_default=True, help="Iterations in total.")
+@click.option(
+    "--recipe",
+    metavar="shipped|RUN.json",
+    help="Take all settings from the record of a training, or from the one that makes the network that comes with gmd.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    help="Iterations in total.  [default: 8, or those of the training or recipe]",
+)
 @options_of_a_plan
 @click.option(
     "--workers",
@@ -60,22 +75,34 @@ def train() -> None:
     show_default=True,
     help="Device of the training steps; auto is a GPU if there is one.",
 )
-def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None, device: str, **settings: Any) -> None:
+def recon_zero(
+    out: Path | None,
+    resume: Path | None,
+    recipe: str | None,
+    iterations: int | None,
+    workers: int,
+    ray_address: str | None,
+    device: str,
+    **settings: Any,
+) -> None:
     """\b
     Example: gmd train recon-zero --out runs/first --iterations 10
 
     Train the network of recon-zero. Each iteration plays games against itself, learns in steps, plays games against a
-    random mover, and writes a checkpoint.
+    random mover, and writes a checkpoint. With --league some of the games are against others.
 
-    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. A training
-    that was killed continues from it when started again with the same options. DIR/log.jsonl has a line for each
-    iteration; DIR/loss.png and DIR/win-rate.png are plotted from it if matplotlib is installed. DIR/results.csv has
-    the columns of the notebook that recon-zero began with.
+    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. --resume DIR
+    continues a training that was interrupted; with more --iterations it goes on. DIR/run.json has the settings and
+    versions, DIR/log.jsonl a line for each iteration; plots are drawn from it if matplotlib is installed.
+    DIR/results.csv has the columns of the notebook that recon-zero began with.
     """
     in_ray = workers > 1 or ray_address is not None
-    _need("numpy", "torch", *(["ray"] if in_ray else []), *(["numba"] if settings["in_step"] else []))
-    if settings["in_step"] and settings["learnt"] != "position":
-        raise click.UsageError("--learnt belief: games in step are learnt from true positions; add --in-step 0")
+    _need("numpy", "torch", *(["ray"] if in_ray else []))
+    request = _request(out, resume, recipe, iterations, settings)
+    _need(*(["numba"] if request.plan.in_step else []))
+    for remark in request.remarks:
+        click.echo(remark, err=True)
+    from . import run_record
     from .checkpoint import BadCheckpoint
     from .devices import NoDevice, device_of
     from .pipeline import Training
@@ -83,12 +110,50 @@ def recon_zero(out: Path, iterations: int, workers: int, ray_address: str | None
     from .replay import BadSamples
     from .results import BadResults
 
-    plan, pool = plan_of(settings), _workers(workers, ray_address) if in_ray else None
+    pool = _workers(workers, ray_address) if in_ray else None
     try:
-        training = Training(out, plan, pool, device_of(device))
-    except (BadCheckpoint, BadResults, BadSamples, BadTraining, NoDevice, OSError) as error:
+        on = device_of(device)
+        training = Training(request.directory, request.plan, pool, on, files=request.files, start=request.start)
+        session = {"iteration": training.iteration, "workers": workers, "device": on}
+        run_record.begin_session(request.directory, request.plan, request.iterations, session)
+    except (BadCheckpoint, BadResults, BadSamples, BadTraining, BotUnusable, NoDevice, OSError) as error:
         raise click.ClickException(str(error)) from None
-    _run(training, iterations, pool)
+    _run(training, request.iterations, pool)
+
+
+def _request(
+    out: Path | None, resume: Path | None, recipe: str | None, iterations: int | None, settings: dict[str, Any]
+) -> Request:
+    """Return the training that the command line asks for.
+
+    :raises click.UsageError: the options contradict each other or a training.
+    """
+    if (out is None) == (resume is None):
+        raise click.UsageError("give --out DIR for a new training, or --resume DIR to continue one")
+    from . import request
+    from .checkpoint import BadCheckpoint
+    from .plan import BadTraining, check_played
+
+    context = click.get_current_context()
+    given = {
+        name: value
+        for name, value in settings.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    try:
+        if resume is not None:
+            if recipe is not None:
+                raise BadTraining("--recipe: a training continues with its own settings: leave it out")
+            asked = request.resumed(resume, given, iterations)
+        elif out is not None and recipe is not None:
+            asked = request.repeated(recipe, out, given, iterations)
+        else:
+            assert out is not None
+            asked = request.new(out, settings, iterations)
+        check_played(asked.plan)
+    except (BadCheckpoint, BadTraining, BotUnusable) as error:
+        raise click.UsageError(str(error)) from None
+    return asked
 
 
 def _need(*libraries: str) -> None:
@@ -111,7 +176,7 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
     except KeyboardInterrupt:
         click.echo(f"Interrupted. {_how_to_go_on(training)}", err=True)
         sys.exit(130)
-    except NoWorkers as error:
+    except (BotUnusable, NoWorkers) as error:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
 
 
@@ -127,12 +192,15 @@ def _workers(count: int, address: str | None) -> Workers:
 
 def _iterate(training: Training, iterations: int) -> None:
     draws = _can_draw()
+    if training.iteration >= iterations:
+        click.echo(_has_them(training, iterations), err=True)
     while training.iteration < iterations:
         with progress(training, f"Iteration {training.iteration + 1} of {iterations}") as tell:
             done = training.iterate(tell)
         click.echo(line_of(done))
         if draws:
             _draw_if_it_can_be(training.directory)
+    training.keep_network()
 
 
 @train.command("plot", short_help="Plot a training's log.")
@@ -199,4 +267,10 @@ def _draw_if_it_can_be(directory: Path) -> None:
 def _how_to_go_on(training: Training) -> str:
     if not training.iteration:
         return "No iteration is finished: the same command starts again from the beginning."
-    return f"The same command continues from iteration {training.iteration}, the last one finished."
+    command = f"gmd train recon-zero --resume {training.directory}"
+    return f"{command} continues from iteration {training.iteration}, the last one finished."
+
+
+def _has_them(training: Training, iterations: int) -> str:
+    done = f"{training.iteration} iterations are finished"
+    return f"{done}, and {iterations} were asked for: give --iterations with a larger number to go on"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -21,7 +22,7 @@ OPTIONS = (
         type=click.IntRange(1),
         default=100,
         show_default=True,
-        help="Games against itself in each iteration.",
+        help="Games to learn from in each iteration.",
     ),
     click.option(
         "--taught",
@@ -112,6 +113,33 @@ OPTIONS = (
         default="float32",
         show_default=True,
         help="Numbers that the network computes with in games in step; bfloat16 is faster on processors that know it.",
+    ),
+    click.option(
+        "--league",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of the games played against members of a league, not against itself.",
+    ),
+    click.option(
+        "--member",
+        "members",
+        multiple=True,
+        metavar="FILE.pt|BOT",
+        help="A member of the league beside its own earlier networks: a checkpoint, material, attacker, trout, or a "
+        "bot of gmd match; repeatable.  [default: material, attacker, minimax:depth=2,seed=1, trout]",
+    ),
+    click.option(
+        "--against",
+        metavar="FILE.pt|BOT",
+        help="Play all games against this one, as in --member, to find out what can be learnt against it.",
+    ),
+    click.option(
+        "--start",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE.pt",
+        help="Begin with this checkpoint's network.  [default: random weights]",
     ),
     click.option(
         "--learning-rate",

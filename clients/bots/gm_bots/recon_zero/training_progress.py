@@ -16,6 +16,9 @@ def line_of(done: dict[str, Any]) -> str:
     against = "" if points is None else f", {points:.0%} against a random mover"
     if done["points_against_older"] is not None:
         against += f", {done['points_against_older']:.0%} against iteration {done['older_iteration']}"
+    if done["league"]:
+        won, drawn, lost = (sum(each) for each in zip(*done["league"].values(), strict=True))
+        against += f", {(won + drawn / 2) / (won + drawn + lost):.0%} against the league"
     losses = f"loss {done['policy_loss']:.3f} + {done['value_loss']:.3f}"
     return f"Iteration {done['iteration']}: {done['samples']} samples, {losses}{against}"
 

@@ -49,14 +49,18 @@ def play_together(
     :param precision: the numbers that a network computes with: see :class:`.network_judge.NetworkJudge`.
     :raises ValueError: a setting is not one of those.
     """
-    _check(settings)
-    judge = judge_for(evaluator, precision)
-    forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
-    games = _Games(settings, seeds, max_plies)
+    forest = forest_of(evaluator, settings, precision)
+    games = Games(settings, seeds, max_plies)
     while games.playing:
         games.sense()
         games.move(forest)
     return games.samples()
+
+
+def forest_of(evaluator: Evaluator, settings: Settings, precision: Precision) -> Forest:
+    """Return the search of a player in many games."""
+    judge = judge_for(evaluator, precision)
+    return Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
 
 
 def _check(settings: Settings) -> None:
@@ -125,13 +129,18 @@ class _Played:
     values: list[float] = field(default_factory=list)
 
 
-class _Games:
+class Games:
     """Games under way.
 
     :ivar playing: the places in the batch of those that go on.
     """
 
     def __init__(self, settings: Settings, seeds: Sequence[str], max_plies: int) -> None:
+        """Begin games.
+
+        :raises ValueError: a setting is not played in step.
+        """
+        _check(settings)
         self._settings, self._max_plies = settings, max_plies
         self._batch = BatchedRbc(len(seeds), seed=0, autoreset=False)
         self._seats = [{color: _Seat(color, seed) for color in chess.COLORS} for seed in seeds]
@@ -178,17 +187,17 @@ class _Games:
 
     def samples(self) -> list[list[Sample]]:
         """Return the decisions of each game, White's first."""
-        winners = self._batch.winners.tolist()
-        return [
-            [
-                Sample(planes, visits, 0.0 if winner == NONE else 1.0 if winner == color else -1.0, value)
-                for color in chess.COLORS
-                for planes, visits, value in zip(
-                    played[color].planes, played[color].visits, played[color].values, strict=True
-                )
-            ]
-            for played, winner in zip(self._played, winners, strict=True)
-        ]
+        winners = enumerate(self._batch.winners.tolist())
+        return [[sample for color in chess.COLORS for sample in self.samples_of(*each, color)] for each in winners]
+
+    def samples_of(self, game: int, winner: int, color: Color) -> list[Sample]:
+        """Return the decisions of a player.
+
+        :param winner: the winner's colour; NONE for a draw.
+        """
+        outcome, played = 0.0 if winner == NONE else 1.0 if winner == color else -1.0, self._played[game][color]
+        decisions = zip(played.planes, played.visits, played.values, strict=True)
+        return [Sample(planes, visits, outcome, value) for planes, visits, value in decisions]
 
     def _seat(self, game: int) -> _Seat:
         return self._seats[game][bool(self._batch.colors[game])]
