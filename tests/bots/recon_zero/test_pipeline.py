@@ -96,7 +96,7 @@ def defaults() -> dict[str, Any]:
     """Return the settings of a plan with the command's defaults, as its help shows them."""
     from gm_bots.recon_zero.command import recon_zero
 
-    others = ("out", "iterations", "workers", "ray_address", "device")
+    others = ("out", "resume", "recipe", "iterations", "workers", "ray_address", "device")
     given = recon_zero.make_context("recon-zero", ["--out", "nowhere"]).params
     return {name: value for name, value in given.items() if name not in others}
 

@@ -230,7 +230,8 @@ def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
         broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
-    line = f"Interrupted. The same command continues from iteration {done}, the last one finished."
+    command = f"gmd train recon-zero --resume {tmp_path / 'broken'}"
+    line = f"Interrupted. {command} continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0

@@ -34,6 +34,8 @@ RECONCHESS = {
     "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
     TROUT: "reconchess:reconchess.bots.trout_bot",
 }
+#: The opponents of a round robin by default.
+LEAGUE = (*RECONCHESS, "minimax=minimax:depth=2,seed=1", f"material={entry.NAME}:checkpoint={entry.WITHOUT}")
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
 
 _ITERATION = re.compile(r"iteration-(\d+)\.pt")
@@ -50,6 +52,7 @@ class Asked:
     :ivar against: files of checkpoints, names of reconchess's bots, and bots as ``gmd match`` takes them.
     :ivar older: how many checkpoints before it, of the same training.
     :ivar ablation: whether it plays itself, with one switch turned at a time.
+    :ivar league: whether all play each other.
     """
 
     checkpoint: Path | None
@@ -57,6 +60,7 @@ class Asked:
     against: Sequence[str]
     older: int
     ablation: bool
+    league: bool = False
 
 
 class Gauntlet:
@@ -78,7 +82,8 @@ class Gauntlet:
         self.remarks: list[str] = []
         self._missing: list[entry.LibraryMissing] = []
         self._add_own(LABEL, asked.checkpoint, asked.options)
-        for text in asked.against or ([] if asked.ablation else RECONCHESS):
+        default = [] if asked.ablation else LEAGUE if asked.league else RECONCHESS
+        for text in asked.against or default:
             self._add(text)
         for path in older(asked.checkpoint, asked.older):
             self._add_own(path.stem, path, asked.options)
