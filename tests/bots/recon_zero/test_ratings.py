@@ -22,7 +22,10 @@ def test_ratings_are_those_of_ranked_play() -> None:
     found = rated(RECORDS, ["c", "a", "b", "d", "absent"])
     assert [each.label for each in found] == ["a", "b", "c", "d"]
     assert {each.label: each.score for each in found} == {
-        "a": Score(3, 0, 1), "b": Score(3, 1, 3), "c": Score(1, 1, 2), "d": Score(0, 0, 1)
+        "a": Score(3, 0, 1),
+        "b": Score(3, 1, 3),
+        "c": Score(1, 1, 2),
+        "d": Score(0, 0, 1),
     }
     assert sum(each.rating.rating for each in found) == pytest.approx(4 * 1500, abs=0.1), "the prior's mean"
     assert all(0 < each.rating.deviation < 350 for each in found)

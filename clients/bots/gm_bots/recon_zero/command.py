@@ -209,7 +209,8 @@ def plot(directory: Path) -> None:
     """\b
     Example: gmd train plot runs/first
 
-    Plot DIR/loss.png and DIR/win-rate.png from DIR/log.jsonl, the log of a training.
+    Plot DIR/loss.png and DIR/win-rate.png from DIR/log.jsonl, the log of a training; and DIR/league.png, if it had a
+    league.
     """
     if not _can_draw():
         raise SystemExit(1)
