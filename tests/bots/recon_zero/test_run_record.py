@@ -99,7 +99,7 @@ def test_option_that_contradicts_the_record_is_refused(trained: Path, tmp_path: 
     [
         ((), "give --out DIR for a new training, or --resume DIR to continue one"),
         (("--out", "a", "--resume", "."), "give --out DIR for a new training, or --resume DIR to continue one"),
-        (("--resume", "nowhere"), "Directory 'nowhere' does not exist"),
+        (("--resume", "nowhere"), "--resume: nowhere has no training"),
     ],
 )
 def test_directory_has_to_be_named_once(arguments: tuple[str, ...], complaint: str) -> None:

@@ -40,10 +40,7 @@ def train() -> None:
 @train.command("recon-zero", short_help="Train recon-zero, or continue its training.")
 @click.option("--out", metavar="DIR", type=DIRECTORY, help="Directory of the training; a training in it is continued.")
 @click.option(
-    "--resume",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Continue the training in this directory with its own settings.",
+    "--resume", metavar="DIR", type=DIRECTORY, help="Continue the training in this directory with its own settings."
 )
 @click.option(
     "--recipe",

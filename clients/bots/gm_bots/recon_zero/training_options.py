@@ -137,7 +137,7 @@ OPTIONS = (
     ),
     click.option(
         "--start",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE.pt",
         help="Begin with this checkpoint's network.  [default: random weights]",
     ),
