@@ -55,7 +55,7 @@ def _measure_in_step(network: Network, rounds: int) -> None:
     from gm_bots.recon_zero.evaluation import count_material
     from gm_bots.recon_zero.lockstep.games import play_together
     from gm_bots.recon_zero.network import NetworkEvaluator
-    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.pool import one_thread
     from gm_bots.recon_zero.self_play import play_itself
 
@@ -119,7 +119,7 @@ def _seconds_to_play(pool: Pool, network: Network, number: int) -> float:
 
 
 def _play(pool: Pool, network: Network, seed: str) -> Sequence[Sample]:
-    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.self_play import play_itself
 
     plan = Plan()

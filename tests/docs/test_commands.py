@@ -41,7 +41,7 @@ def test_pages_with_commands_are_found() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_have_known_options_and_values(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt"):
+    for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt", "probe/network.pt"):
         Path(file).parent.mkdir(exist_ok=True)
         Path(file).write_text("")
     for program, *words in commands(page):

@@ -22,7 +22,8 @@ import torch
 from gm_bots.recon_zero import results
 from gm_bots.recon_zero.checkpoint import load
 from gm_bots.recon_zero.network import NetworkSettings
-from gm_bots.recon_zero.pipeline import Plan, Training
+from gm_bots.recon_zero.pipeline import Training
+from gm_bots.recon_zero.plan import Plan
 from gm_bots.recon_zero.player import Settings
 
 #: The ring is full after the first iteration: the second overwrites samples of it.

@@ -76,10 +76,10 @@ def test_interrupted_training_ends_with_the_same_result(tmp_path: Path) -> None:
 
 def interrupt(directory: Path) -> None:
     """Begin the next iteration, and interrupt it when its games are played and half of its steps are done."""
-    from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
+    from gm_bots.recon_zero.training_options import plan_of
 
-    training = Training(directory, _plan({**defaults(), **SMALL}))
+    training = Training(directory, plan_of({**defaults(), **SMALL}))
     events: list[str] = []
 
     def stop(what: str) -> None:
@@ -96,7 +96,7 @@ def defaults() -> dict[str, Any]:
     """Return the settings of a plan with the command's defaults, as its help shows them."""
     from gm_bots.recon_zero.command import recon_zero
 
-    others = ("out", "iterations", "workers", "ray_address", "device")
+    others = ("out", "resume", "recipe", "iterations", "workers", "ray_address", "device")
     given = recon_zero.make_context("recon-zero", ["--out", "nowhere"]).params
     return {name: value for name, value in given.items() if name not in others}
 
@@ -118,10 +118,10 @@ def test_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
 
 def test_defaults_of_the_command_are_those_of_the_plan(tmp_path: Path) -> None:
     """The command has its defaults where its help shows them, and the plan has them, too."""
-    from gm_bots.recon_zero.command import _plan
-    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.plan import Plan
+    from gm_bots.recon_zero.training_options import plan_of
 
-    assert _plan(defaults()) == Plan()
+    assert plan_of(defaults()) == Plan()
 
 
 def test_options_reach_their_settings(tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
 
 def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> None:
     """A pool receives all games before they are played, each with its settings."""
-    from gm_bots.recon_zero.command import _plan
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.pool import InProcess
+    from gm_bots.recon_zero.training_options import plan_of
 
     asked: list[tuple[str, float, int, int]] = []
 
@@ -157,7 +157,7 @@ def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> No
                 asked.append((game.func.__name__, settings.c_puct, settings.simulations, settings.exploring))
             return super().play(games, network, done)
 
-    training = Training(tmp_path, _plan({**defaults(), **SMALL, "c_puct": 2.5, "eval_simulations": 3}), Asked())
+    training = Training(tmp_path, plan_of({**defaults(), **SMALL, "c_puct": 2.5, "eval_simulations": 3}), Asked())
     for _ in range(2):
         training.iterate()
     assert set(asked) == {("play_itself", 2.5, 4, 10), ("play_random", 2.5, 3, 0), ("play_other", 2.5, 3, 0)}

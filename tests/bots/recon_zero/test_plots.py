@@ -16,11 +16,13 @@ from click.testing import CliRunner, Result
 from gm_bots.recon_zero.command import train
 from gm_bots.recon_zero.plots import (
     DOTS,
+    LEAGUE,
     LOG,
     LOSS,
     SIZE,
     WIN_RATE,
     BadLog,
+    draw_league,
     draw_loss,
     draw_win_rate,
     interval,
@@ -94,6 +96,26 @@ def test_share_of_the_points_is_that_of_the_games_so_far() -> None:
     assert lines["against a random mover"] == [[1, 50], [2, 62.5], [3, 75]]
     assert lines["against itself, 5 iterations before"] == [[2, 50], [3, 75]]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("iteration", "share of the points, %")
+
+
+@needs_matplotlib
+def test_scores_against_the_league_are_those_of_each_member_and_of_all(tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    league: list[dict[str, list[int]]] = [
+        {"material": [1, 0, 1]},
+        {"material": [1, 0, 0], "iteration-0001": [0, 1, 0]},
+        {"iteration-0001": [0, 0, 1], "iteration-0005": [0, 0, 1]},
+    ]
+    lines = [{**each, "league": results} for each, results in zip(LINES, league, strict=True)]
+    figure = Figure(layout="constrained")
+    draw_league(figure, lines)
+    drawn = {each.get_label(): each.get_xydata().tolist() for each in figure.axes[0].lines}
+    assert drawn["against all"] == [[1, 50], [2, 62.5], [3, pytest.approx(250 / 6)]]
+    assert drawn["against material"] == [[1, 50], [2, pytest.approx(200 / 3)]]
+    assert drawn["against its earlier networks"] == [[2, 50], [3, pytest.approx(50 / 3)]]
+    done = plot(write(tmp_path, lines))
+    assert done.stdout.split() == [str(tmp_path / name) for name in (LOSS, WIN_RATE, LEAGUE)]
 
 
 def test_interval_is_wilsons() -> None:

@@ -19,7 +19,8 @@ from tests.bots.recon_zero.learning import needs_ray, needs_torch
 from tests.bots.recon_zero.test_pipeline import OPTIONS, train
 
 if TYPE_CHECKING:
-    from gm_bots.recon_zero.pipeline import Plan, Training
+    from gm_bots.recon_zero.pipeline import Training
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.workers import Workers
 
 pytestmark = [needs_torch, needs_ray]
@@ -59,7 +60,7 @@ def cluster_of_two() -> Iterator[tuple[str, list[Callable[[], None]]]]:
 
 def tiny() -> Plan:
     from gm_bots.recon_zero.network import NetworkSettings
-    from gm_bots.recon_zero.pipeline import Plan
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.player import Settings
 
     return Plan(
@@ -229,7 +230,8 @@ def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
         broken.send_signal(end)
     out, errors = broken.communicate()
     done = 1 + len(out.splitlines())
-    line = f"Interrupted. The same command continues from iteration {done}, the last one finished."
+    command = f"gmd train recon-zero --resume {tmp_path / 'broken'}"
+    line = f"Interrupted. {command} continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0

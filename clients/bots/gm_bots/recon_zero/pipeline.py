@@ -1,4 +1,4 @@
-"""A training from beginning to end: games against itself, steps, games against a random mover, a checkpoint.
+"""A training from beginning to end: games to learn from, steps, games against a random mover, a checkpoint.
 
 A checkpoint ends each iteration and has everything that the next depends on. So a training that was killed continues
 from the latest one, and does what it would have done: random choices in each iteration come from the seed and the
@@ -8,84 +8,43 @@ iteration's number; samples added since the checkpoint are added again, in the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import chess
 import numpy as np
 import torch
 
 from . import results
-from .checkpoint import link, load, load_network, save
-from .network import Network, NetworkEvaluator, NetworkSettings
+from .checkpoint import keep_network, link, load, load_network, save
+from .checkpoint_files import digest_of
+from .league.fixtures import Met
+from .league.season import League, results_of
+from .network import Network, NetworkEvaluator
 from .older import checkpoint_of, older_than
+from .plan import BadTraining, Plan, check_same
 from .player import Settings
 from .pool import InProcess, Pool
 from .replay import Replay, Sample
-from .self_play import Learnt, play_itself, play_other, play_random
-from .training import Trainer, TrainingSettings
+from .self_play import play_itself, play_other, play_random
+from .training import Trainer
 
-if TYPE_CHECKING:
-    from .lockstep.judging import Precision
+T = TypeVar("T")
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
 
+#: The newest checkpoint, in a training's directory, and the network alone when all iterations are done.
+LATEST, NETWORK = "latest.pt", "network.pt"
+#: The network that a training begins with, in its directory.
+START = "start.pt"
+
 #: The points of a player, by how a game ended for it.
 POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
-
-#: Settings whose options have other names.
-_OPTIONS = {"capacity": "buffer_size"}
-
-#: The settings of a player whose games are learnt from: faster, and not always its best.
-LEARNER = Settings(determinisations=4, simulations=60, exploring=10, alarm=8)
-
-
-class BadTraining(ValueError):
-    """A directory has a training with other settings."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The settings of a training.
-
-    :ivar games: games against itself in each iteration.
-    :ivar taught: the first so many iterations play by piece values, not by the network: a network that has learnt
-        nothing plays long games from which little can be learnt.
-    :ivar steps: steps in each iteration, with ``batch`` samples each.
-    :ivar matches: games against a random mover in each iteration, half of them with each colour.
-    :ivar matches_older: games against the network as it was some iterations before (:mod:`.older`).
-    :ivar eval_simulations: simulations in each position in these two kinds of matches; None for as many as in the
-        other games.
-    :ivar capacity: samples that are kept; the notebook's. They take a gigabyte.
-    :ivar max_plies: half-moves after which a game is drawn.
-    :ivar in_step: the games against itself that one process plays in step (:mod:`.lockstep`); 0 to play each by itself.
-        The number is part of the plan, since a network's results depend on their batch in the last digits.
-    :ivar precision: the numbers that the network computes with in these games.
-    :ivar learnt: the input that decisions are learnt from: the true positions, since the network evaluates positions in
-        play; or the player's belief, which is the notebook's way; a switch.
-    """
-
-    games: int = 100
-    taught: int = 7
-    steps: int = 500
-    batch: int = 64
-    matches: int = 10
-    matches_older: int = 4
-    eval_simulations: int | None = None
-    capacity: int = 200_000
-    max_plies: int = 200
-    in_step: int = 25
-    precision: Precision = "float32"
-    learnt: Learnt = "position"
-    seed: int = 0
-    network: NetworkSettings = field(default_factory=NetworkSettings)
-    training: TrainingSettings = field(default_factory=TrainingSettings)
-    player: Settings = LEARNER
 
 
 class Training:
@@ -97,12 +56,22 @@ class Training:
     :ivar log: the results of each.
     """
 
-    def __init__(self, directory: Path, plan: Plan, pool: Pool | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        plan: Plan,
+        pool: Pool | None = None,
+        device: str = "cpu",
+        files: Mapping[str, Path] | None = None,
+        start: Path | None = None,
+    ) -> None:
         """Begin a training, or continue the one in the directory.
 
         :param pool: where games are played; by default in this process.
         :param device: PyTorch's name of the device of the steps.
-        :raises BadTraining: the directory has a training with another plan.
+        :param files: the checkpoints of members that are new to the league, by name.
+        :param start: the checkpoint with whose network it begins, if the plan has one.
+        :raises plan.BadTraining: the directory has a training with another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
         :raises BadResults: ``results.csv`` is not a training's.
         """
@@ -112,44 +81,71 @@ class Training:
         self.log: list[dict[str, Any]] = []
         if self._latest.exists():
             self._trainer, extra = load(self._latest, device)
-            self._check(extra["plan"])
+            check_same(plan, extra["plan"], self._latest)
             self.iteration, self.log, added = extra["iteration"], extra["log"], extra["added"]
         else:
             torch.manual_seed(plan.seed)
-            self._trainer = Trainer(Network(plan.network).to(device), plan.training)
+            self._trainer = Trainer(self._first(start).to(device), plan.training)
+        self._league = League(directory, plan, files or {})
         self._replay = Replay(directory / "samples", plan.capacity, added)
         self._write_log()
 
     @property
     def _latest(self) -> Path:
-        return self.directory / "latest.pt"
+        return self.directory / LATEST
 
-    def _check(self, before: dict[str, Any]) -> None:
-        known = _leaves(before)
-        for name, value in _leaves(asdict(self.plan)).items():
-            if known.get(name, value) != value:  # a setting that the older version lacked may have any value
-                was = f"{_OPTIONS.get(name, name)}: {self._latest} belongs to a training with {known[name]}"
-                raise BadTraining(f"{was}, not {value}: give the same settings with the same gmd, or another directory")
+    def keep_network(self) -> None:
+        """Write the network of the latest iteration alone, for a bot to play with."""
+        keep_network(self._latest, self.directory / NETWORK)
+
+    def _first(self, start: Path | None) -> Network:
+        """Return the network that the training begins with; a file's is kept in the directory until it has begun."""
+        plan, path = self.plan, self.directory / START
+        if plan.start is None:
+            return Network(plan.network)
+        if start is not None and not path.exists():
+            link(start, path)
+        if digest_of(path) != plan.start:
+            raise BadTraining(f"start: {path} is not the network that the training began with: restore it")
+        network = load_network(path)
+        for name, value in asdict(plan.network).items():
+            if (has := getattr(network.settings, name)) != value:
+                raise BadTraining(f"{name}: {path} is a network with {has}, not {value}: give the same setting")
+        return network
 
     def iterate(self, tell: Tell = lambda what: None) -> dict[str, Any]:
         """Do one iteration; return its results, as logged."""
-        samples = self._play(tell)
+        samples, league = self._play(tell)
         losses = self._learn(tell)
         matches, older = self._match(tell), self._match_older(tell)
         self.iteration += 1
-        done = {"iteration": self.iteration, "samples": samples, "kept": len(self._replay), "step": self._trainer.step}
-        self.log.append({**done, **losses, **matches, **older, "eval_simulations": self._at_its_best().simulations})
+        done: dict[str, Any] = {
+            "iteration": self.iteration,
+            "samples": samples,
+            "kept": len(self._replay),
+            "step": self._trainer.step,
+        }
+        self.log.append(
+            {**done, **losses, **matches, **older, **league, "eval_simulations": self._at_its_best().simulations}
+        )
         self._keep()
         return self.log[-1]
 
-    def _play(self, tell: Tell) -> int:
-        """Play games against itself; return the number of samples from them."""
+    def _play(self, tell: Tell) -> tuple[int, dict[str, Any]]:
+        """Play the games to learn from; return the number of samples from them, and the league's results."""
         before = self._replay.added
         player = None if self.iteration < self.plan.taught else self._trainer.network
         for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
-            for sample in samples:
-                self._replay.add(sample)
-        return self._replay.added - before
+            self._learn_from(samples)
+        met = []
+        for game in self._play_league(player, tell):
+            self._learn_from(game.samples)
+            met.append(replace(game, samples=[]))
+        return self._replay.added - before, {"league": {name: list(each) for name, each in results_of(met).items()}}
+
+    def _learn_from(self, samples: list[Sample]) -> None:
+        for sample in samples:
+            self._replay.add(sample)
 
     def _play_each(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         plan = self.plan
@@ -161,7 +157,7 @@ class Training:
                 max_plies=plan.max_plies,
                 learnt=plan.learnt,
             )
-            for game in range(plan.games)
+            for game in range(plan.own_games)
         ]
         return self._pool.play(games, player, partial(tell, "game"))
 
@@ -169,8 +165,7 @@ class Training:
         from .lockstep.games import play_together
 
         plan = self.plan
-        seeds = [self._seed("game", game) for game in range(plan.games)]
-        parts = [seeds[start : start + plan.in_step] for start in range(0, plan.games, plan.in_step)]
+        seeds = [self._seed("game", game) for game in range(plan.own_games)]
         games = [
             partial(
                 play_together,
@@ -179,12 +174,35 @@ class Training:
                 max_plies=plan.max_plies,
                 precision=plan.precision,
             )
-            for part in parts
+            for part in batched(seeds, plan.in_step)
         ]
         for played in self._pool.play(games, player, lambda: None):
             for samples in played:
                 tell("game")
                 yield samples
+
+    def _play_league(self, player: Network | None, tell: Tell) -> Iterator[Met]:
+        """Play the games against members of the league."""
+        plan, fixtures = self.plan, self._league.fixtures(self.iteration, self.log)
+        if not fixtures:
+            return
+        from .league.games import play_league
+
+        games = [
+            partial(
+                play_league,
+                fixtures=part,
+                rivals=self._league.rivals(part),
+                settings=plan.player,
+                max_plies=plan.max_plies,
+                precision=plan.precision,
+            )
+            for part in batched(fixtures, plan.in_step)
+        ]
+        for played in self._pool.play(games, player, lambda: None):
+            for met in played:
+                tell("game")
+                yield met
 
     def _learn(self, tell: Tell) -> dict[str, float]:
         """Do the steps; return the mean losses."""
@@ -270,9 +288,7 @@ class Training:
         partial_path.replace(path)
 
 
-def _leaves(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with each group of settings replaced by its members."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        found |= _leaves(value) if isinstance(value, dict) else {name: value}
-    return found
+def batched(all_of_them: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the parts of a sequence, each of a size but the last."""
+    for start in range(0, len(all_of_them), size):
+        yield all_of_them[start : start + size]

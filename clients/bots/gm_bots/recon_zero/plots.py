@@ -1,4 +1,4 @@
-"""Plots of a training, from its log: the network's losses, and its scores."""
+"""Plots of a training, from its log: the network's losses, and its scores, also against the members of its league."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .older import BEFORE
 
 Line = dict[str, Any]
 
-LOG, LOSS, WIN_RATE = "log.jsonl", "loss.png", "win-rate.png"
+LOG, LOSS, WIN_RATE, LEAGUE = "log.jsonl", "loss.png", "win-rate.png", "league.png"
 
 #: Inches, and dots per inch: 1200 x 675 in all, which a page shows at full size.
 SIZE, DOTS = (8.0, 4.5), 150
@@ -36,6 +36,8 @@ def draw(directory: Path) -> list[Path]:
     """
     lines = read_log(directory / LOG)
     drawers: dict[str, Callable[[Any, Sequence[Line]], None]] = {LOSS: draw_loss, WIN_RATE: draw_win_rate}
+    if any(line.get("league") for line in lines):
+        drawers[LEAGUE] = draw_league
     return [_drawn(directory / name, drawer, lines) for name, drawer in drawers.items()]
 
 
@@ -92,13 +94,49 @@ def draw_win_rate(figure: Any, lines: Sequence[Line]) -> None:
     _finish(axes)
 
 
+def draw_league(figure: Any, lines: Sequence[Line]) -> None:
+    """Plot the scores against the league: against all with its interval, and against each member."""
+    axes = figure.subplots()
+    _draw_shares(axes, [_against(line, None) for line in lines], "points", "games", "against all", "black")
+    names = dict.fromkeys(_group(name) for line in lines for name in line.get("league") or ())
+    for number, name in enumerate(sorted(names)):
+        played = [each for line in lines if (each := _against(line, name))["games"]]
+        scores = [100 * interval(played[max(0, end - SPAN) : end], "points", "games")[0] for end in _ends(played)]
+        axes.plot(
+            [each["iteration"] for each in played], scores, color=f"C{number}", label=f"against {name}", marker="."
+        )
+    axes.axhline(50, color="grey", linewidth=0.8, linestyle="--")
+    axes.set(xlabel="iteration", ylabel="share of the points, %", ylim=(-3, 103))
+    axes.set_title(f"Games against the league: of the last {SPAN} iterations, and against all of each (dots)")
+    figure.legend(loc="outside lower center", ncols=3)
+    _finish(axes)
+
+
+def _group(name: str) -> str:
+    """Return a member's name in the plot: the training's earlier networks share one."""
+    return "its earlier networks" if name.startswith("iteration-") else name
+
+
+def _against(line: Line, member: str | None) -> Line:
+    """Return an iteration's points and games against a member of the league, or against all."""
+    league: dict[str, Sequence[int]] = line.get("league") or {}
+    met = [results for name, results in league.items() if member in (None, _group(name))]
+    won, drawn, lost = (sum(each[index] for each in met) for index in range(3))
+    games = won + drawn + lost
+    return {"iteration": line["iteration"], "games": games, "points": (won + drawn / 2) / games if games else None}
+
+
+def _ends(played: Sequence[Line]) -> range:
+    return range(1, len(played) + 1)
+
+
 def _draw_shares(axes: Any, lines: Sequence[Line], points: str, games: str, label: str, color: str) -> None:
     played = [line for line in lines if line.get(points) is not None and line.get(games)]
     if not played:
         return
     iterations = [line["iteration"] for line in played]
     axes.plot(iterations, [100 * line[points] for line in played], ".", color=color, alpha=0.35)
-    intervals = [interval(played[max(0, end - SPAN) : end], points, games) for end in range(1, len(played) + 1)]
+    intervals = [interval(played[max(0, end - SPAN) : end], points, games) for end in _ends(played)]
     middle, low, high = ([100 * each[index] for each in intervals] for index in range(3))
     axes.plot(iterations, middle, color=color, linewidth=2, label=label, marker=_marker(played), markersize=3)
     axes.fill_between(iterations, low, high, color=color, alpha=0.15, linewidth=0)

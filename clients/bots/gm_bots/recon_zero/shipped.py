@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 FILE = Path(__file__).with_name("shipped.pt")
+#: The record of a training that makes such a checkpoint: ``gmd train recon-zero --recipe shipped``.
+RECIPE = Path(__file__).with_name("shipped.json")
 
 
 def shipped() -> Path | None:

@@ -24,7 +24,6 @@ from ..sensing import values_of_senses
 from .candidates import pieces_on, value_senses
 from .encoding import encode_all
 from .forest import Found
-from .judges import judge_for
 from .judging import Precision
 from .seats import Examined, Seat, Side
 
@@ -41,7 +40,7 @@ def play_together(
     :param precision: the numbers that a network computes with: see :class:`.network_judge.NetworkJudge`.
     :raises ValueError: a setting is not one of those.
     """
-    side = Side(judge_for(evaluator, precision), settings)
+    side = Side.of(evaluator, settings, precision)
     games = Games([dict.fromkeys(chess.COLORS, side)] * len(seeds), seeds, max_plies)
     games.play()
     return games.samples()
@@ -78,12 +77,12 @@ class Games:
     """
 
     def __init__(self, sides: Sequence[Mapping[Color, Side]], seeds: Sequence[str], max_plies: int) -> None:
-        """:param sides: of each game, who plays which colour."""
+        """:param sides: of each game, who plays which colour; a colour that is missing is played by another program."""
         self._max_plies = max_plies
         self._batch = BatchedRbc(len(seeds), seed=0, autoreset=False)
         self._seats = [
-            {color: Seat(color, seed, both[color]) for color in chess.COLORS}
-            for seed, both in zip(seeds, sides, strict=True)
+            {color: Seat(color, seed, side) for color, side in of.items()}
+            for seed, of in zip(seeds, sides, strict=True)
         ]
         self._played = [{color: _Played() for color in chess.COLORS} for _ in seeds]
         self.playing = list(range(len(seeds)))
@@ -97,13 +96,18 @@ class Games:
     def play(self) -> None:
         """Play all games to their ends."""
         while self.playing:
-            self.playing = sorted(
-                game for side, games in self._by_side().items() for game in self.take_turn(side, games)
-            )
+            self.take_turns()
 
-    def take_turn(self, side: Side, games: Sequence[int]) -> list[int]:
-        """Take a turn in games in which this side is to sense, and return those which go on."""
-        return self._move(side, self._sense(side, games))
+    def take_turns(self) -> None:
+        """Take a turn in each game."""
+        self.playing = self.take_our_turns(self.playing)
+
+    def take_our_turns(self, games: Sequence[int]) -> list[int]:
+        """Take a turn in games in which a side of ours is to sense, and return those which go on."""
+        by_side: dict[Side, list[int]] = {}
+        for game in games:
+            by_side.setdefault(self._seat(game).side, []).append(game)
+        return sorted(game for side, its in by_side.items() for game in self._move(side, self._sense(side, its)))
 
     def _sense(self, side: Side, games: Sequence[int]) -> list[int]:
         """Sense in games, and return those in which the player has not lost track."""
@@ -187,13 +191,6 @@ class Games:
 
     def _seat(self, game: int) -> Seat:
         return self._seats[game][bool(self._batch.colors[game])]
-
-    def _by_side(self) -> dict[Side, list[int]]:
-        """Return the games of each side that is to move in some."""
-        found: dict[Side, list[int]] = {}
-        for game in self.playing:
-            found.setdefault(self._seat(game).side, []).append(game)
-        return found
 
     def _pawns(self, game: int) -> int:
         """Return the true squares of the pawns of the side to move."""

@@ -15,11 +15,13 @@ from gm_env.actions import cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, NUMBERS, STATE
 from gm_recon.possible import PossiblePositions
 
+from ..evaluation import Evaluator
 from ..knowledge import CAP, LOOKED_AT
 from ..player import Settings
 from .candidates import lay_out, weigh
 from .forest import Forest
-from .judging import Judge
+from .judges import judge_for
+from .judging import Judge, Precision
 
 
 class Side:
@@ -43,6 +45,11 @@ class Side:
                 )
         self.settings = settings
         self.forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, settings: Settings, precision: Precision = "float32") -> Side:
+        """Return the side that searches with an evaluator."""
+        return cls(judge_for(evaluator, precision), settings)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..bot import ReconZeroBots
 
 #: Options that gmd match does not have.
-_OWN = ("against", "older", "ablation", "options", "simulations", "c_puct", "results_out")
+_OWN = ("against", "older", "ablation", "league", "options", "simulations", "c_puct", "results_out")
 #: The options of --smoke.
 _OF_SMOKE = {"checkpoint", "games", "options", "movetime", "simulations", "c_puct", "max_moves", "seed", "smoke"}
 #: Games of --smoke; the same number as in the notebook's run_all_checks.
@@ -54,6 +54,7 @@ CLOCK = "Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none
     help="Also play the N checkpoints before it in its training.",
 )
 @click.option("--ablation", is_flag=True, help="Also play itself with one switch turned at a time.")
+@click.option("--league", is_flag=True, help="Let all play each other, and rate them as ranked play does.")
 @click.option(
     "--option",
     "options",
@@ -101,6 +102,9 @@ def evaluate(checkpoint: Path | None, **given: Any) -> None:
     as the measured one. --ablation adds the bot itself with one switch turned: its score against that is what the
     switch is worth; alone it replaces the default opponents.
 
+    --league plays a round robin, by default with minimax and the bot without a network in addition, and prints ratings
+    with the points of each against each.
+
     --smoke plays no match: it checks that the bot's belief is valid and that its senses and moves are legal, plays two
     games, or --games, against reconchess's RandomBot, and prints a table. The exit status is 1 if a check fails.
 
@@ -140,9 +144,10 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     entry.read(options)  # checked first: the code below imports numpy
     from ..processes import Processes
     from .opponents import VARIANT, Asked, Gauntlet
+    from .ratings import ratings_text
     from .table import EvaluationTable
 
-    asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"])
+    asked = Asked(checkpoint, options, given["against"], given["older"], given["ablation"], given["league"])
     settings = _settings(given)
     # A game of two recon-zero bots takes two processes.
     processes = Processes(2 * settings["concurrency"])
@@ -152,7 +157,8 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
             click.echo(remark, err=True)
         table = EvaluationTable(gauntlet.measured)
         row = _begun_row(gauntlet.bots) if given["results_out"] else {}
-        status = play_match(gauntlet.texts, gauntlet.entrants, VARIANT, settings, text=table.text)
+        text = ratings_text if given["league"] else table.text
+        status = play_match(gauntlet.texts, gauntlet.entrants, VARIANT, settings, text=text)
         if given["results_out"] and not status:
             _add_row(given["results_out"], row, table.won_drawn_lost(gauntlet.random_mover))
         return status
@@ -166,6 +172,8 @@ def _check_results_out(given: dict[str, Any]) -> None:
         return
     from .opponents import RANDOM, named
 
+    if given["league"]:
+        raise click.UsageError("--results-out: its columns count the games of one bot: leave out --league")
     against = given["against"] or ([] if given["ablation"] else [RANDOM])
     if not any(named(text) == RANDOM for text in against):
         raise click.UsageError(f"--results-out: its columns count games against {RANDOM}: add --against {RANDOM}")
@@ -216,4 +224,4 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of ``gmd match``."""
     own = {name: value for name, value in given.items() if name not in _OWN}
     own["movetime"] = None  # it applies to recon-zero, not to every engine
-    return {**defaults(), **own, "tournament": "gauntlet"}
+    return {**defaults(), **own, "tournament": "round-robin" if given["league"] else "gauntlet"}

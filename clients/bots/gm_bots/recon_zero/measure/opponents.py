@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from gm_arena.stockfish import stockfish
 
 from .. import entry
 from ..bot import ReconZeroBots
+from ..checkpoint_files import digest_of, is_checkpoint
 from ..player import Settings
 from ..processes import Processes
 from .without import without_network
@@ -34,10 +34,10 @@ RECONCHESS = {
     "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
     TROUT: "reconchess:reconchess.bots.trout_bot",
 }
+#: The opponents of a round robin by default.
+LEAGUE = (*RECONCHESS, "minimax=minimax:depth=2,seed=1", f"material={entry.NAME}:checkpoint={entry.WITHOUT}")
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
 
-#: The suffix of a checkpoint's file.
-CHECKPOINT = ".pt"
 _ITERATION = re.compile(r"iteration-(\d+)\.pt")
 #: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
 _NEEDED_BY = {"belief": ("sensing", "danger", "plausible", "alarm"), "sensing": ("alarm",)}
@@ -52,6 +52,7 @@ class Asked:
     :ivar against: files of checkpoints, names of reconchess's bots, and bots as ``gmd match`` takes them.
     :ivar older: how many checkpoints before it, of the same training.
     :ivar ablation: whether it plays itself, with one switch turned at a time.
+    :ivar league: whether all play each other.
     """
 
     checkpoint: Path | None
@@ -59,6 +60,7 @@ class Asked:
     against: Sequence[str]
     older: int
     ablation: bool
+    league: bool = False
 
 
 class Gauntlet:
@@ -80,7 +82,8 @@ class Gauntlet:
         self.remarks: list[str] = []
         self._missing: list[entry.LibraryMissing] = []
         self._add_own(LABEL, asked.checkpoint, asked.options)
-        for text in asked.against or ([] if asked.ablation else RECONCHESS):
+        default: Sequence[str] = () if asked.ablation else LEAGUE if asked.league else (*RECONCHESS,)
+        for text in asked.against or default:
             self._add(text)
         for path in older(asked.checkpoint, asked.older):
             self._add_own(path.stem, path, asked.options)
@@ -110,10 +113,10 @@ class Gauntlet:
         return next(each.label for each in self.entrants if each.spec == RECONCHESS[RANDOM])
 
     def _add(self, text: str) -> None:
-        name, spec = (text, text) if _is_checkpoint(text) else name_and_spec(text)
+        name, spec = (text, text) if is_checkpoint(text) else name_and_spec(text)
         if spec == TROUT and stockfish() is None and not self._asked.against:
             self.remarks.append(NO_STOCKFISH)
-        elif _is_checkpoint(spec):
+        elif is_checkpoint(spec):
             self._add_own(name if name != spec else Path(spec).stem, Path(spec), self._asked.options)
         else:
             with self._noting_what_is_missing():
@@ -162,25 +165,9 @@ def named(text: str) -> str:
     return next((name for name, bot in RECONCHESS.items() if spec == bot), spec)
 
 
-def _is_checkpoint(text: str) -> bool:
-    """Return whether a text names a checkpoint file, not a bot: a bot has a colon before its file."""
-    return text.endswith(CHECKPOINT) and (Path(text).is_file() or not any(sign in text for sign in ":="))
-
-
 def described(options: Mapping[str, str]) -> str:
     """Return recon-zero's spec with options."""
     return f"{entry.NAME}:{','.join(f'{name}={value}' for name, value in options.items())}"
-
-
-def digest_of(path: Path) -> str:
-    """Return the hash of a file.
-
-    :raises BotUnusable: the file cannot be read.
-    """
-    try:
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    except OSError as error:
-        raise BotUnusable(f"{path} cannot be read: {error.strerror}") from None
 
 
 def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:

@@ -1,0 +1,160 @@
+"""Games in step against the members of a league, of which the learner's decisions are learnt from.
+
+A member that is the same bot with another evaluator is searched in step, too. Any other is an opponent of the
+environment :mod:`gm_env`, which is shown what its seat observed and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gm_env.kernels.layout import NONE, OVER, TO_MOVE, TO_SENSE
+from gm_env.opponents import Ends, Opponent, answer
+
+from ..evaluation import Evaluator
+from ..lockstep.games import Games
+from ..lockstep.judging import Precision
+from ..lockstep.seats import Side
+from ..player import Settings
+from .fixtures import Fixture, Met, Rival
+from .programs import Program
+
+
+def play_league(
+    evaluator: Evaluator,
+    fixtures: Sequence[Fixture],
+    rivals: Mapping[str, Rival],
+    settings: Settings,
+    max_plies: int,
+    precision: Precision = "float32",
+) -> list[Met]:
+    """Play games of a learner against members of a league, in step.
+
+    A game that is too long is drawn, as is one in which a player of this bot loses track of the possible positions.
+    The same fixtures, in the same order, make the same games, as far as the programs repeat theirs.
+
+    :param evaluator: the learner's.
+    :param rivals: the members, by name.
+    :param settings: of the learner, and of members that are the same bot; see :func:`..lockstep.games.play_together`.
+    :raises ValueError: a setting is not played in step.
+    :raises BotUnusable: a program is not installed here.
+    """
+    games = _LeagueGames(evaluator, fixtures, rivals, settings, max_plies, precision)
+    try:
+        games.play()
+        return games.met()
+    finally:
+        games.close()
+
+
+class _LeagueGames(Games):
+    """Games under way, each of a learner and a member."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        fixtures: Sequence[Fixture],
+        rivals: Mapping[str, Rival],
+        settings: Settings,
+        max_plies: int,
+        precision: Precision,
+    ) -> None:
+        met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
+        learner = Side.of(evaluator, settings, precision)
+        sides = {
+            name: Side.of(rival, settings, precision) for name, rival in met.items() if not isinstance(rival, Program)
+        }
+        super().__init__(
+            [
+                {fixture.color: learner}
+                | ({not fixture.color: sides[fixture.member]} if fixture.member in sides else {})
+                for fixture in fixtures
+            ],
+            [fixture.seed for fixture in fixtures],
+            max_plies,
+        )
+        self._fixtures, self._resigned = fixtures, set[int]()
+        numbers = [_number(fixture.seed) for fixture in fixtures]
+        self._programs = {name: rival.opponent(numbers[0]) for name, rival in met.items() if isinstance(rival, Program)}
+        self._begin(numbers)
+
+    def _begin(self, numbers: list[int]) -> None:
+        """Give the games, and the programs in them, random numbers of the games' seeds."""
+        for game, number in enumerate(numbers):
+            self._batch.reset(number, [game])
+        self._rng = np.random.default_rng(numbers)
+        for name, program in self._programs.items():
+            self._give_up(program, self._games_of(name, self.playing))
+
+    def take_turns(self) -> None:
+        """Take a turn in each game."""
+        before = self.playing
+        waiting = [game for game in before if self._program_is_to_move(game)]
+        after = self.take_our_turns([game for game in before if game not in set(waiting)])
+        for name, program in self._programs.items():
+            after += self._answer(program, self._games_of(name, waiting))
+        self.playing = sorted(after)
+        for name, program in self._programs.items():
+            self._end(program, self._games_of(name, {*before} - {*after}))
+
+    def _program_is_to_move(self, game: int) -> bool:
+        fixture = self._fixtures[game]
+        return fixture.member in self._programs and bool(self._batch.colors[game]) != fixture.color
+
+    def _games_of(self, name: str, games: Iterable[int]) -> list[int]:
+        """Return those of some games that a member plays in."""
+        return [game for game in games if self._fixtures[game].member == name]
+
+    def _answer(self, opponent: Opponent, games: Sequence[int]) -> list[int]:
+        """Let a program take its turn in games, and return those which go on."""
+        batch, playing = self._batch, list(games)
+        for phase in (TO_SENSE, TO_MOVE):
+            waiting = np.zeros(batch.n, np.bool_)
+            waiting[playing] = True
+            assert (batch.phases[playing] == phase).all()
+            lost = answer(batch, waiting, opponent, self._rng)
+            self._resigned |= {*np.flatnonzero(lost).tolist()}
+            playing = [game for game in playing if game not in self._resigned]
+        phases, plies = batch.phases, batch.plies
+        return [game for game in playing if phases[game] != OVER and plies[game] < self._max_plies]
+
+    def _end(self, program: Opponent, games: list[int]) -> None:
+        """Tell a program of games that are over, or will not be finished."""
+        batch = self._batch
+        over = np.array(sorted(game for game in games if batch.phases[game] == OVER), np.int64)
+        if len(over) and (end := getattr(program, "end", None)) is not None:
+            winners, reasons = (array[over].astype(np.int64) for array in (batch.winners, batch.reasons))
+            end(Ends(batch, over, self._colors(over), winners, reasons))
+        self._give_up(program, sorted({*games} - {*over.tolist()}))
+
+    def _give_up(self, program: Opponent, games: list[int]) -> None:
+        if games and (begin := getattr(program, "begin", None)) is not None:
+            begin(np.array(games, np.int64), self._colors(games))
+
+    def _colors(self, games: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the members' colours in some games."""
+        return np.array([not self._fixtures[game].color for game in games], np.int32)
+
+    def met(self) -> list[Met]:
+        """Return all games as they ended."""
+        found = []
+        for game, fixture in enumerate(self._fixtures):
+            winner = fixture.color if game in self._resigned else int(self._batch.winners[game])
+            outcome = 0.0 if winner == NONE else 1.0 if winner == fixture.color else -1.0
+            found.append(Met(fixture.member, outcome, self.samples_of(game, winner, fixture.color)))
+        return found
+
+    def close(self) -> None:
+        """End all programs."""
+        for program in self._programs.values():
+            if (close := getattr(program, "close", None)) is not None:
+                close()
+
+
+def _number(seed: str) -> int:
+    """Return a seed as a number, 0 to 2**64 - 1."""
+    return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big")

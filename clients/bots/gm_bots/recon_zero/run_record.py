@@ -1,0 +1,111 @@
+"""The record of a training: ``run.json``, with its settings, seed and versions, from which it continues or is repeated.
+
+It has the plan, the number of iterations, and an entry for each time that the training was started. What came of it is
+in the other files of the directory; ``docs/reference/files.md`` lists them all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from gmd.version import VERSION as GMD_VERSION
+
+from .plan import BadTraining, Plan, plan_from
+from .results import now
+
+FILE = "run.json"
+#: The version of the file's contents.
+FORMAT = 1
+#: The libraries on which the results of a training depend.
+LIBRARIES = ("torch", "numpy", "numba", "ray", "chess", "reconchess")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record.
+
+    :ivar iterations: how many the training has in total, as last asked for.
+    :ivar sessions: what is known of each start.
+    """
+
+    plan: Plan
+    iterations: int
+    sessions: list[dict[str, Any]]
+
+
+def read(path: Path) -> Record:
+    """Return a record.
+
+    :raises BadTraining: the file is not one, or has settings that this version does not know.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        found = content["format"]
+        if found == FORMAT:
+            return Record(plan_from(content["plan"], path), content["iterations"], content["sessions"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, BadTraining):
+            raise
+        raise BadTraining(f"{path} is not the record of a training: {error}") from None
+    raise BadTraining(f"format: {path} has {found}, and this version of gmd reads {FORMAT}: use the gmd that wrote it")
+
+
+def begin_session(directory: Path, plan: Plan, iterations: int, session: Mapping[str, Any]) -> None:
+    """Write the record of a training that is started or continued, replacing the file atomically.
+
+    :param session: what to keep of this start, beside the time and the versions.
+    :raises BadTraining: the file that is there is not a record.
+    :raises OSError: the file cannot be written.
+    """
+    path = directory / FILE
+    sessions = read(path).sessions if path.exists() else []
+    began = {"began": now(), **session, "versions": versions(), "commit": commit(), "machine": machine()}
+    content = {"format": FORMAT, "plan": asdict(plan), "iterations": iterations, "sessions": [*sessions, began]}
+    partial = path.with_name(f"{FILE}.partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    partial.replace(path)
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of gmd, Python and the libraries; None for one that is not installed."""
+    return {"gmd": GMD_VERSION, "python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}}
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
+
+
+def machine() -> dict[str, Any]:
+    """Return what may change the last digits of results, or the time that they take."""
+    return {"system": sys.platform, "machine": platform.machine(), "processors": os.cpu_count()}
+
+
+def commit() -> str | None:
+    """Return the git commit of this code, with ``+`` if it was changed since; None outside a checkout of gmd."""
+    here = Path(__file__)
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return None  # no repository, or another one around an installed gmd
+    found, changes = _git(here.parent, "rev-parse", "HEAD"), _git(here.parent, "status", "--porcelain", "-uno")
+    return None if found is None else found.strip() + ("+" if changes else "")
+
+
+def _git(directory: Path, *arguments: str) -> str | None:
+    """Return what git prints; None if it fails or is not installed."""
+    command = ["git", "-C", str(directory), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout

@@ -1,0 +1,142 @@
+"""Games in step against others: all kinds of members, of which the learner's decisions are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+import pytest
+
+pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+
+from gm_arena.bot import BotUnusable
+from gm_bots.recon_zero.evaluation import Evaluator, count_material
+from gm_bots.recon_zero.league.fixtures import Fixture, Met, Rival
+from gm_bots.recon_zero.league.games import play_league
+from gm_bots.recon_zero.league.members import default, name_of, named
+from gm_bots.recon_zero.league.programs import Program
+from gm_bots.recon_zero.lockstep.games import play_together
+from gm_bots.recon_zero.player import Settings
+from tests.bots.recon_zero.learning import checkpoint
+from tests.tools import require_tool
+
+SETTINGS = Settings(determinisations=2, simulations=4, exploring=6, alarm=8)
+MINIMAX = "minimax:depth=1,seed=1"
+
+
+def fixtures(*members: str) -> list[Fixture]:
+    """Return two games against each, one with each colour."""
+    return [
+        Fixture(f"{number} {color}", color, member) for number, member in enumerate(members) for color in chess.COLORS
+    ]
+
+
+def play(games: list[Fixture], rivals: dict[str, Rival], plies: int = 200, by: Evaluator = count_material) -> list[Met]:
+    return play_league(by, games, rivals, SETTINGS, plies)
+
+
+def told(met: list[Met]) -> list[object]:
+    return [
+        (game.member, game.outcome, [(each.planes.tobytes(), each.visits, each.outcome) for each in game.samples])
+        for game in met
+    ]
+
+
+def test_games_against_programs_end_and_repeat() -> None:
+    rivals: dict[str, Rival] = {"attacker": Program("attacker"), MINIMAX: Program(MINIMAX), "same": count_material}
+    games = fixtures(*rivals)
+    met = play(games, rivals)
+    assert [game.member for game in met] == [fixture.member for fixture in games]
+    assert all({sample.outcome for sample in game.samples} == {game.outcome} for game in met)
+    assert {game.outcome for game in met} <= {-1.0, 0.0, 1.0}
+    assert any(game.outcome for game in met)
+    assert told(play(games, rivals)) == told(met)
+
+
+def test_only_the_learners_decisions_are_kept() -> None:
+    """Of five plies White makes three. Black's first sample has a pawn or a knight of White's moved."""
+    white, black = play(fixtures("same"), {"same": count_material}, plies=5)
+    assert (len(white.samples), len(black.samples)) == (3, 2)
+    assert (white.outcome, black.outcome) == (0.0, 0.0)
+    assert white.samples[0].planes[:6].sum() == 16
+    start = white.samples[0].planes
+    assert (black.samples[0].planes[6:12] != start[6:12]).any(), "White has moved before it"
+
+
+def test_game_against_the_same_bot_is_a_game_against_itself() -> None:
+    """With the same seed, and so with the same random numbers."""
+    (itself,) = play_together(count_material, SETTINGS, ["one"], 30)
+    (white,) = play([Fixture("one", chess.WHITE, "same")], {"same": count_material}, plies=30)
+    (black,) = play([Fixture("one", chess.BLACK, "same")], {"same": count_material}, plies=30)
+    both = [*white.samples, *black.samples]
+    assert [sample.visits for sample in both] == [sample.visits for sample in itself]
+
+
+def test_members_network_decides_its_own_moves(tmp_path: Path) -> None:
+    """The learner's first decision is its own; what it meets later depends on the member."""
+    from gm_bots.recon_zero.checkpoint import load_evaluator
+
+    network = load_evaluator(checkpoint(tmp_path / "one.pt"))
+    game = [Fixture("one", chess.WHITE, "other")]
+    (against_material,) = play(game, {"other": count_material}, 30)
+    (against_network,) = play(game, {"other": network}, 30)
+    assert against_material.samples[0].visits == against_network.samples[0].visits
+    assert told([against_material]) != told([against_network])
+    (networks,) = play(game, {"other": count_material}, 30, by=network)
+    assert networks.samples[0].visits != against_material.samples[0].visits
+
+
+def test_trout_repeats_its_games() -> None:
+    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    require_tool("stockfish")
+    rivals: dict[str, Rival] = {"trout": Program("trout:nodes=200")}
+    met = play(fixtures("trout", "trout"), rivals, 24)
+    assert all(game.samples for game in met)
+    assert told(play(fixtures("trout", "trout"), rivals, 24)) == told(met)
+
+
+def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
+    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    from gm_bots.recon_zero.league.trout import without_surplus
+
+    seen = chess.Board("rnbqkbnr/pppppppp/4p3/8/3k4/2n5/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    left = without_surplus(seen)
+    assert len(left.pieces(chess.KING, chess.BLACK)) == 1
+    assert (len(left.pieces(chess.PAWN, chess.BLACK)), chess.popcount(left.occupied_co[chess.BLACK])) == (8, 16)
+    assert left.piece_at(chess.E6) is not None, "it was seen where it is not at home"
+    assert left.occupied_co[chess.WHITE] == seen.occupied_co[chess.WHITE]
+    assert without_surplus(chess.Board()) == chess.Board()
+
+
+@pytest.mark.parametrize(
+    ("texts", "complaint"),
+    [
+        (["fritz"], "'fritz' is not a bot"),
+        (["attacker:depth=2"], "attacker: unknown option depth"),
+        (["trout:nodes=0"], "trout: nodes=0 is not from 1"),
+        (["codingame:cat"], "--member codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
+        (["nowhere.pt"], "nowhere.pt cannot be read: No such file"),
+        (["attacker", "attacker"], "--member attacker: there is a member attacker already"),
+    ],
+)
+def test_member_that_cannot_play_is_refused(texts: list[str], complaint: str) -> None:
+    with pytest.raises(BotUnusable, match=complaint):
+        named(texts)
+
+
+def test_checkpoints_are_members_by_their_contents(tmp_path: Path) -> None:
+    (tmp_path / "probe").mkdir()
+    one, latest = checkpoint(tmp_path / "one.pt", 1), checkpoint(tmp_path / "probe" / "latest.pt", 2)
+    found = named([str(one), str(latest), f"again={one}"])
+    assert list(map(name_of, found.records)) == ["one", "probe", "again"]
+    assert found.files == {"one": one, "probe": latest, "again": one}
+    digests = [record.partition("=")[2] for record in found.records]
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_missing_trout_is_left_out_of_the_default_league(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere")
+    found = default()
+    assert found.records == ("material", "attacker", "minimax:depth=2,seed=1")
+    assert found.remarks[0].startswith("trout is no member of the league: ")

@@ -1,0 +1,178 @@
+"""The record of a training, from which it continues and can be repeated."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bots.recon_zero.learning import needs_torch
+
+pytestmark = needs_torch
+
+#: A training in seconds, without games in step.
+TINY = ("--games", 1, "--in-step", 0, "--steps", 2, "--batch", 2, "--matches", 0, "--matches-older", 0)
+TINY = (*TINY, "--simulations", 2, "--determinisations", 1, "--max-plies", 4, "--channels", 4, "--layers", 1)
+
+
+def train(*arguments: object) -> Any:
+    from click.testing import CliRunner
+
+    from gm_bots.recon_zero.command import train as command
+
+    return CliRunner().invoke(command, ["recon-zero", *map(str, arguments)])
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    done = train("--out", tmp_path / "one", "--iterations", 1, "--seed", 7, *TINY)
+    assert done.exit_code == 0, done.output
+    return tmp_path / "one"
+
+
+def record(directory: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((directory / "run.json").read_text())
+    return content
+
+
+def test_record_has_the_settings_the_seed_and_the_versions_of_each_start(trained: Path) -> None:
+    import numpy
+    import torch
+
+    from gm_bots.recon_zero.checkpoint import history
+    from gm_bots.recon_zero.plan import plan_from
+    from gmd.version import VERSION
+
+    assert train("--resume", trained, "--iterations", 2, "--device", "cpu").exit_code == 0
+    found = record(trained)
+    assert (found["plan"]["seed"], found["iterations"]) == (7, 2)
+    assert plan_from(found["plan"], "run.json") == plan_from(history(trained / "latest.pt")["plan"], "latest.pt")
+    assert [session["iteration"] for session in found["sessions"]] == [0, 1]
+    for session in found["sessions"]:
+        versions = session["versions"]
+        assert (versions["gmd"], versions["python"]) == (VERSION, platform.python_version())
+        assert (versions["torch"], versions["numpy"]) == (torch.__version__.partition("+")[0], numpy.__version__)
+        assert (session["workers"], session["device"]) == (1, "cpu")
+
+
+def test_directory_has_the_network_alone_when_all_iterations_are_done(trained: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_network
+
+    ours, all_of_it = (load_network(trained / name).state_dict() for name in ("network.pt", "latest.pt"))
+    assert all((ours[name] == all_of_it[name]).all() for name in all_of_it)
+    with pytest.raises(BadCheckpoint, match="is only a network"):
+        load(trained / "network.pt")
+
+
+def test_training_killed_before_its_first_checkpoint_is_resumed_by_its_record(trained: Path, tmp_path: Path) -> None:
+    whole = (trained / "log.jsonl").read_text()
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (begun / "run.json").write_text((trained / "run.json").read_text())
+    assert train("--resume", begun).exit_code == 0
+    assert (begun / "log.jsonl").read_text() == whole
+
+
+def test_recipe_repeats_a_training(trained: Path, tmp_path: Path) -> None:
+    for recipe, name in ((trained, "two"), (trained / "run.json", "three")):
+        done = train("--recipe", recipe, "--out", tmp_path / name)
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / name / "log.jsonl").read_text() == (trained / "log.jsonl").read_text()
+
+
+def test_option_that_contradicts_the_record_is_refused(trained: Path, tmp_path: Path) -> None:
+    refused = train("--resume", trained, "--iterations", 2, "--batch", 9)
+    assert refused.exit_code == 2
+    says = " ".join(refused.output.split())
+    assert f"--batch: {trained} is of a training with 2, not 9: leave the option out" in says
+    refused = train("--recipe", trained, "--out", tmp_path / "other", "--buffer-size", 9)
+    assert "is of a training with 200000, not 9" in refused.output
+    assert "--buffer-size: " in refused.output
+    assert train("--resume", trained, "--batch", 2, "--seed", 7).exit_code == 0, "these are its own"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "give --out DIR for a new training, or --resume DIR to continue one"),
+        (("--out", "a", "--resume", "."), "give --out DIR for a new training, or --resume DIR to continue one"),
+        (("--resume", "nowhere"), "--resume: nowhere has no training"),
+    ],
+)
+def test_directory_has_to_be_named_once(arguments: tuple[str, ...], complaint: str) -> None:
+    refused = train(*arguments)
+    assert refused.exit_code == 2
+    assert complaint in refused.output
+
+
+def test_directory_without_a_training_is_not_resumed(tmp_path: Path) -> None:
+    refused = train("--resume", tmp_path)
+    assert refused.exit_code == 2
+    assert f"--resume: {tmp_path} has no training, neither run.json nor latest.pt" in " ".join(refused.output.split())
+    refused = train("--resume", tmp_path, "--recipe", "shipped")
+    assert "--recipe: a training continues with its own settings: leave it out" in " ".join(refused.output.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"format": 2}, "format: .* has 2, and this version of gmd reads 1"),
+        ({"plan": {"games": 2, "moon": 1}}, "moon: .* has this setting, which this version of gmd does not know"),
+        ({"plan": {"player": {"moon": 1}}}, "moon: .* has this setting"),
+        ({"plan": None}, "is not the record of a training"),
+    ],
+)
+def test_record_that_cannot_be_read_is_refused(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    from gm_bots.recon_zero import run_record
+    from gm_bots.recon_zero.plan import BadTraining
+
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"format": 1, "plan": {}, "iterations": 1, "sessions": [], **change}))
+    with pytest.raises(BadTraining, match=complaint):
+        run_record.read(path)
+    path.write_text("no record")
+    with pytest.raises(BadTraining, match="is not the record of a training"):
+        run_record.read(path)
+
+
+def test_shipped_recipe_is_the_plan_of_the_shipped_network() -> None:
+    """As far as the version that trained it had these settings."""
+    from dataclasses import asdict
+
+    from gm_bots.recon_zero import run_record
+    from gm_bots.recon_zero.checkpoint import history
+    from gm_bots.recon_zero.plan import check_played, check_same, leaves
+    from gm_bots.recon_zero.shipped import FILE, RECIPE
+
+    recipe, trained = run_record.read(RECIPE), history(FILE)
+    check_played(recipe.plan)
+    check_same(recipe.plan, trained["plan"], FILE)
+    assert recipe.iterations == trained["iteration"]
+    written = json.loads(RECIPE.read_text())["plan"]
+    assert leaves(written).keys() == leaves(asdict(recipe.plan)).keys(), "defaults may change: it names every setting"
+
+
+def test_commit_is_that_of_a_checkout_of_gmd_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is installed within another project's checkout does not have that project's commit."""
+    import subprocess
+
+    from gm_bots.recon_zero import run_record
+    from tests.tools import require_tool
+
+    require_tool("git")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(tmp_path)]
+    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
+        subprocess.run([*git, *arguments], check=True)
+    file = tmp_path / "run_record.py"
+    file.write_text("")
+    monkeypatch.setattr(run_record, "__file__", str(file))
+    assert run_record.commit() is None
+    for arguments in (["add", "."], ["commit", "-q", "-m", "add"]):
+        subprocess.run([*git, *arguments], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert run_record.commit() == head
+    file.write_text("changed")
+    assert run_record.commit() == f"{head}+"
