@@ -23,7 +23,7 @@ from .turn_writes import TurnWrites
 
 logger = get_logger(__name__)
 
-#: Seconds after which a side that has nothing to say sends a sign of life; and seconds without any after which the
+#: Seconds between two signs of life of a side that has nothing to say; and seconds without any after which the
 #: other side counts as dead: as long as a lease.
 BEAT_SECONDS = 0.5
 DEAD_SECONDS = 2.0
@@ -90,7 +90,8 @@ class Link:
         """Do the same with an encoded one."""
         self._posted.append(envelope)
         self._posted_size += len(envelope)
-        self.write_soon()
+        if len(self._posted) == 1:
+            self.write_soon()
 
     def write_soon(self) -> None:
         """Have :attr:`before_sending` called at the end of this turn, and what was posted sent."""
@@ -211,10 +212,14 @@ class Link:
             self._wakes_writer = trio.Event()
 
     async def _beat(self) -> None:
-        """Send a sign of life now and then; return when the other side has given none for too long."""
+        """Send a sign of life now and then; return when the other side has given none for too long.
+
+        All links of a daemon do so in the same turns of its event loop: a turn that nothing else needs costs more than
+        the sign. (The other daemon, whose links in both directions are with this one, takes two of them in one turn.)
+        """
         while loop_time.now() - self._heard <= DEAD_SECONDS:
-            await trio.sleep(BEAT_SECONDS)
-            if loop_time.now() - self._spoke >= BEAT_SECONDS and not self._has_unsent:
+            await trio.sleep(BEAT_SECONDS - trio.current_time() % BEAT_SECONDS)
+            if loop_time.now() - self._spoke >= BEAT_SECONDS / 2 and not self._has_unsent:
                 self.post(Beat())
 
 
