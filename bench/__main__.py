@@ -56,7 +56,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
     "histories": lambda options: histories.measure(options.against),
-    "forwarding": lambda options: forwarding.measure(options.moves, options.rounds),
+    "forwarding": lambda options: forwarding.measure(options.moves, options.rounds, options.against),
     "postgres": lambda options: postgres.measure(options.moves, options.rounds),
     "home": lambda options: home.measure(options.moves, options.rounds),
     "stretches": lambda options: stretches.measure(),

@@ -83,10 +83,12 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
-def on_postgres(server: Postgres, size: int) -> Iterator[Daemons]:
+def on_postgres(server: Postgres, size: int, checkout: str | None = None) -> Iterator[Daemons]:
     """Run daemons on a new database; all shards have owners when they are given.
 
     The server's processor time is that of all its databases: only one cluster at a time should have something to do.
+
+    :param checkout: the folder of another checkout, whose daemons are run instead of this one's.
     """
     url = server.new_database()
     with ExitStack() as stack:
@@ -94,7 +96,7 @@ def on_postgres(server: Postgres, size: int) -> Iterator[Daemons]:
         for number in range(size):
             directory = stack.enter_context(TemporaryDirectory(prefix="gmd-bench-"))
             options = ("--database", url, "--link-port", "0")
-            daemons.append(stack.enter_context(servers.gmd(directory, *options)))
+            daemons.append(stack.enter_context(servers.gmd(directory, *options, checkout=checkout)))
             _wait_for_shares(url, number + 1)
         time.sleep(1.5)  # the links are connected, and the first checkpoint's work is done
         yield Daemons(daemons, postmaster_of(server))

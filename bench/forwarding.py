@@ -7,6 +7,7 @@ Two bare servers (:mod:`bench.bare_server`) do the same in the same rounds: what
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from statistics import median
 from typing import NamedTuple
 
@@ -27,23 +28,31 @@ class Cost(NamedTuple):
     database: float
 
 
-def measure(moves: int, rounds: int) -> None:
-    """Print two lines for each number of games, with the medians of the ratios pair by pair."""
+def measure(moves: int, rounds: int, against: str | None = None) -> None:
+    """Print two lines for each number of games, with the medians of the ratios pair by pair.
+
+    :param against: the folder of another checkout of gmd, whose daemons get a line, too.
+    """
     print("forwarding: processor time of a move, in microseconds, of both servers (and PostgreSQL); " + load())
     print(
         f"{'games':>7}{'servers':>9}{'local':>16}{'forwarded':>16}{'ratio':>8}{'aim':>6}{'lowest, highest':>18}"
         f"{'with PostgreSQL':>17}{'least':>8}"
     )
-    with postgres() as server, on_postgres(server, 2) as two, bare_servers(server, 2) as bare:
+    with ExitStack() as stack:
+        server = stack.enter_context(postgres())
+        bare, two = stack.enter_context(bare_servers(server, 2)), stack.enter_context(on_postgres(server, 2))
+        others = [] if against is None else [stack.enter_context(on_postgres(server, 2, against))]
         idle = two.idle()
         for games in AT_ONCE:
             each = min(moves if games > 1 else moves // 3, games * LONGEST)
-            for servers in (two, bare):
+            for servers in (two, bare, *others):
                 _pair(servers, games, games * 20)
-            rounded = [(_pair(two, games, each), _pair(bare, games, each)) for _ in range(rounds)]
-            least = median(1 + (b.servers - a.servers) / local.servers for (local, _), (a, b) in rounded)
-            _print(f"{games:>7}{'gmd':>9}", [pair for pair, _ in rounded], f"{AIM:>6}", f"{least:>8.2f}")
-            _print(f"{'':>7}{'bare':>9}", [pair for _, pair in rounded], f"{'':>6}", "")
+            rounded = [[_pair(servers, games, each) for servers in (two, bare, *others)] for _ in range(rounds)]
+            least = median(1 + (b.servers - a.servers) / local.servers for (local, _), (a, b), *_ in rounded)
+            _print(f"{games:>7}{'gmd':>9}", [pairs[0] for pairs in rounded], f"{AIM:>6}", f"{least:>8.2f}")
+            _print(f"{'':>7}{'bare':>9}", [pairs[1] for pairs in rounded], f"{'':>6}", "")
+            if others:
+                _print(f"{'':>7}{'other':>9}", [pairs[2] for pairs in rounded], f"{AIM:>6}", "")
     print("least: of a local move of gmd's, if forwarding added no more than it does between bare servers")
     print(
         f"counted with it: {sum(idle.daemons) * 1e3:.1f} ms a second of both daemons, and {idle.database * 1e3:.1f} of"

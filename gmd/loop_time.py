@@ -65,15 +65,16 @@ class _Watch(trio.abc.Instrument):
         self.still: float | None = None
         self.caught_up = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
+        self._clock = trio.lowlevel.current_clock()  # trio.current_time() asks it by way of two more calls
         #: When the loop was last active, in trio's time; and when it began to wait, by perf_counter.
-        self._alive = trio.current_time()
+        self._alive = self._clock.current_time()
         self._waits_since = 0.0
         self._latest = self._alive  # the latest time returned: the loop's time never goes back
         self._until = 0.0  # when catching up ends at the latest, in trio's time
 
     def now(self) -> float:
         if self.still is None:
-            time = trio.current_time()
+            time = self._clock.current_time()
             if time - self._alive <= AWAY_SECONDS:
                 self._latest = max(self._latest, time - self.offset)
                 return self._latest
@@ -86,13 +87,13 @@ class _Watch(trio.abc.Instrument):
         return self._alive - self.offset if self.still is None else self.still
 
     def before_io_wait(self, timeout: float) -> None:
-        time = trio.current_time()
+        time = self._clock.current_time()
         self._look(time, 0.0)
         self._alive, self._waits_since = time, perf_counter()
 
     def after_io_wait(self, timeout: float) -> None:
         """Check for a pause: trio has polled for input, and has not checked deadlines yet."""
-        time = trio.current_time()
+        time = self._clock.current_time()
         was_away = self._look(time, timeout)
         if self.still is not None and not was_away:
             if self._was_quiet(timeout):

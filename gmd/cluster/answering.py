@@ -18,10 +18,10 @@ from .link_messages import (
     MAX_BODY,
     Acknowledged,
     Answer,
-    AnyFrame,
     Ask,
     Beat,
     Codec,
+    Envelope,
     Interrupt,
     LinkMessage,
     Notes,
@@ -56,12 +56,12 @@ class Incoming:
 
     def answer(self, message: LinkMessage) -> None:
         """Answer; refuse if the answer is too large for a frame."""
-        body = encode(message)
-        if len(body) > MAX_BODY:
-            self.refuse(Internal(f"the answer has {len(body)} bytes; servers send each other at most {MAX_BODY}"))
+        answer = encode(Answer(self._id, type(message).__name__, message))
+        if len(answer) > MAX_BODY:
+            self.refuse(Internal(f"the answer has {len(answer)} bytes; servers send each other at most {MAX_BODY}"))
             return
         if self._link.is_open:
-            self._link.post(Answer(self._id, type(message).__name__, Raw(body)))
+            self._link.post_encoded(answer)
         self._end()
 
     def refuse(self, error: GmError) -> None:
@@ -121,6 +121,7 @@ class Answerer:
         """
         self._daemon = daemon
         self._handlers = handlers
+        self._counts = handlers.counts[daemon]
         self._noted = noted
         self._link = Link(stream, self._take, answers=True, turn_writes=turn_writes)
         self.waiting: dict[int, Callable[[], None]] = {}
@@ -137,23 +138,23 @@ class Answerer:
             for interrupt in list(self.waiting.values()):
                 interrupt()
 
-    def _take(self, frame: AnyFrame) -> None:
-        match frame:
+    def _take(self, envelope: Envelope) -> None:
+        match envelope:
             case Ask():
-                self._take_ask(frame)
+                self._take_ask(envelope)
             case Interrupt():
-                if (interrupt := self.waiting.get(frame.id)) is not None:
+                if (interrupt := self.waiting.get(envelope.id)) is not None:
                     interrupt()
             case Notes():
-                self._take_notes(frame)
+                self._take_notes(envelope)
             case Beat():
                 pass
             case _:
                 raise trio.BrokenResourceError(f"daemon {self._daemon} sent an answer to no ask")
 
-    def _take_ask(self, ask: Ask) -> None:
+    def _take_ask(self, ask: Ask[Raw]) -> None:
         incoming = Incoming(self._daemon, ask.id, self._link, self)
-        self._handlers.counts[self._daemon][ask.name] += 1
+        self._counts[ask.name] += 1
         take = self._handlers.asks.get(ask.name)
         if take is None:
             incoming.refuse(Internal(f"this daemon takes no {ask.name} from others"))

@@ -15,10 +15,10 @@ from .link import Link
 from .link_messages import (
     Acknowledged,
     Answer,
-    AnyFrame,
     Ask,
     Beat,
     Codec,
+    Envelope,
     Interrupt,
     LinkMessage,
     Notes,
@@ -114,8 +114,7 @@ class Caller:
         self._asked[self._last_ask] = settle
         name = type(message).__name__
         self.counts[name] += 1
-        ask = Ask(self._last_ask, name, Raw(encode(message)))
-        self._link.post(ask)
+        self._link.post(Ask(self._last_ask, name, message))
         return self._last_ask
 
     def interrupt(self, ask: int) -> None:
@@ -217,17 +216,17 @@ class Caller:
             self._link.post(Notes(self._told, notes, self._gap))
             self._told += len(notes)
 
-    def _take(self, frame: AnyFrame) -> None:
-        match frame:
+    def _take(self, envelope: Envelope) -> None:
+        match envelope:
             case Answer():
-                if frame.id in self._asked:
-                    answer = self._codec.decode(frame.name, frame.body)  # if it cannot be read, the ask is lost
-                    self._asked.pop(frame.id)(answer)
+                if envelope.id in self._asked:
+                    answer = self._codec.decode(envelope.name, envelope.body)  # if it cannot be read, the ask is lost
+                    self._asked.pop(envelope.id)(answer)
             case Refusal():
-                if (settle := self._asked.pop(frame.id, None)) is not None:
-                    settle(error_of(frame))
+                if (settle := self._asked.pop(envelope.id, None)) is not None:
+                    settle(error_of(envelope))
             case Acknowledged():
-                while self._notes and self._first_note <= frame.number:
+                while self._notes and self._first_note <= envelope.number:
                     self._notes.popleft()
                     self._first_note += 1
                 self._wake_tellers()

@@ -2,19 +2,23 @@
 
 A connection begins with the handshake: :class:`Greeting`, :class:`Nonce`, :class:`Proof` from the side that has
 connected, :class:`Proof` from the other. Behind it the side that has connected sends asks and notes, and the other one
-answers and acknowledges.
+answers and acknowledges. There a frame is an array of envelopes: those that are posted in one turn of the event
+loop share it, and are decoded at once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Any, ClassVar
+import struct
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from gm_protocol.errors import ERRORS, GmError, Internal
+from gm_protocol.framing import HEADER_SIZE
 
 #: The version of the links. Daemons of different versions do not speak to each other.
 LINK_VERSION = 1
@@ -25,8 +29,10 @@ NONCE_BYTES = 32
 MAX_HANDSHAKE_FRAME = 256
 #: The most bytes of a frame behind the handshake: a history of twenty thousand plies, and more.
 MAX_FRAME = 64 << 20
-#: The most bytes of a message in it: an answer with more is refused, and the link goes on.
+#: The most bytes of an envelope in it: an answer with more is refused, and the link goes on.
 MAX_BODY = MAX_FRAME - 1_024
+#: The most bytes of a frame with several envelopes, which the other side decodes at once.
+FULL_FRAME = 65_536
 
 
 class LinkMessage(Struct, array_like=True, frozen=True, gc=False):
@@ -92,7 +98,11 @@ def proof_of(secret: bytes, side: str, prover: int, verifier: int, own: bytes, o
 # --- Behind the handshake ---------------------------------------------------------------------------------------------
 
 
-class Ask(Struct, array_like=True, tag=1, gc=False):
+#: The body of a message: the message itself where it is sent, and its bytes where it is received.
+_Body = TypeVar("_Body", bound="LinkMessage | Raw")
+
+
+class Ask(Struct, Generic[_Body], array_like=True, tag=1, gc=False):
     """A message that is to be answered.
 
     :ivar id: one more than that of the ask before, on this connection.
@@ -101,15 +111,15 @@ class Ask(Struct, array_like=True, tag=1, gc=False):
 
     id: int
     name: str
-    body: Raw
+    body: _Body
 
 
-class Answer(Struct, array_like=True, tag=2, gc=False):
+class Answer(Struct, Generic[_Body], array_like=True, tag=2, gc=False):
     """The answer to an ask, in any order."""
 
     id: int
     name: str
-    body: Raw
+    body: _Body
 
 
 class Refusal(Struct, array_like=True, tag=3, gc=False):
@@ -150,10 +160,36 @@ class Beat(Struct, array_like=True, tag=7, gc=False):
     """A sign of life."""
 
 
-AnyFrame = Ask | Answer | Refusal | Interrupt | Notes | Acknowledged | Beat
+#: What a frame has one or more of.
+Envelope = Ask[Raw] | Answer[Raw] | Refusal | Interrupt | Notes | Acknowledged | Beat
 
 encode: Any = msgspec.msgpack.Encoder().encode
-decode_frame = msgspec.msgpack.Decoder(AnyFrame).decode
+decode_envelopes = msgspec.msgpack.Decoder(list[Envelope]).decode
+
+#: The head of a frame: its length, and the number of its envelopes as the head of an array in MessagePack.
+_HEAD = struct.Struct(">iBI")
+_ARRAY = 0xDD
+
+
+def frames_of(envelopes: Sequence[bytes], size: int) -> bytes:
+    """Return encoded envelopes in frames, as a rule in one.
+
+    :param size: the bytes of all envelopes.
+    """
+    if size <= FULL_FRAME:
+        return _frame(envelopes, size)
+    frames, first, size = [], 0, 0
+    for index, envelope in enumerate(envelopes):
+        if size and size + len(envelope) > FULL_FRAME:
+            frames.append(_frame(envelopes[first:index], size))
+            first, size = index, 0
+        size += len(envelope)
+    frames.append(_frame(envelopes[first:], size))
+    return b"".join(frames)
+
+
+def _frame(envelopes: Sequence[bytes], size: int) -> bytes:
+    return _HEAD.pack(_HEAD.size - HEADER_SIZE + size, _ARRAY, len(envelopes)) + b"".join(envelopes)
 
 
 class Codec:

@@ -255,17 +255,19 @@ class Membership:
         """Take in the map: called after every renewal and change, in their order."""
         if self.fenced.is_set():
             return
-        mine = {shard: seen.shards[shard].epoch for shard in seen.of(self.me)}
+        is_same = seen.shards == self.map.shards  # as it is with nearly every renewal
+        mine = self._held if is_same else {shard: seen.shards[shard].epoch for shard in seen.of(self.me)}
         lost = {shard for shard, epoch in self._held.items() if mine.get(shard) != epoch}
         if not lost <= self._leaving:
             logger.error("shards have another owner", shards=len(lost - self._leaving))
             self._fence()
             return
-        is_new = mine != self._held or seen.shards != self.map.shards or seen.members.keys() != self.map.members.keys()
+        is_new = not is_same or seen.members.keys() != self.map.members.keys()
         is_new = is_new or seen.lapsed or seen.staying != self.map.staying
+        if not is_same or seen.living != self.map.living:
+            self._owners = [seen.owner_of(shard) for shard in range(LOBBY + 1)]
         self.map, self._held = seen, mine
         self._note_silence()
-        self._owners = [seen.owner_of(shard) for shard in range(LOBBY + 1)]
         self._leaving -= lost
         self._renewed.set()
         self._renewed = trio.Event()

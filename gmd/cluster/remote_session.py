@@ -19,7 +19,7 @@ from gmd.memory_ledger import MemoryAccount
 from gmd.players.account import Account
 from gmd.players.authenticated import Authenticated
 from gmd.requests.context import PendingReply
-from gmd.requests.session import Authority, ClientSession
+from gmd.requests.session import Authority, ClientSession, holds_nothing
 from gmd.services import Services
 from gmd.turns import UnacknowledgedResults
 from gmd.watchers import Subscription
@@ -82,9 +82,9 @@ class RemoteResults(UnacknowledgedResults):
     """
 
     def __init__(self, services: Services, forward: Forward) -> None:
-        super().__init__(services.arbiter.turns, lambda: 0, lambda change: None)
+        super().__init__(services.arbiter.turns, _no_batch, holds_nothing)
         self.last_was_game = bool(forward.rights & LAST_WAS_GAME)
-        self._before = frozenset(forward.without)
+        self._before = forward.without
         #: Whether the lobby's owner calls the game due, which may not know what this daemon does.
         self._is_due = forward.mode == SHOW
         self.shown_now: list[Shown] = []
@@ -98,12 +98,19 @@ class RemoteResults(UnacknowledgedResults):
         return set(self._before)
 
 
+def _no_batch() -> int:
+    """Return the number of the batch of replies: the other daemon knows it."""
+    return 0
+
+
 class RemoteSession(ClientSession):
     """A session of one forwarded request.
 
     :ivar arrived: when the request arrived, in this loop's time: the way over the link counts for nobody.
     :ivar proved: the digest of the key that it has proved since, if it has.
     """
+
+    unacknowledged: RemoteResults
 
     __slots__ = ("_account", "_is_interrupted", "_subscription", "arrived", "incoming", "proved")
 
@@ -119,11 +126,11 @@ class RemoteSession(ClientSession):
             visit=RemoteVisit(services, player if rights & VISITS else None),  # type: ignore[arg-type]
             attending=self._attending,
             hold=self._hold,
+            unacknowledged=RemoteResults(services, forward),
         )
         self.player = player
         self.entry = incoming.daemon
         self.oversees = bool(rights & OVERSEES)
-        self.unacknowledged: RemoteResults = RemoteResults(services, forward)
         self.incoming = incoming
         self.arrived = arrived
         self.proved: bytes | None = None

@@ -163,7 +163,7 @@ class Sender:
         """Return a request as it is forwarded."""
         authenticated, player = session.authenticated, session.player
         without: tuple[int, ...] = ()
-        if session.unacknowledged and isinstance(request, Wait) and request.any:
+        if isinstance(request, Wait) and request.any and session.unacknowledged:
             acting = player if request.player is UNSET else request.player
             without = () if acting is None else tuple(session.unacknowledged.to(acting))
         return Forward(

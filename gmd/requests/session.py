@@ -89,9 +89,11 @@ class ClientSession:
         replies_sent: Callable[[], int] = lambda: 0,
         attending: Attending = sends_nothing_more,
         hold: Callable[[int], None] = holds_nothing,
+        unacknowledged: UnacknowledgedResults | None = None,
     ) -> None:
         """:param authenticated: the proof of its player, where HTTP has authenticated it.
         :param replies_sent: returns the number of the batch of replies that the next reply goes with.
+        :param unacknowledged: the results that it has sent, where it does not keep them itself.
         """
         self.services = services
         self.is_operator = authority is Authority.OPERATOR
@@ -101,9 +103,11 @@ class ClientSession:
         self.player = None if authenticated is None else authenticated.player
         self.visit = visit
         self.oversees = self.is_operator or services.spectators.unasked
-        cluster = services.cluster
-        delivered = None if cluster is None else cluster.delivered
-        self.unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold, delivered)
+        if unacknowledged is None:
+            cluster = services.cluster
+            delivered = None if cluster is None else cluster.delivered
+            unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold, delivered)
+        self.unacknowledged = unacknowledged
         self.attending = attending
         self.hold = hold
         self.refusals = 0

@@ -59,7 +59,9 @@ class ReplyBatch:
 
     def measure(self) -> int:
         """Return by how many bytes it has grown since its replies were added: some had no body yet."""
-        before, self.size = self.size, sum(len(reply.body) for reply in self.replies)
+        before, self.size = self.size, 0
+        for reply in self.replies:
+            self.size += len(reply.body)
         return self.size - before
 
 

@@ -7,15 +7,15 @@ import trio.testing
 from msgspec import Raw
 
 from gmd.cluster.link import MAX_UNSENT, Link
-from gmd.cluster.link_messages import Answer, AnyFrame, Ask, encode
+from gmd.cluster.link_messages import Answer, Ask, Envelope, encode
 
 PIECE = Raw(encode(b"x" * (MAX_UNSENT // 4)))
 
 
 async def test_two_sides_that_both_have_too_much_to_send_go_on(autojump_clock: trio.testing.MockClock) -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()  # nothing is sent that the other side does not read
-    taken: list[AnyFrame] = []
-    asked: list[AnyFrame] = []
+    taken: list[Envelope] = []
+    asked: list[Envelope] = []
     caller, answerer = Link(ours, taken.append, answers=False), Link(theirs, asked.append, answers=True)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(caller.run)
@@ -26,8 +26,8 @@ async def test_two_sides_that_both_have_too_much_to_send_go_on(autojump_clock: t
         assert caller.is_full
         assert answerer.is_full
         await trio.sleep(10)
-        assert len([frame for frame in taken if isinstance(frame, Answer)]) == 30
-        assert len([frame for frame in asked if isinstance(frame, Ask)]) == 30
+        assert len([each for each in taken if isinstance(each, Answer)]) == 30
+        assert len([each for each in asked if isinstance(each, Ask)]) == 30
         assert caller.is_open
         assert answerer.is_open
         nursery.cancel_scope.cancel()
