@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gm_env.kernels.layout import MOVES, NUMBERS, PLANES, STATE
+from gm_env.kernels.layout import MOVES, PLANES
 
 from ..search import C_PUCT
 from .judging import Judge
-from .trees import Indexes, Trees, add_up, back_up, descend, plant
+from .trees import Indexes, Trees, add_up, back_up, descend, make, plant
 
 #: Edges that a position has at most: python-chess knows none with more moves, and a pass.
 MOST_MOVES = 256
@@ -57,7 +57,7 @@ class Forest:
         The other parameters are those of :class:`..search.Search`.
         """
         self._judge, self._c_puct, self._together, self._unseen = judge, c_puct, together, unseen
-        self._trees = _make(0, 0, 0, 0, 0)
+        self._trees = make(0, 0, 0, 0, 0)
 
     def search(
         self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes, simulations: int
@@ -88,7 +88,7 @@ class Forest:
         """Return arrays of this size."""
         trees, count = self._trees, games * most
         if len(trees.won) < nodes or trees.paths.shape[0] < count or trees.paths.shape[1] < depth:
-            trees = _make(games, most, nodes, EDGES * nodes, depth)
+            trees = make(games, most, nodes, EDGES * nodes, depth)
         self._trees = trees._replace(roots=np.full((games, most), -1, np.int32))
         return self._trees
 
@@ -102,25 +102,3 @@ class Forest:
         edges = {name: np.resize(getattr(trees, name), more) for name in names}
         self._trees = trees._replace(**edges)
         return self._trees
-
-
-def _make(games: int, most: int, nodes: int, edges: int, depth: int) -> Trees:
-    count = games * most
-    return Trees(
-        states=np.empty((nodes, STATE), np.uint64),
-        numbers=np.empty((nodes, NUMBERS), np.int32),
-        first=np.empty(nodes, np.int64),
-        edges=np.empty(nodes, np.int32),
-        won=np.empty(nodes, np.int8),
-        attacked=np.empty(nodes, np.bool_),
-        action=np.empty(edges, np.int16),
-        prior=np.empty(edges),
-        visits=np.empty(edges, np.int32),
-        total=np.empty(edges),
-        child=np.empty(edges, np.int32),
-        roots=np.full((games, most), -1, np.int32),
-        depth=np.zeros(count, np.int32),
-        paths=np.zeros((count, depth), np.int32),
-        leaves=np.zeros(count, np.int32),
-        used=np.zeros(2, np.int64),
-    )

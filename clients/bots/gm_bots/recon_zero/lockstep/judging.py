@@ -48,7 +48,7 @@ _WORTH = np.array([[_worth_of(color, late) for color in (chess.WHITE, chess.BLAC
 #: By column of a position: the hundredths of a pawn that a piece is worth.
 _MATERIAL = np.array([MATERIAL[piece_type] for piece_type in chess.PIECE_TYPES], np.float64)
 #: The square that a move by planes names as its target.
-_TARGETS = np.where(FROM_TO_BY_PLANES[0] >= 0, FROM_TO_BY_PLANES[0] // 5 % 64, 0).astype(np.int64)
+_TARGETS = (FROM_TO_BY_PLANES.max(axis=0) // 5 % 64).astype(np.int64)
 
 
 @kernel

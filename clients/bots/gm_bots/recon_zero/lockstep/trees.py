@@ -60,6 +60,33 @@ class Trees(NamedTuple):
     used: Indexes
 
 
+def make(games: int, most: int, nodes: int, edges: int, depth: int) -> Trees:
+    """Return the arrays of searches, with nothing in them.
+
+    :param most: the most positions of a game.
+    :param depth: the most edges from a root to a leaf.
+    """
+    count = games * most
+    return Trees(
+        states=np.empty((nodes, STATE), np.uint64),
+        numbers=np.empty((nodes, NUMBERS), np.int32),
+        first=np.empty(nodes, np.int64),
+        edges=np.empty(nodes, np.int32),
+        won=np.empty(nodes, np.int8),
+        attacked=np.empty(nodes, np.bool_),
+        action=np.empty(edges, np.int16),
+        prior=np.empty(edges),
+        visits=np.empty(edges, np.int32),
+        total=np.empty(edges),
+        child=np.empty(edges, np.int32),
+        roots=np.full((games, most), -1, np.int32),
+        depth=np.zeros(count, np.int32),
+        paths=np.zeros((count, depth), np.int32),
+        leaves=np.zeros(count, np.int32),
+        used=np.zeros(2, np.int64),
+    )
+
+
 @kernel
 def plant(
     trees: Trees, states: Words, numbers: Numbers, positions: Indexes, planes: Words, together: bool, waiting: Indexes

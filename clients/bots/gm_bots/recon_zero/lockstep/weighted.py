@@ -1,0 +1,185 @@
+"""The positions that may be true, each weighted by the likelihood of all moves of the opponent's that led to it.
+
+The opponent is assumed to choose its requests as the evaluator's probabilities say in the true position: those of the
+network are learnt from what players request who do not know it. An opponent that differs is allowed for by ``heat`` and
+``doubt``. Its senses say nothing, since a player is not told of them.
+
+A position that can be reached in several ways has the sum of their weights. A set of positions that was too large to be
+kept whole is generated again after the sense, and its weights are then computed again from the positions before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import chess
+import numpy as np
+from chess import Board, Color, Move, Square
+from numpy.typing import NDArray
+
+from gm_env import CompiledPositions
+from gm_env.actions import seen_by
+from gm_env.kernels.layout import CASTLING, EN_PASSANT, FULLMOVES, NONE, NUMBERS, PLANES, STATE
+from gm_env.kernels.rules import Words
+from gm_env.kernels.sets import fill, make_keys
+from gm_recon import Cell
+from gm_recon.position_sets import Rng
+from gm_recon.possible import PossiblePositions
+
+from ..positions import Weights
+from .judging import Judge
+from .likelihood import Column, carry, move_weights, plant_requests, share_evenly, soften
+from .trees import Trees, make
+
+#: Positions whose moves are listed at once.
+_BATCH = 512
+#: Edges that a position has at most: more than any position's moves, and a pass.
+_EDGES = 256
+#: The least weight of a possible position, relative to the largest: products of many small ones never vanish.
+LEAST = 1e-9
+#: The bits of a row's fourth word: castling to either side of the opponent's, and en passant.
+_QUEENSIDE, _KINGSIDE, _EN_PASSANT = 1, 2, 0xFF << 2
+
+
+@dataclass(frozen=True)
+class OpponentModel:
+    """How an opponent is assumed to differ from the evaluator's probabilities.
+
+    :ivar heat: their logarithms are divided by it: with 1 they are as they are, with more they differ less.
+    :ivar doubt: the probability of a request at random.
+    :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others all requests are
+        equally likely.
+    """
+
+    heat: float = 1.0
+    doubt: float = 0.2
+    asked: int = 512
+
+
+class _Before(NamedTuple):
+    """What the opponent's move came from: the positions, the player's own pieces, and the square of its capture."""
+
+    rows: Words
+    weights: Weights
+    state: NDArray[np.uint64]
+    numbers: NDArray[np.int32]
+    capture: int
+
+
+class WeightedPositions:
+    """The possible positions of a player, with their weights. All events must be reported in their order.
+
+    :ivar color: the player's colour.
+    :ivar positions: the possible positions.
+    :ivar weights: float64[positions], in the order of :attr:`rows`. They sum to 1.
+    """
+
+    def __init__(
+        self,
+        color: Color,
+        judge: Judge,
+        model: OpponentModel,
+        *,
+        fen: str = chess.STARTING_FEN,
+        cap: int,
+        rng: Rng,
+    ) -> None:
+        """:param judge: gives the probabilities of requests.
+        :param cap: as for :class:`gm_recon.possible.PossiblePositions`.
+        :raises ValueError: the FEN cannot be read, or is not a start position.
+        """
+        self.color, self._judge, self._model = color, judge, model
+        self.positions = PossiblePositions(color, fen, cap=cap, rng=rng, backend=CompiledPositions)
+        self.weights: Weights = np.ones(1)
+        self._before: _Before | None = None
+        self._keys = np.empty(4, np.uint64)
+        make_keys(np.uint64(0), self._keys)
+
+    @property
+    def rows(self) -> Words:
+        """The positions, uint64[positions, 4]: :mod:`gm_env.kernels.expanding` says what the words are."""
+        drawn = self.positions.draw(len(self.positions))
+        assert isinstance(drawn, CompiledPositions)
+        return drawn.rows
+
+    def opponent_moved(self, capture: Square | None) -> None:
+        """Record the opponent's turn, with the square on which it captured, if any."""
+        at = NONE if capture is None else seen_by(capture, not self.color)
+        self._before = _Before(self.rows, self.weights, *self._own_rows(self.positions.own), at)
+        self.positions.opponent_moved(capture)
+        self._carry(self._before)
+
+    def saw(self, cells: list[Cell]) -> None:
+        """Record the result of the player's sense."""
+        rows, weights, was_whole = self.rows, self.weights, self.positions.complete
+        self.positions.saw(cells)
+        if was_whole or self._before is None:
+            self._move(rows, weights, 0, 0)
+        else:
+            self._carry(self._before)
+
+    def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
+        """Record the result of the player's move, after which the game goes on."""
+        rows, weights = self.rows, self.weights
+        self.positions.player_moved(requested, taken, capture)
+        if capture is None:
+            self._move(rows, weights, 0, _EN_PASSANT)
+            return
+        square = seen_by(capture, not self.color)
+        corner = {chess.A1: _QUEENSIDE, chess.H1: _KINGSIDE}.get(square, 0)
+        self._move(rows, weights, chess.BB_SQUARES[square], _EN_PASSANT | corner)
+
+    # --- Weights ------------------------------------------------------------------------------------------------
+
+    def _move(self, rows: Words, weights: Weights, squares: int, rights: int) -> None:
+        """Take the weights over to the positions that are left."""
+        left = self.rows
+        moved = np.zeros(len(left))
+        gone = np.uint64(squares), np.uint64(rights)
+        move_weights(rows, weights, *gone, left, self._table(left), self._keys, moved)
+        self._set(moved)
+
+    def _carry(self, before: _Before) -> None:
+        """Compute the weights of the positions after the opponent's move."""
+        left = self.rows
+        table, carried = self._table(left), np.zeros(len(left))
+        trees = make(0, 0, _BATCH, _BATCH * _EDGES, 0)
+        planes = np.empty((1, PLANES), np.uint64)
+        order = np.argsort(-before.weights, kind="stable")
+        for start in range(0, len(order), _BATCH):
+            some = order[start : start + _BATCH]
+            plant_requests(trees, before.rows[some], before.state, before.numbers, planes)
+            self._weigh_requests(trees, min(len(some), max(0, self._model.asked - start)), len(some))
+            carry(trees, before.weights[some], before.capture, left, table, self._keys, carried)
+        self._set(carried)
+
+    def _weigh_requests(self, trees: Trees, asked: int, count: int) -> None:
+        if asked:
+            self._judge(trees, np.arange(asked))
+            soften(trees, asked, self._model.heat, self._model.doubt)
+        share_evenly(trees, asked, count)
+
+    def _set(self, weights: Weights) -> None:
+        if len(weights):
+            np.maximum(weights, LEAST * weights.max(initial=1e-300), out=weights)
+            weights /= weights.sum()
+        self.weights = weights
+
+    def _table(self, rows: Words) -> Column:
+        table = np.zeros(2 << len(rows).bit_length(), np.uint64)
+        fill(rows, len(rows), table, self._keys)
+        return table
+
+    def _own_rows(self, own: Board) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """Return the player's pieces as it sees the board, with the square that the opponent may capture on."""
+        state, numbers = np.zeros(STATE, np.uint64), np.zeros(NUMBERS, np.int32)
+        for piece_type in chess.PIECE_TYPES:
+            state[piece_type - 1] = self._seen(int(own.pieces(piece_type, self.color)))
+        state[CASTLING] = self._seen(own.castling_rights)
+        numbers[EN_PASSANT] = NONE if own.ep_square is None else seen_by(own.ep_square, not self.color)
+        numbers[FULLMOVES] = own.fullmove_number
+        return state, numbers
+
+    def _seen(self, squares: chess.Bitboard) -> chess.Bitboard:
+        return squares if self.color else chess.flip_vertical(squares)
