@@ -71,20 +71,32 @@ def share_evenly(trees: Trees, begin: int, end: int) -> None:
 
 
 @kernel
-def soften(trees: Trees, end: int, heat: float, doubt: float) -> None:
-    """Change the probabilities of the edges of the first nodes to what is believed of an opponent that differs.
+def soften(trees: Trees, heat: float, doubt: float, refused: float) -> None:
+    """Change the probabilities of all nodes' edges to what is believed of an opponent that differs.
 
     :param heat: their logarithms are divided by it.
-    :param doubt: the probability that the opponent moves at random.
+    :param doubt: the probability of a move at random, of those that the board does not refuse, or a pass.
+    :param refused: the factor on the probabilities of the requests that the board refuses.
     """
-    for node in range(end):
-        total = 0.0
-        begin, stop = trees.first[node], trees.first[node] + trees.edges[node]
-        for edge in range(begin, stop):
-            trees.prior[edge] = trees.prior[edge] ** (1 / heat)
-            total += trees.prior[edge]
-        for edge in range(begin, stop):
-            trees.prior[edge] = (1 - doubt) * trees.prior[edge] / total + doubt / trees.edges[node]
+    for node in range(trees.used[0]):
+        begin, end = trees.first[node], trees.first[node] + trees.edges[node]
+        total, moves = 0.0, 1
+        for edge in range(begin, end):
+            prior = trees.prior[edge] ** (1 / heat)
+            if trees.action[edge] != PASS:
+                taken, _, _ = resolve(trees.states, node, trees.numbers[node, EN_PASSANT], int(trees.action[edge]))
+                if taken == PASS:
+                    prior *= refused
+                    trees.visits[edge] = 0
+                else:
+                    moves += 1
+                    trees.visits[edge] = 1
+            else:
+                trees.visits[edge] = 1
+            trees.prior[edge] = prior
+            total += prior
+        for edge in range(begin, end):
+            trees.prior[edge] = (1 - doubt) * trees.prior[edge] / total + doubt * trees.visits[edge] / moves
 
 
 @kernel
@@ -120,8 +132,14 @@ def carry(
 
 
 @kernel
+def find_position(found: Words, table: Column, keys: Column, state: Words, numbers: Numbers) -> int:
+    """Return the index of a position with the player to move; NONE if it is not there."""
+    return _find(found, table, keys, _row_of(state, numbers))
+
+
+@kernel
 def _row_of(state: Words, numbers: Numbers) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Return the row of the opponent's pieces after its move."""
+    """Return the row of the opponent's pieces, from a position in which the player is to move."""
     pawns, knights, bishops = state[0, OPPONENT], state[0, OPPONENT + 1], state[0, OPPONENT + 2]
     rooks, queens, kings = state[0, OPPONENT + 3], state[0, OPPONENT + 4], state[0, OPPONENT + 5]
     rights = _QUEENSIDE if state[0, CASTLING] & _A8 else ZERO

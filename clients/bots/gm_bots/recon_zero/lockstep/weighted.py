@@ -23,13 +23,14 @@ from gm_env.actions import seen_by
 from gm_env.kernels.layout import CASTLING, EN_PASSANT, FULLMOVES, NONE, NUMBERS, PLANES, STATE
 from gm_env.kernels.rules import Words
 from gm_env.kernels.sets import fill, make_keys
-from gm_recon import Cell
+from gm_env.positions import written
+from gm_recon import Cell, ReconBoard
 from gm_recon.position_sets import Rng
 from gm_recon.possible import PossiblePositions
 
 from ..positions import Weights
 from .judging import Judge
-from .likelihood import Column, carry, move_weights, plant_requests, share_evenly, soften
+from .likelihood import Column, carry, find_position, move_weights, plant_requests, share_evenly, soften
 from .trees import Trees, make
 
 #: Positions whose moves are listed at once.
@@ -47,13 +48,16 @@ class OpponentModel:
     """How an opponent is assumed to differ from the evaluator's probabilities.
 
     :ivar heat: their logarithms are divided by it: with 1 they are as they are, with more they differ less.
-    :ivar doubt: the probability of a request at random.
+    :ivar doubt: the probability of a move at random, of those that the board does not refuse, or a pass.
+    :ivar refused: the factor on the probabilities of requests that the board refuses. Few players make as many of
+        them as a search that knows nothing better to do with a turn.
     :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others all requests are
         equally likely.
     """
 
     heat: float = 1.0
     doubt: float = 0.2
+    refused: float = 0.1
     asked: int = 512
 
 
@@ -102,6 +106,13 @@ class WeightedPositions:
         drawn = self.positions.draw(len(self.positions))
         assert isinstance(drawn, CompiledPositions)
         return drawn.rows
+
+    def index_of(self, board: Board) -> int | None:
+        """Return the index of a position with the player to move; None if it is not among those kept."""
+        state, numbers = written(ReconBoard.of(board))
+        rows = self.rows
+        index = find_position(rows, self._table(rows), self._keys, state[None], numbers[None])
+        return None if index == NONE else index
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
@@ -157,8 +168,8 @@ class WeightedPositions:
     def _weigh_requests(self, trees: Trees, asked: int, count: int) -> None:
         if asked:
             self._judge(trees, np.arange(asked))
-            soften(trees, asked, self._model.heat, self._model.doubt)
         share_evenly(trees, asked, count)
+        soften(trees, self._model.heat, self._model.doubt, self._model.refused)
 
     def _set(self, weights: Weights) -> None:
         if len(weights):
