@@ -112,6 +112,11 @@ class PossiblePositions:
         """Whether no positions remain, because the true one was dropped when there were too many."""
         return not len(self._positions)
 
+    @property
+    def own(self) -> Board:
+        """The player's own pieces and castling rights, and the square that its pawn has just passed; a copy."""
+        return self._own.copy(stack=False)
+
     def __iter__(self) -> Iterator[Board]:
         """Yield the positions as independent boards."""
         return map(self._board, self._positions)

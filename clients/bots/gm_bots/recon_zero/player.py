@@ -39,6 +39,7 @@ class Settings:
         opponent attacks the player's king there; 1 changes nothing.
     :ivar plausible: the factor on the weight of a position, likewise, for each pawn's value by which the opponent's
         pieces stand better there; 1 changes nothing.
+    :ivar opponents: whether positions weigh as a model of opponents says by their moves so far, or all the same.
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
     :ivar worth: the bits that a sense's expected gain of value is worth, for a whole point; 0 to sense for
         information alone.
@@ -57,6 +58,7 @@ class Settings:
     danger: float = 10.0
     alarm: float = 30.0
     plausible: float = 3.0
+    opponents: bool = False
     worth: float = 0.0
     searched: int = 32
     looks: int = 40

@@ -75,7 +75,8 @@ def _material(state: Words, node: int) -> int:
 
 
 @kernel
-def _kind_at(state: Words, node: int, first: int, square: int) -> int:
+def kind_at(state: Words, node: int, first: int, square: int) -> int:
+    """Return the kind of a piece of a side, whose first column is given, on a square; NONE for none."""
     for kind in range(6):
         if state[node, first + kind] >> U(square) & ONE:
             return kind
@@ -83,14 +84,24 @@ def _kind_at(state: Words, node: int, first: int, square: int) -> int:
 
 
 @kernel
+def worth_at(kind: int, square: int, first: int) -> float:
+    """Return what a piece of a side, whose first column is given, is worth on a square, in pawns.
+
+    The square is as the side to move sees it. A king has the value of its square alone.
+    """
+    worth = float(_WORTH[0, first // OPPONENT, kind, square]) / 100
+    return -worth if first else worth
+
+
+@kernel
 def _eagerness(trees: Trees, node: int, action: int) -> float:
     if action == PASS:
         return -1.0
     plane, source = action >> 6, action & 63
-    moving = _kind_at(trees.states, node, 0, source)
+    moving = kind_at(trees.states, node, 0, source)
     target = int(_TARGETS[action])
     eagerness = PROMOTION if moving == PAWN and target >= 56 and plane < 64 else 0.0
-    aimed = _kind_at(trees.states, node, OPPONENT, target)
+    aimed = kind_at(trees.states, node, OPPONENT, target)
     if aimed != NONE:
         eagerness += (_MATERIAL[aimed] - _MATERIAL[moving] / 10) * EAGERNESS
     return eagerness

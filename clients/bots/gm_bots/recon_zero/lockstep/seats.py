@@ -10,10 +10,8 @@ import numpy as np
 from chess import Color, Square
 from numpy.typing import NDArray
 
-from gm_env import CompiledPositions
 from gm_env.actions import cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, NUMBERS, STATE
-from gm_recon.possible import PossiblePositions
 
 from ..evaluation import Evaluator
 from ..knowledge import CAP, LOOKED_AT
@@ -22,6 +20,8 @@ from .candidates import lay_out, weigh
 from .forest import Forest
 from .judges import judge_for
 from .judging import Judge, Precision
+from .opponent_model import known_opponents
+from .weighted import EvenPositions, WeightedPositions
 
 
 class Side:
@@ -43,13 +43,19 @@ class Side:
                 raise ValueError(
                     f"{name}: {value!r}: games in step are played with {wanted!r} only; play them one by one"
                 )
-        self.settings = settings
+        self.settings, self.judge = settings, judge
         self.forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
 
     @classmethod
     def of(cls, evaluator: Evaluator, settings: Settings, precision: Precision = "float32") -> Side:
         """Return the side that searches with an evaluator."""
         return cls(judge_for(evaluator, precision), settings)
+
+    def known(self, color: Color, rng: random.Random) -> EvenPositions:
+        """Return the possible positions of a player at the start of a game."""
+        if self.settings.opponents:
+            return WeightedPositions(color, self.judge, known_opponents(), cap=CAP, rng=rng)
+        return EvenPositions(color, cap=CAP, rng=rng)
 
 
 @dataclass(frozen=True)
@@ -72,28 +78,27 @@ class Seat:
     def __init__(self, color: Color, seed: str, side: Side) -> None:
         self.color, self.side, self.moves = color, side, 0
         self.rng = random.Random(f"{seed} {color}")
-        self.positions = PossiblePositions(color, cap=CAP, rng=self.rng, backend=CompiledPositions)
+        self.known = side.known(color, self.rng)
 
     def opponent_moved(self, lost: int) -> None:
-        self.positions.opponent_moved(self._square(lost))
+        self.known.opponent_moved(self._square(lost))
 
     def saw(self, sense: int, window: Sequence[int]) -> None:
-        self.positions.saw(cells_of(sense, window, self.color))
+        self.known.saw(cells_of(sense, window, self.color))
 
     def moved(self, results: Sequence[int], pawns: int) -> None:
         requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
-        self.positions.player_moved(requested, taken, self._square(results[2]))
+        self.known.player_moved(requested, taken, self._square(results[2]))
 
     def examine(self, state: NDArray[np.uint64], numbers: NDArray[np.int32]) -> Examined:
         """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
-        drawn = self.positions.draw(LOOKED_AT)
-        assert isinstance(drawn, CompiledPositions)
-        count = len(drawn)
+        rows, likely = self.known.likeliest(LOOKED_AT)
+        count = len(rows)
         states, laid = np.empty((count, STATE), np.uint64), np.empty((count, NUMBERS), np.int32)
-        lay_out(drawn.rows, state.copy(), numbers.copy(), states, laid)
+        lay_out(rows, state.copy(), numbers.copy(), states, laid)
         weights, attacked = np.empty(count), np.empty(count, np.bool_)
         weigh(states, self.side.settings.danger, self.side.settings.plausible, weights, attacked)
-        return Examined(states, laid, weights, attacked)
+        return Examined(states, laid, weights * likely, attacked)
 
     def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
         """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""

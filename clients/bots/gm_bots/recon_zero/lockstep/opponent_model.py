@@ -1,0 +1,116 @@
+"""What is assumed of an opponent's requests, and learning it from games.
+
+A request's probability follows from its features (:mod:`.requests`) and their coefficients, which are those under which
+the requests of games are likeliest. The opponent does not know the player's pieces; the model says what such a player
+requests in the true position all the same, as the average over all that it may believe.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .requests import FEATURES, Features
+
+#: The coefficients that come with the package.
+FILE = Path(__file__).with_name("opponents.json")
+#: The strength of the belief that coefficients are near 0, the steps of learning, how often one is halved, and which
+#: is too small to matter.
+_PRIOR, _STEPS, _HALVINGS, _ENOUGH = 0.5, 50, 30, 1e-6
+#: The least logarithm of a probability.
+_FAR = -500.0
+
+
+@dataclass(frozen=True)
+class OpponentModel:
+    """A model of opponents: of several kinds, of which the games' observations tell the likelier ones.
+
+    :ivar kinds: the coefficients of the features, for each kind. Those of an opponent that requests anything are 0.
+    :ivar doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
+    :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others its probabilities
+        count as equal.
+    """
+
+    kinds: tuple[tuple[float, ...], ...]
+    doubt: float = 0.02
+    asked: int = 512
+
+    @cached_property
+    def coefficients(self) -> Features:
+        """The coefficients, float64[kinds, features]."""
+        return np.array(self.kinds)
+
+
+class Choice(NamedTuple):
+    """A request, of all that were allowed.
+
+    :ivar features: float64[requests, features].
+    :ivar chosen: the index of the request.
+    """
+
+    features: Features
+    chosen: int
+
+
+@cache
+def known_opponents() -> OpponentModel:
+    """Return the model that comes with the package, learnt by ``gmd train opponents``."""
+    found = json.loads(FILE.read_text())
+    if found["features"] != list(FEATURES):
+        raise ValueError(f"features: {FILE} is of {found['features']}, and this version of gmd has {list(FEATURES)}")
+    return OpponentModel(tuple(map(tuple, found["kinds"].values())))
+
+
+def learn(choices: Sequence[Choice]) -> tuple[float, ...]:
+    """Return the coefficients of a kind of opponent, under which its choices are likeliest.
+
+    By Newton's method, whose steps are halved as long as they do not help; the likelihood has one maximum.
+    """
+    coefficients = np.zeros(len(FEATURES))
+    likelihood = _likelihood(choices, coefficients)
+    for _ in range(_STEPS):
+        step = _step(choices, coefficients)
+        for _ in range(_HALVINGS):
+            better = _likelihood(choices, coefficients + step)
+            if better >= likelihood:
+                break
+            step /= 2
+        else:
+            break
+        coefficients, likelihood = coefficients + step, better
+        if abs(step).max() < _ENOUGH:
+            break
+    return tuple(coefficients.tolist())
+
+
+def _likelihood(choices: Sequence[Choice], coefficients: Features) -> float:
+    """Return the logarithm of the likelihood of choices, with that of the coefficients."""
+    chosen = sum(math.log(shares_of(features, coefficients)[chosen]) for features, chosen in choices)
+    return chosen - _PRIOR / 2 * float(coefficients @ coefficients)
+
+
+def _step(choices: Sequence[Choice], coefficients: Features) -> Features:
+    slope, curvature = -_PRIOR * coefficients, _PRIOR * np.eye(len(FEATURES))
+    for features, chosen in choices:
+        shares = shares_of(features, coefficients)
+        mean = shares @ features
+        slope += features[chosen] - mean
+        curvature += (features - mean).T @ ((features - mean) * shares[:, None])
+    step: Features = np.linalg.solve(curvature, slope)
+    return step
+
+
+def shares_of(features: Features, coefficients: Features) -> NDArray[np.float64]:
+    """Return the probability of each request."""
+    sums = features @ coefficients
+    weights = np.exp(np.maximum(sums - sums.max(), _FAR))
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
