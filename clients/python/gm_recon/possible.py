@@ -127,7 +127,11 @@ class PossiblePositions:
 
     def sample(self, count: int) -> list[Board]:
         """Return this many positions drawn at random, or all if there are fewer."""
-        return [self._board(position) for position in self.draw(count)]
+        return self.boards(self.draw(count))
+
+    def boards(self, positions: Iterable[int]) -> list[Board]:
+        """Return some of the positions of such a set as independent boards."""
+        return [self._board(position) for position in positions]
 
     def pieces_at(self, square: Square) -> Counter[Piece | None]:
         """Count the pieces that may stand on a square, by the number of positions."""

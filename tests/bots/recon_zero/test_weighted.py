@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 
@@ -9,16 +10,22 @@ import chess
 import numpy as np
 import pytest
 from chess import Board, Color
+from numpy.typing import NDArray
 
 from gm_recon import ReconBoard, ReconGame
 
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
 
+from gm_bots.minimax.evaluation import KING_WORTH, WORTH
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.lockstep import judging
-from gm_bots.recon_zero.lockstep.weighted import LEAST, OpponentModel, WeightedPositions
+from gm_bots.recon_zero.lockstep.opponent_model import OpponentModel
+from gm_bots.recon_zero.lockstep.requests import FEATURES
+from gm_bots.recon_zero.lockstep.weighted import LEAST, WeightedPositions
 
 Weighted = dict[object, float]
+#: By position, the weight with each kind of opponent.
+Joint = dict[object, NDArray[np.float64]]
 
 FENS = [
     chess.STARTING_FEN,
@@ -29,14 +36,48 @@ FENS = [
 ]
 
 
+#: Two kinds of opponents, and one that requests anything.
+KINDS = (
+    (0.7, -2.0, 0.5, 0.3, 2.0, 1.5, 1.0, -0.2, 0.1),
+    (0.1, -0.5, -1.0, 0.9, 0.5, 3.0, 0.2, 0.1, -0.3),
+    (0.0,) * len(FEATURES),
+)
+
+
 @pytest.mark.parametrize("fen", FENS)
 def test_weights_are_those_of_brute_force(fen: str) -> None:
-    for seed in range(3):
-        compare(fen, seed, OpponentModel(heat=1.5, doubt=0.3))
+    for seed in range(2):
+        compare(fen, seed, OpponentModel(KINDS, doubt=0.1))
 
 
 def test_positions_that_are_not_asked_have_equal_requests() -> None:
-    compare(FENS[1], 7, OpponentModel(asked=0))
+    compare(FENS[1], 7, OpponentModel(KINDS, asked=0))
+
+
+def test_kind_of_the_opponent_is_found_out() -> None:
+    """One that captures and attacks whenever it can, and one that requests anything."""
+    model = OpponentModel(((0.0, 0.0, 0.0, 9.0, 9.0, 0.0, 9.0, 0.0, 0.0), (0.0,) * len(FEATURES)))
+    found = []
+    for eager in (True, False):
+        game, rng = ReconGame(), random.Random(1)
+        weighted = WeightedPositions(chess.WHITE, judging.count_material, model, cap=100_000, rng=random.Random(0))
+        while not game.is_over() and game.ply < 20:
+            mine, actions = game.turn == chess.WHITE, [*game.move_actions(), None]
+            if mine and game.ply:
+                weighted.opponent_moved(game.opponent_capture)
+            cells = game.sense(weighted.positions.best_sense() if mine else None)
+            if mine:
+                weighted.saw(list(cells))
+                result = game.move(rng.choice(actions))
+                if not game.is_over():
+                    weighted.player_moved(*result)
+            else:
+                position = game.board
+                eagerness = [features_of(position, action, 1.0) @ np.array(model.kinds[0]) for action in actions]
+                game.move(actions[int(np.argmax(eagerness))] if eager else rng.choice(actions))
+        found.append(weighted.joint.sum(axis=0))
+    assert found[0][0] > 0.9
+    assert found[1][1] > 0.9
 
 
 def test_weights_are_computed_again_where_not_all_positions_were_kept() -> None:
@@ -51,7 +92,7 @@ def play(fen: str, seed: int, cap: int) -> list[Weighted]:
     """Return White's weights after each sense of a game of random moves."""
     game, rng, found = ReconGame(fen), random.Random(seed), []
     weighted = WeightedPositions(
-        chess.WHITE, judging.count_material, OpponentModel(), fen=fen, cap=cap, rng=random.Random(0)
+        chess.WHITE, judging.count_material, OpponentModel(KINDS), fen=fen, cap=cap, rng=random.Random(0)
     )
     while not game.is_over() and len(found) < 6:
         mine = game.turn == chess.WHITE
@@ -73,7 +114,7 @@ def compare(fen: str, seed: int, model: OpponentModel) -> None:
     both = {
         color: (
             WeightedPositions(color, judging.count_material, model, fen=fen, cap=100_000, rng=random.Random(0)),
-            {key(Board(fen), color): 1.0},
+            {key(Board(fen), color): np.ones(len(model.kinds))},
         )
         for color in chess.COLORS
     }
@@ -98,46 +139,87 @@ def compare(fen: str, seed: int, model: OpponentModel) -> None:
         both[color] = weighted, expected
 
 
-def check(weighted: WeightedPositions, expected: Weighted) -> None:
-    found, total = weights_in(weighted), sum(expected.values())
-    shares = {at: weight / total for at, weight in expected.items()}
+def check(weighted: WeightedPositions, expected: Joint) -> None:
+    found, total = weights_in(weighted), sum(weight.sum() for weight in expected.values())
+    shares = {at: weight.sum() / total for at, weight in expected.items()}
     assert found.keys() == shares.keys()
     for at, share in shares.items():
-        assert found[at] == pytest.approx(share, rel=1e-6, abs=2 * LEAST)
+        assert found[at] == pytest.approx(share, rel=1e-6, abs=1e4 * LEAST)
 
 
 def after_opponent(
-    before: dict[object, Board], weights: Weighted, color: Color, capture: chess.Square | None, model: OpponentModel
-) -> Weighted:
+    before: dict[object, Board], weights: Joint, color: Color, capture: chess.Square | None, model: OpponentModel
+) -> Joint:
     """Return the weights after the opponent's move."""
-    found: Weighted = defaultdict(float)
-    total = sum(weights.values())
+    found: Joint = defaultdict(lambda: np.zeros(len(model.kinds)))
     for at, board in before.items():
         position = ReconBoard.of(board)
         requests = [*dict.fromkeys(map(position.promoting, position.move_actions())), None]
-        priors = [1 / len(requests)] * len(requests)
+        results = [(None, None) if request is None else position.revise(request) for request in requests]
+        judged = [1 / len(requests)] * len(requests)
         if model.asked:
             ((judged, _),) = count_material([(position, requests)])
-            heated = np.array(judged) ** (1 / model.heat)
-            priors = ((1 - model.doubt) * heated / heated.sum() + model.doubt / len(requests)).tolist()
-        for request, prior in zip(requests, priors, strict=True):
-            taken, captured = (None, None) if request is None else position.revise(request)
+        features = np.array([features_of(position, *each) for each in zip(requests, judged, strict=True)])
+        eager = np.exp(features @ model.coefficients.T)
+        accepted = np.array(
+            [request is None or taken is not None for request, (taken, _) in zip(requests, results, strict=True)]
+        )
+        chances = (1 - model.doubt) * eager / eager.sum(axis=0) + (model.doubt * accepted / accepted.sum())[:, None]
+        for (taken, captured), chance in zip(results, chances, strict=True):
             if captured == capture:
                 result = position.copy()
                 result.push(taken, captured)
-                found[key(result.as_chess(), color)] += weights[at] / total * prior
+                found[key(result.as_chess(), color)] += weights[at] * chance
     return found
 
 
+def features_of(position: ReconBoard, request: chess.Move | None, chance: float) -> NDArray[np.float64]:
+    """Return the features of a request, by python-chess."""
+    board, found = position.as_chess(), dict.fromkeys(FEATURES, 0.0)
+    mover = board.turn
+    found["evaluator"] = math.log(max(chance, 1e-4))
+    taken, captured = (None, None) if request is None else position.revise(request)
+    found["pass"], found["refused"] = float(request is None), float(request is not None and taken is None)
+    if taken is None:
+        return np.array([found[name] for name in FEATURES])
+    piece, victim = board.piece_at(taken.from_square), None if captured is None else board.piece_at(captured)
+    assert piece is not None
+    if victim is not None and victim.piece_type == chess.KING:
+        found["king"] = 1.0
+        return np.array([found[name] for name in FEATURES])
+    if victim is not None and captured is not None:
+        found["takes"] = worth(victim, captured)
+    if taken.promotion:
+        found["takes"] += worth(chess.Piece(chess.QUEEN, mover), taken.to_square) - 1
+    else:
+        found["square"] = worth(piece, taken.to_square) - worth(piece, taken.from_square)
+    value = 10.0 if piece.piece_type == chess.KING else worth(piece, taken.from_square)
+    found["risks"] = value * board.is_attacked_by(not mover, taken.to_square)
+    found["saves"] = value * board.is_attacked_by(not mover, taken.from_square)
+    after = position.copy()
+    after.push(taken, captured)
+    king = after.as_chess().king(not mover)
+    found["attacks"] = float(king is not None and after.as_chess().is_attacked_by(mover, king))
+    return np.array([found[name] for name in FEATURES])
+
+
+def worth(piece: chess.Piece, square: chess.Square) -> float:
+    """Return what a piece is worth on a square, in pawns, by the engine ``minimax``."""
+    is_king = piece.piece_type == chess.KING
+    table = KING_WORTH[False][piece.color] if is_king else WORTH[piece.piece_type, piece.color]
+    return table[square] * (1 if piece.color else -1) / 100
+
+
 def after_player(
-    before: dict[object, Board], weights: Weighted, color: Color, taken: chess.Move | None, left: Weighted
-) -> Weighted:
+    before: dict[object, Board], weights: Joint, color: Color, taken: chess.Move | None, left: Weighted
+) -> Joint:
     """Return the weights after the player's move, of the positions that are left."""
-    found: Weighted = defaultdict(float)
+    found: Joint = {}
     for at, board in before.items():
         result = board.copy(stack=False)
         result.push(taken or chess.Move.null())
-        found[key(result, color)] += weights[at]
+        at_then = key(result, color)
+        found[at_then] = found.get(at_then, 0) + weights[at]
     return {at: weight for at, weight in found.items() if at in left}
 
 

@@ -1,6 +1,6 @@
 """A player's knowledge in a game: the possible positions, and a belief.
 
-The tracker of the Python client keeps every possible position, or a sample where there are too many. The belief of
+Every possible position is kept (:mod:`.lockstep.weighted`), or a sample where there are too many. The belief of
 :mod:`.belief` is coarser, and never excludes the truth. The knowledge is that of the positions, mixed with a little of
 the belief where they are only a sample; it is the belief alone where no position is left, or where positions are not
 kept.
@@ -15,17 +15,15 @@ import chess
 import numpy as np
 from chess import Board, Color, Move, Square
 
-from gm_client.tracker import Tracker
 from gm_recon import Cell
 
 from . import belief as beliefs
+from .lockstep.judging import Judge
+from .lockstep.weighted import CAP, known_positions
 from .opponent_turn import opponent_moved
 from .positions import Channels, Weights, belief_of, channels_of
 
-#: Positions kept. Between players who sense, some fifty are possible after a sense, and a thousand before it; a hundred
-#: thousand take some 15 MB and a second to expand.
-CAP = 100_000
-#: Positions examined to compute the belief. If there are no more, it is exact.
+#: Positions examined, the likeliest. If there are no more, the belief is exact.
 LOOKED_AT = 1_000
 #: The share of the belief that excludes nothing, where the positions are only a sample of the possible ones.
 CAUTION = 0.05
@@ -46,17 +44,20 @@ class Knowledge:
         positions: bool = True,
         cap: int = CAP,
         rng: random.Random | None = None,
+        judge: Judge | None = None,
     ) -> None:
         """:param positions: whether to keep possible positions, or only a belief.
+        :param judge: gives the probabilities of the opponent's requests, by which positions weigh; None if all weigh
+            the same.
         :raises ValueError: the FEN cannot be read, or is not a start position.
         """
         self.color = color
-        self._tracker = Tracker(color, fen, cap=cap, rng=rng) if positions else None
+        self._known = known_positions(color, rng or random.Random(), judge, fen, cap) if positions else None
         board = Board(fen)
         self._captured = 0
         self._theirs = chess.popcount(board.occupied_co[not color])
         self._belief = beliefs.certain(board, color)
-        self._drawn: tuple[list[Board], Channels] | None = None
+        self._drawn: tuple[list[Board], Channels, Weights] | None = None
         self.own = _pieces_of(board, color)
 
     @property
@@ -69,8 +70,8 @@ class Knowledge:
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self._drawn = None
-        if self._tracker is not None:
-            self._tracker.opponent_moved(capture)
+        if self._known is not None:
+            self._known.opponent_moved(capture)
         opponent_moved(self._belief, self.own, self.color, capture)
         if capture is not None:
             self.own.remove_piece_at(capture)
@@ -83,15 +84,15 @@ class Knowledge:
         """Record the result of the player's sense."""
         seen = list(cells)
         self._drawn = None
-        if self._tracker is not None:
-            self._tracker.saw(seen)
+        if self._known is not None:
+            self._known.saw(seen)
         beliefs.saw(self._belief, seen, self.color)
 
     def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the player's move, after which the game goes on."""
         self._drawn = None
-        if self._tracker is not None:
-            self._tracker.player_moved(requested, taken, capture)
+        if self._known is not None:
+            self._known.player_moved(requested, taken, capture)
         beliefs.player_moved(self._belief, self.own, requested, taken, capture)
         self._captured += capture is not None
         self.own.turn = self.color
@@ -103,37 +104,45 @@ class Knowledge:
     @property
     def complete(self) -> bool:
         """Whether every possible position is kept."""
-        return self._tracker is not None and self._tracker.complete
+        return self._known is not None and self._known.positions.complete
 
     def positions(self) -> Sequence[Board]:
-        """Return possible positions: all, or a sample of as many as are examined; none if none is kept."""
+        """Return possible positions: all, or the likeliest, as many as are examined; none if none is kept."""
         return self._look()[0]
 
     def channels(self) -> Channels:
         """Return :meth:`positions` as an array."""
         return self._look()[1]
 
+    def weights(self) -> Weights:
+        """Return how likely each of :meth:`positions` is, as multiples of one another."""
+        return self._look()[2]
+
     def belief(self, weights: Weights | None = None) -> beliefs.Belief:
         """Return the belief about each square.
 
-        :param weights: the weight of each of :meth:`positions`; None if all are equal.
+        :param weights: the weight of each of :meth:`positions`; None for those that say how likely it is.
         """
+        weights = self.weights() if weights is None else weights
         channels = self.channels()
         if not len(channels):
             return self._belief.copy()
         found = belief_of(channels, weights)
-        if self._exact and (weights is None or np.all(weights > 0)):
+        if self._exact and np.all(weights > 0):
             return found
         return (1 - CAUTION) * found + CAUTION * self._belief
 
     @property
     def _exact(self) -> bool:
-        return self._tracker is not None and self._tracker.complete and len(self._tracker) <= LOOKED_AT
+        return self._known is not None and self.complete and len(self._known.positions) <= LOOKED_AT
 
-    def _look(self) -> tuple[list[Board], Channels]:
+    def _look(self) -> tuple[list[Board], Channels, Weights]:
         if self._drawn is None:
-            boards = [] if self._tracker is None else self._tracker.sample(LOOKED_AT)
-            self._drawn = boards, channels_of(boards, self.color)
+            boards, weights = list[Board](), np.empty(0)
+            if self._known is not None:
+                rows, weights = self._known.likeliest(LOOKED_AT)
+                boards = self._known.boards(rows)
+            self._drawn = boards, channels_of(boards, self.color), weights
         return self._drawn
 
 

@@ -103,7 +103,9 @@ class Player:
         self._forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
         self._moves = 0
         self.decisions: list[Decision] = []
-        self.knowledge = Knowledge(color, fen, positions=settings.positions, rng=rng)
+        self.knowledge = Knowledge(
+            color, fen, positions=settings.positions, rng=rng, judge=judge if settings.opponents else None
+        )
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
@@ -166,7 +168,8 @@ class Player:
         knowledge, settings = self.knowledge, self._settings
         channels, color = knowledge.channels(), knowledge.color
         attacked = attacked_in(knowledge.positions(), color)
-        return weights_of(channels, attacked, color, settings.danger, settings.plausible), attacked
+        weights = weights_of(channels, attacked, color, settings.danger, settings.plausible)
+        return weights * knowledge.weights(), attacked
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1

@@ -41,7 +41,7 @@ class OpponentModel:
 
     kinds: tuple[tuple[float, ...], ...]
     doubt: float = 0.02
-    asked: int = 512
+    asked: int = 64
 
     @cached_property
     def coefficients(self) -> Features:
@@ -104,8 +104,7 @@ def _step(choices: Sequence[Choice], coefficients: Features) -> Features:
         mean = shares @ features
         slope += features[chosen] - mean
         curvature += (features - mean).T @ ((features - mean) * shares[:, None])
-    step: Features = np.linalg.solve(curvature, slope)
-    return step
+    return np.asarray(np.linalg.solve(curvature, slope), np.float64)
 
 
 def shares_of(features: Features, coefficients: Features) -> NDArray[np.float64]:

@@ -14,14 +14,13 @@ from gm_env.actions import cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, NUMBERS, STATE
 
 from ..evaluation import Evaluator
-from ..knowledge import CAP, LOOKED_AT
+from ..knowledge import LOOKED_AT
 from ..player import Settings
 from .candidates import lay_out, weigh
 from .forest import Forest
 from .judges import judge_for
 from .judging import Judge, Precision
-from .opponent_model import known_opponents
-from .weighted import EvenPositions, WeightedPositions
+from .weighted import known_positions
 
 
 class Side:
@@ -51,12 +50,6 @@ class Side:
         """Return the side that searches with an evaluator."""
         return cls(judge_for(evaluator, precision), settings)
 
-    def known(self, color: Color, rng: random.Random) -> EvenPositions:
-        """Return the possible positions of a player at the start of a game."""
-        if self.settings.opponents:
-            return WeightedPositions(color, self.judge, known_opponents(), cap=CAP, rng=rng)
-        return EvenPositions(color, cap=CAP, rng=rng)
-
 
 @dataclass(frozen=True)
 class Examined:
@@ -78,7 +71,7 @@ class Seat:
     def __init__(self, color: Color, seed: str, side: Side) -> None:
         self.color, self.side, self.moves = color, side, 0
         self.rng = random.Random(f"{seed} {color}")
-        self.known = side.known(color, self.rng)
+        self.known = known_positions(color, self.rng, side.judge if side.settings.opponents else None)
 
     def opponent_moved(self, lost: int) -> None:
         self.known.opponent_moved(self._square(lost))

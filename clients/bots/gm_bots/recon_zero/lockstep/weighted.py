@@ -9,6 +9,7 @@ kept whole is generated again after the sense, and its weights are then computed
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import chess
@@ -29,10 +30,13 @@ from gm_recon.possible import PossiblePositions
 from ..positions import Weights
 from .judging import Judge
 from .likelihood import Column, carry, find_position, move_weights, plant_requests, share_evenly
-from .opponent_model import OpponentModel
+from .opponent_model import OpponentModel, known_opponents
 from .requests import weigh_requests
 from .trees import make
 
+#: Positions kept. Between players who sense, some fifty are possible after a sense, and a thousand before it; a hundred
+#: thousand take some 3 MB.
+CAP = 100_000
 #: Positions whose moves are listed at once.
 _BATCH = 512
 #: Requests that a position has at most: more than any position's moves, and a pass.
@@ -51,6 +55,21 @@ class _Before(NamedTuple):
     state: NDArray[np.uint64]
     numbers: NDArray[np.int32]
     capture: int
+
+
+def known_positions(
+    color: Color, rng: Rng, judge: Judge | None, fen: str = chess.STARTING_FEN, cap: int = CAP
+) -> EvenPositions:
+    """Return a player's possible positions at the start of a game.
+
+    :param judge: gives the probabilities of the opponent's requests, by which positions weigh; None if all weigh the
+        same.
+    :param cap: as for :class:`gm_recon.possible.PossiblePositions`.
+    :raises ValueError: the FEN cannot be read, or is not a start position.
+    """
+    if judge is None:
+        return EvenPositions(color, fen=fen, cap=cap, rng=rng)
+    return WeightedPositions(color, judge, known_opponents(), fen=fen, cap=cap, rng=rng)
 
 
 class EvenPositions:
@@ -72,6 +91,10 @@ class EvenPositions:
         """The positions, uint64[positions, 4]: :mod:`gm_env.kernels.expanding` says what the words are."""
         return self._rows(len(self.positions))
 
+    def boards(self, rows: Words) -> list[Board]:
+        """Return some of the positions as boards."""
+        return self.positions.boards(CompiledPositions(not self.color, rows))
+
     def likeliest(self, count: int) -> tuple[Words, Weights]:
         """Return so many positions, drawn at random, and their weights; all if there are no more."""
         rows = self._rows(count)
@@ -81,7 +104,7 @@ class EvenPositions:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self.positions.opponent_moved(capture)
 
-    def saw(self, cells: list[Cell]) -> None:
+    def saw(self, cells: Sequence[Cell]) -> None:
         """Record the result of the player's sense."""
         self.positions.saw(cells)
 
@@ -151,7 +174,7 @@ class WeightedPositions(EvenPositions):
         self.positions.opponent_moved(capture)
         self._carry(self._before)
 
-    def saw(self, cells: list[Cell]) -> None:
+    def saw(self, cells: Sequence[Cell]) -> None:
         """Record the result of the player's sense."""
         rows, weights, was_whole = self.rows, self.joint, self.positions.complete
         self.positions.saw(cells)

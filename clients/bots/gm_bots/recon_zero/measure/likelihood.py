@@ -25,14 +25,13 @@ from gm_recon import History, ReconBoard
 from gm_recon.pgn_reading import read_pgn
 from gm_recon.reading import SavedGame
 
-from ..knowledge import CAP
 from ..lockstep.candidates import lay_out, weigh
 from ..lockstep.judging import Judge
 from ..lockstep.likelihood import plant_edges
 from ..lockstep.opponent_model import Choice, OpponentModel
 from ..lockstep.requests import FEATURES, describe_all
 from ..lockstep.trees import make
-from ..lockstep.weighted import LEAST, MOST_REQUESTS, WeightedPositions
+from ..lockstep.weighted import CAP, LEAST, MOST_REQUESTS, WeightedPositions
 
 _GAME = re.compile(r"^(?=\[Event )", re.M)
 
@@ -99,8 +98,7 @@ def moments(history: History, color: Color, judge: Judge, model: OpponentModel, 
         known.saw(replayed.sense_result)
         if before is not None and known.positions.complete:
             after = _weigh(known, truth, plausible)
-            counts, placed, kept = zip(before, after, strict=True)
-            yield Moment(counts, placed, kept)
+            yield Moment((before[0], after[0]), (before[1], after[1]), (before[2], after[2]))
         if ply + 1 < len(history.turns):
             known.player_moved(turn.requested, turn.taken, turn.capture_square)
 
