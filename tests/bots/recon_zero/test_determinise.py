@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from chess import Board, Color
 
-from gm_bots.minimax.evaluation import WORTH
 from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
-from gm_bots.recon_zero.positions import channels_of
 from gm_bots.recon_zero.weights import attacked_in, weights_of
 from tests.bots.recon_zero.games import knowing
 
@@ -57,9 +55,7 @@ def test_position_with_the_king_attacked_is_drawn_more_often() -> None:
         move = chess.Move.from_uci(uci)
         knowledge.player_moved(move, move, None)
         knowledge.opponent_moved(None)
-    weights = weights_of(
-        knowledge.channels(), attacked_in(knowledge.positions(), chess.WHITE), chess.WHITE, 50, plausible=1
-    )
+    weights = weights_of(knowledge.weights(), attacked_in(knowledge.positions(), chess.WHITE), 50)
     attacked = [board.is_check() for board in knowledge.positions()]
     assert [weight == 50 for weight in weights] == attacked
     assert 0 < sum(attacked) < len(attacked) / 20
@@ -67,33 +63,6 @@ def test_position_with_the_king_attacked_is_drawn_more_often() -> None:
     share = weights[weights > 1].sum() / weights.sum()
     assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2
     assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
-
-
-def test_position_weighs_more_the_better_the_opponents_pieces_stand() -> None:
-    """After one move of Black's: a knight on c6 stands better than one on a6, by half a pawn and a tenth."""
-    knowledge = Knowledge(chess.WHITE)
-    move = chess.Move.from_uci("e2e4")
-    knowledge.player_moved(move, move, None)
-    knowledge.opponent_moved(None)
-    weights = weights_of(
-        knowledge.channels(), attacked_in(knowledge.positions(), chess.WHITE), chess.WHITE, 1, plausible=4
-    )
-    of = {board.board_fen(): weight for board, weight in zip(knowledge.positions(), weights, strict=True)}
-    there = {"c6": "r1bqkbnr/pppppppp/2n5/8/4P3/8/PPPP1PPP/RNBQKBNR"}
-    there["a6"] = "r1bqkbnr/pppppppp/n7/8/4P3/8/PPPP1PPP/RNBQKBNR"
-    worth = {square: WORTH[chess.KNIGHT, chess.BLACK][chess.parse_square(square)] for square in there}
-    by = (worth["a6"] - worth["c6"]) / 100  # Black's values are below zero
-    assert by > 0
-    assert of[there["c6"]] / of[there["a6"]] == pytest.approx(4**by)
-    assert weights.max() == 1
-
-
-def test_value_of_the_piece_itself_makes_no_position_more_likely() -> None:
-    """One of Black's two pieces was captured, unseen: the queen is as likely as the pawn."""
-    fen = "4k3/8/3p4/q7/4P3/8/8/4K3 w - - 0 1"
-    boards = [Board(fen.replace("3p4", "8")), Board(fen.replace("q7", "8"))]
-    weights = weights_of(channels_of(boards, chess.WHITE), np.zeros(2, bool), chess.WHITE, danger=1, plausible=4)
-    assert 0.3 < weights[0] / weights[1] < 3
 
 
 def test_position_with_almost_no_weight_is_drawn_last_and_not_lost() -> None:

@@ -119,8 +119,8 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
-    turned = ["belief=squares", "sensing=entropy", "search=apart"]
-    turned += ["unseen=0", "danger=1", "plausible=1", "alarm=0"]
+    turned = ["belief=squares", "sensing=entropy", "weights=equal", "search=apart"]
+    turned += ["unseen=0", "danger=1", "alarm=0"]
     assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
         f"recon-zero={bot}",
@@ -133,8 +133,8 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
     assert switches({"danger": "1", "determinisations": "1", "unseen": "0", "alarm": "0"}) == [
         ("belief", {"belief": "squares"}),
         ("sensing", {"sensing": "entropy"}),
+        ("weights", {"weights": "equal"}),
         ("search", {"search": "apart"}),
-        ("plausible", {"plausible": "1"}),
     ]
     assert [name for name, _ in switches({"belief": "squares"})] == ["search", "unseen", "determinisations"]
     assert "alarm" not in dict(switches({"sensing": "entropy"}))

@@ -13,13 +13,13 @@ from chess import Move
 
 from gm_bots.recon_zero import evaluation
 from gm_bots.recon_zero.evaluation import Evaluator, Judgement
-from gm_bots.recon_zero.lockstep.candidates import value_senses, weigh
+from gm_bots.recon_zero.lockstep.candidates import find_attacked, value_senses
 from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
 from gm_bots.recon_zero.positions import channels_of
 from gm_bots.recon_zero.sensing import information, information_of
-from gm_bots.recon_zero.weights import attacked_in, weights_of
+from gm_bots.recon_zero.weights import attacked_in
 from gm_env.actions import action_of, move_of, seen_by
 from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written
@@ -139,22 +139,21 @@ def check_judge(judge: Judge, evaluator: Evaluator, games: Sequence[Candidates],
 
 @pytest.mark.parametrize("alarm", [0.0, 30.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_weights_and_senses_are_those_of_boards(seed: int, alarm: float) -> None:
+def test_attacks_and_senses_are_those_of_boards(seed: int, alarm: float) -> None:
     boards = [board.as_chess() for board in candidates(random.Random(seed), 200)]
     turn = boards[0].turn
     attacked = attacked_in(boards, turn)
-    expected = weights_of(channels_of(boards, turn), attacked, turn, 10.0, 3.0)
+    weights = np.random.default_rng(seed).random(len(boards)) + 0.01
     states = np.array([written(ReconBoard.of(board))[0] for board in boards])
-    weights, found = np.empty(len(boards)), np.empty(len(boards), bool)
-    weigh(states, 10.0, 3.0, weights, found)
+    found = np.empty(len(boards), bool)
+    find_attacked(states, found)
     assert np.array_equal(found, attacked)
-    assert weights == pytest.approx(expected)
 
     values = np.empty(64)
     best = value_senses(states, weights, found, alarm, values)
     assert values[best] == values.max()
-    bits = information(channels_of(boards, turn), expected)
-    alarms = information_of(attacked, channels_of(boards, turn), expected)
+    bits = information(channels_of(boards, turn), weights)
+    alarms = information_of(attacked, channels_of(boards, turn), weights)
     is_uncertain = 0 < attacked.sum() < len(boards)
     for square, value in bits.items():
         wanted = value + alarm * alarms[square] if is_uncertain else value

@@ -19,7 +19,7 @@ pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[trai
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.lockstep import judging
-from gm_bots.recon_zero.lockstep.opponent_model import OpponentModel
+from gm_bots.recon_zero.lockstep.opponent_model import OpponentModel, model_of
 from gm_bots.recon_zero.lockstep.requests import FEATURES
 from gm_bots.recon_zero.lockstep.weighted import LEAST, WeightedPositions
 
@@ -37,11 +37,11 @@ FENS = [
 
 
 #: Two kinds of opponents, and one that requests anything.
-KINDS = (
-    (0.7, -2.0, 0.5, 0.3, 2.0, 1.5, 1.0, -0.2, 0.1),
-    (0.1, -0.5, -1.0, 0.9, 0.5, 3.0, 0.2, 0.1, -0.3),
-    (0.0,) * len(FEATURES),
-)
+KINDS = {
+    "eager": (0.7, -2.0, 0.5, 0.3, 2.0, 1.5, 1.0, -0.2, 0.1),
+    "calm": (0.1, -0.5, -1.0, 0.9, 0.5, 3.0, 0.2, 0.1, -0.3),
+    "any": (0.0,) * len(FEATURES),
+}
 
 
 @pytest.mark.parametrize("fen", FENS)
@@ -56,7 +56,7 @@ def test_positions_that_are_not_asked_have_equal_requests() -> None:
 
 def test_kind_of_the_opponent_is_found_out() -> None:
     """One that captures and attacks whenever it can, and one that requests anything."""
-    model = OpponentModel(((0.0, 0.0, 0.0, 9.0, 9.0, 0.0, 9.0, 0.0, 0.0), (0.0,) * len(FEATURES)))
+    model = model_of({"eager": (0.0, 0.0, 0.0, 9.0, 9.0, 0.0, 9.0, 0.0, 0.0)})
     found = []
     for eager in (True, False):
         game, rng = ReconGame(), random.Random(1)
@@ -73,7 +73,7 @@ def test_kind_of_the_opponent_is_found_out() -> None:
                     weighted.player_moved(*result)
             else:
                 position = game.board
-                eagerness = [features_of(position, action, 1.0) @ np.array(model.kinds[0]) for action in actions]
+                eagerness = [features_of(position, action, 1.0) @ model.coefficients[0] for action in actions]
                 game.move(actions[int(np.argmax(eagerness))] if eager else rng.choice(actions))
         found.append(weighted.joint.sum(axis=0))
     assert found[0][0] > 0.9

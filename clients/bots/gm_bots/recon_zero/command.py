@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from gm_arena.bot import BotUnusable
 from gm_arena.extras import how_to_install
 
+from .opponent_command import opponents
 from .training_options import options_of_a_plan
 from .training_progress import line_of, progress, status
 
@@ -198,6 +199,9 @@ def _iterate(training: Training, iterations: int) -> None:
         if draws:
             _draw_if_it_can_be(training.directory)
     training.keep_network()
+
+
+train.add_command(opponents)
 
 
 @train.command("plot", short_help="Plot a training's log.")

@@ -40,7 +40,6 @@ NUMBERS = (
     "movetime",
     "seed",
     "danger",
-    "plausible",
     "alarm",
     "unseen",
     "worth",
@@ -48,11 +47,12 @@ NUMBERS = (
     "looks",
 )
 #: The numeric options that are also switches, and the value that turns each off.
-OFF = {"unseen": "0", "danger": "1", "plausible": "1", "alarm": "0"}
+OFF = {"unseen": "0", "danger": "1", "alarm": "0"}
 #: Options that are one of two words; the first is the default.
 WORDS = {
     "belief": ("positions", "squares"),
     "sensing": ("information", "entropy"),
+    "weights": ("moves", "equal"),
     "search": ("together", "apart"),
 }
 
@@ -139,8 +139,8 @@ def _settings(options: Mapping[str, str]) -> Settings:
     return Settings(
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
+        weights="moves" if _word(options, "weights") == "moves" else "equal",
         danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
-        plausible=number(NAME, options, "plausible", 1, MAX_WEIGHT) or plain.plausible,
         worth=plain.worth if worth is None else worth,
         searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
         looks=whole(NAME, options, "looks", 1, MAX_SIMULATIONS) or plain.looks,

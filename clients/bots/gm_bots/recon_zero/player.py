@@ -35,11 +35,10 @@ class Settings:
 
     :ivar positions: whether to keep the possible positions, or only a belief about squares.
     :ivar sensing: choose a sense by its expected information about those positions, or by the squares' entropies.
+    :ivar weights: whether positions are as likely as a model of opponents says by their moves so far
+        (:mod:`.lockstep.weighted`), or all the same.
     :ivar danger: the factor on the weight of a position, for senses and for drawing the positions to search, if the
         opponent attacks the player's king there; 1 changes nothing.
-    :ivar plausible: the factor on the weight of a position, likewise, for each pawn's value by which the opponent's
-        pieces stand better there; 1 changes nothing.
-    :ivar opponents: whether positions weigh as a model of opponents says by their moves so far, or all the same.
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
     :ivar worth: the bits that a sense's expected gain of value is worth, for a whole point; 0 to sense for
         information alone.
@@ -55,10 +54,9 @@ class Settings:
 
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
+    weights: Literal["moves", "equal"] = "moves"
     danger: float = 10.0
     alarm: float = 30.0
-    plausible: float = 3.0
-    opponents: bool = False
     worth: float = 0.0
     searched: int = 32
     looks: int = 40
@@ -104,7 +102,7 @@ class Player:
         self._moves = 0
         self.decisions: list[Decision] = []
         self.knowledge = Knowledge(
-            color, fen, positions=settings.positions, rng=rng, judge=judge if settings.opponents else None
+            color, fen, positions=settings.positions, rng=rng, judge=judge if settings.weights == "moves" else None
         )
 
     def opponent_moved(self, capture: Square | None) -> None:
@@ -166,10 +164,8 @@ class Player:
     def _weights(self) -> tuple[Weights, Attacked]:
         """Return the weight of each position, and in which positions the king is attacked."""
         knowledge, settings = self.knowledge, self._settings
-        channels, color = knowledge.channels(), knowledge.color
-        attacked = attacked_in(knowledge.positions(), color)
-        weights = weights_of(channels, attacked, color, settings.danger, settings.plausible)
-        return weights * knowledge.weights(), attacked
+        attacked = attacked_in(knowledge.positions(), knowledge.color)
+        return weights_of(knowledge.weights(), attacked, settings.danger), attacked
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1

@@ -1,4 +1,4 @@
-"""Kernels of the positions that may be true: as a search takes them, their weights, and what each sense would tell.
+"""Kernels of the positions that may be true: as a search takes them, and what each sense would tell.
 
 They do for arrays what :mod:`..weights` and :mod:`..sensing` do for boards, which explain it.
 """
@@ -15,7 +15,6 @@ from gm_env.kernels.layout import CASTLING, EN_PASSANT, KING, NONE, NUMBERS, OPP
 from gm_env.kernels.rules import ONE, ZERO, Numbers, U, Words
 
 from ..positions import Weights
-from ..weights import PLACED
 from .attacks import attackers_of_own
 from .compiled import kernel
 
@@ -28,7 +27,6 @@ _PASSED = 40
 #: Entries of the table of a sense's results: a power of two, at least twice the positions that are examined.
 TABLE = 2_048
 _INNER = np.array([8 * rank + file for rank in range(1, 7) for file in range(1, 7)], np.int64)
-_PLACED_BY_SQUARE = np.ascontiguousarray(PLACED[True][:6])
 #: The results of a sense by channel; and a multiplier that spreads them over the table.
 _CHANNELS = 7
 _SPREAD = U(0x9E3779B97F4A7C15)
@@ -64,24 +62,11 @@ def lay_out(rows: Words, own_state: Words, own_numbers: Numbers, states: Words, 
 
 
 @kernel
-def weigh(states: Words, danger: float, plausible: float, weights: Weights, attacked: NDArray[np.bool_]) -> None:
-    """Write the weight of each position, and whether the player's king is attacked there: see :mod:`..weights`."""
-    best = -np.inf
+def find_attacked(states: Words, attacked: NDArray[np.bool_]) -> None:
+    """Write for each position whether the opponent attacks the player's king."""
     for each in range(states.shape[0]):
-        placed = 0.0
-        for kind in range(6):
-            pieces = states[each, OPPONENT + kind]
-            while pieces:
-                placed += _PLACED_BY_SQUARE[kind, int(lowest(pieces))]
-                pieces &= pieces - ONE
-        weights[each] = placed
-        best = max(best, placed)
         king = states[each, KING]
         attacked[each] = king != ZERO and attackers_of_own(states, each, int(lowest(king))) != ZERO
-    for each in range(states.shape[0]):
-        weights[each] = plausible ** ((weights[each] - best) / 100) if plausible != 1 else 1.0
-        if attacked[each]:
-            weights[each] *= danger
 
 
 @kernel

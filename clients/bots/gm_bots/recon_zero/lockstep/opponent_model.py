@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,6 +22,8 @@ from .requests import FEATURES, Features
 
 #: The coefficients that come with the package.
 FILE = Path(__file__).with_name("opponents.json")
+#: The kind of opponents that request anything.
+ANY = "any"
 #: The strength of the belief that coefficients are near 0, the steps of learning, how often one is halved, and which
 #: is too small to matter.
 _PRIOR, _STEPS, _HALVINGS, _ENOUGH = 0.5, 50, 30, 1e-6
@@ -29,24 +31,28 @@ _PRIOR, _STEPS, _HALVINGS, _ENOUGH = 0.5, 50, 30, 1e-6
 _FAR = -500.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpponentModel:
     """A model of opponents: of several kinds, of which the games' observations tell the likelier ones.
 
-    :ivar kinds: the coefficients of the features, for each kind. Those of an opponent that requests anything are 0.
+    :ivar kinds: by name, the coefficients of the features.
     :ivar doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
     :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others its probabilities
         count as equal.
     """
 
-    kinds: tuple[tuple[float, ...], ...]
+    kinds: Mapping[str, tuple[float, ...]]
     doubt: float = 0.02
     asked: int = 64
+
+    def as_json(self) -> str:
+        """Return the model as the text of a file."""
+        return json.dumps({"features": FEATURES, "kinds": self.kinds}, indent=1) + "\n"
 
     @cached_property
     def coefficients(self) -> Features:
         """The coefficients, float64[kinds, features]."""
-        return np.array(self.kinds)
+        return np.array([*self.kinds.values()])
 
 
 class Choice(NamedTuple):
@@ -64,9 +70,14 @@ class Choice(NamedTuple):
 def known_opponents() -> OpponentModel:
     """Return the model that comes with the package, learnt by ``gmd train opponents``."""
     found = json.loads(FILE.read_text())
-    if found["features"] != list(FEATURES):
-        raise ValueError(f"features: {FILE} is of {found['features']}, and this version of gmd has {list(FEATURES)}")
-    return OpponentModel(tuple(map(tuple, found["kinds"].values())))
+    if found["features"] != [*FEATURES]:
+        raise ValueError(f"features: {FILE} has {found['features']}, and this version of gmd {[*FEATURES]}")
+    return OpponentModel({name: tuple(kind) for name, kind in found["kinds"].items()})
+
+
+def model_of(kinds: Mapping[str, tuple[float, ...]]) -> OpponentModel:
+    """Return the model of these kinds and of an opponent that requests anything."""
+    return OpponentModel({**kinds, ANY: (0.0,) * len(FEATURES)})
 
 
 def learn(choices: Sequence[Choice]) -> tuple[float, ...]:

@@ -16,7 +16,8 @@ from gm_env.kernels.layout import NONE, NUMBERS, STATE
 from ..evaluation import Evaluator
 from ..knowledge import LOOKED_AT
 from ..player import Settings
-from .candidates import lay_out, weigh
+from ..weights import weights_of
+from .candidates import find_attacked, lay_out
 from .forest import Forest
 from .judges import judge_for
 from .judging import Judge, Precision
@@ -71,7 +72,7 @@ class Seat:
     def __init__(self, color: Color, seed: str, side: Side) -> None:
         self.color, self.side, self.moves = color, side, 0
         self.rng = random.Random(f"{seed} {color}")
-        self.known = known_positions(color, self.rng, side.judge if side.settings.opponents else None)
+        self.known = known_positions(color, self.rng, side.judge if side.settings.weights == "moves" else None)
 
     def opponent_moved(self, lost: int) -> None:
         self.known.opponent_moved(self._square(lost))
@@ -89,9 +90,9 @@ class Seat:
         count = len(rows)
         states, laid = np.empty((count, STATE), np.uint64), np.empty((count, NUMBERS), np.int32)
         lay_out(rows, state.copy(), numbers.copy(), states, laid)
-        weights, attacked = np.empty(count), np.empty(count, np.bool_)
-        weigh(states, self.side.settings.danger, self.side.settings.plausible, weights, attacked)
-        return Examined(states, laid, weights * likely, attacked)
+        attacked = np.empty(count, np.bool_)
+        find_attacked(states, attacked)
+        return Examined(states, laid, weights_of(likely, attacked, self.side.settings.danger), attacked)
 
     def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
         """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""

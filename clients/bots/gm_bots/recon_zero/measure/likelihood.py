@@ -13,19 +13,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
 
 import chess
 import numpy as np
 from chess import Board, Color
 
 from gm_env.actions import action_of
-from gm_env.kernels.layout import NUMBERS, PLANES, STATE
+from gm_env.kernels.layout import PLANES
 from gm_env.positions import written
 from gm_recon import History, ReconBoard
 from gm_recon.pgn_reading import read_pgn
 from gm_recon.reading import SavedGame
 
-from ..lockstep.candidates import lay_out, weigh
 from ..lockstep.judging import Judge
 from ..lockstep.likelihood import plant_edges
 from ..lockstep.opponent_model import Choice, OpponentModel
@@ -38,20 +39,14 @@ _GAME = re.compile(r"^(?=\[Event )", re.M)
 
 @dataclass(frozen=True)
 class Moment:
-    """A player's turn: how much the true position weighed, before the sense and after it, in bits.
+    """A player's turn: how much the true position weighed, in bits, before the sense and after it.
 
-    :ivar count: the positions that were possible before and after.
-    :ivar placed: the likelihoods if positions are weighted by the squares of the opponent's pieces alone.
-    :ivar kept: the likelihoods by the opponent's moves so far.
+    :ivar equal: if all positions weigh the same.
+    :ivar moves: by the opponent's moves so far.
     """
 
-    count: tuple[int, int]
-    placed: tuple[float, float]
-    kept: tuple[float, float]
-
-    def equal(self, after: int) -> float:
-        """Return the likelihood if all positions weigh the same, before the sense (0) or after it (1)."""
-        return -log2(self.count[after])
+    equal: tuple[float, float]
+    moves: tuple[float, float]
 
 
 def games_in(path: Path) -> list[SavedGame]:
@@ -78,11 +73,10 @@ def choices(history: History, color: Color, judge: Judge) -> Iterator[Choice]:
         yield Choice(table, requests.index(action_of(replayed.turn.requested, color)))
 
 
-def moments(history: History, color: Color, judge: Judge, model: OpponentModel, plausible: float) -> Iterator[Moment]:
+def moments(history: History, color: Color, judge: Judge, model: OpponentModel) -> Iterator[Moment]:
     """Follow a player through a game; yield its turns but the first, as long as its positions are known to be all.
 
     :param judge: gives the probabilities of the opponent's requests.
-    :param plausible: the weight of a pawn's value by which the opponent's pieces stand better.
     """
     known = WeightedPositions(color, judge, model, fen=history.start_fen, cap=CAP, rng=random.Random(0))
     lost: chess.Square | None = None
@@ -94,30 +88,36 @@ def moments(history: History, color: Color, judge: Judge, model: OpponentModel, 
         truth, before = Board(replayed.fen_before), None
         if ply:
             known.opponent_moved(lost)
-            before = _weigh(known, truth, plausible)
+            before = _weigh(known, truth)
         known.saw(replayed.sense_result)
         if before is not None and known.positions.complete:
-            after = _weigh(known, truth, plausible)
-            yield Moment((before[0], after[0]), (before[1], after[1]), (before[2], after[2]))
+            after = _weigh(known, truth)
+            yield Moment((before[0], after[0]), (before[1], after[1]))
         if ply + 1 < len(history.turns):
             known.player_moved(turn.requested, turn.taken, turn.capture_square)
 
 
-def _weigh(known: WeightedPositions, truth: Board, plausible: float) -> tuple[int, float, float]:
-    """Return the number of positions, and the truth's likelihood by the pieces' squares and by the moves so far."""
-    rows = known.rows
-    states, numbers = np.empty((len(rows), STATE), np.uint64), np.empty((len(rows), NUMBERS), np.int32)
-    lay_out(rows, *written(ReconBoard.of(truth)), states, numbers)
-    weights, attacked = np.empty(len(rows)), np.empty(len(rows), np.bool_)
-    weigh(states, 1.0, plausible, weights, attacked)
+def _weigh(known: WeightedPositions, truth: Board) -> tuple[float, float]:
+    """Return the truth's likelihood, if all positions weigh the same and by the moves so far."""
     index = known.index_of(truth)
     if index is None:  # it is among those that the cap has left out until the sense
-        return len(rows), log2(LEAST), log2(LEAST)
-    return len(rows), log2(weights[index] / weights.sum()), log2(known.weights[index])
+        return log2(LEAST), log2(LEAST)
+    return -log2(len(known.weights)), log2(known.weights[index])
 
 
-def mean_bits(found: Sequence[Moment], after: int) -> tuple[float, float, float]:
-    """Return the means of the three likelihoods: equal weights, the pieces' squares, and the moves so far."""
-    rows = [(each.equal(after), each.placed[after], each.kept[after]) for each in found]
-    equal, placed, kept = np.mean(rows, axis=0).tolist()
-    return equal, placed, kept
+class Likelihood(NamedTuple):
+    """The mean likelihood of the true position in some turns, in bits, before the sense and after it.
+
+    :ivar turns: how many turns.
+    """
+
+    turns: int
+    equal: tuple[float, float]
+    moves: tuple[float, float]
+
+
+def mean_of(found: Sequence[Moment]) -> Likelihood:
+    """Return the mean of at least one turn."""
+    before = [fmean(each) for each in zip(*(moment.equal for moment in found), strict=True)]
+    after = [fmean(each) for each in zip(*(moment.moves for moment in found), strict=True)]
+    return Likelihood(len(found), (before[0], before[1]), (after[0], after[1]))

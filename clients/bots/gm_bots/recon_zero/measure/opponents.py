@@ -40,7 +40,7 @@ NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where S
 
 _ITERATION = re.compile(r"iteration-(\d+)\.pt")
 #: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
-_NEEDED_BY = {"belief": ("sensing", "danger", "plausible", "alarm"), "sensing": ("alarm",)}
+_NEEDED_BY = {"belief": ("sensing", "weights", "danger", "alarm"), "sensing": ("alarm",)}
 
 
 @dataclass(frozen=True)

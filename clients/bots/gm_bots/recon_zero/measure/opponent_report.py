@@ -1,0 +1,116 @@
+"""Learning a model of opponents from games, and how likely it makes the true position in others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import chess
+from chess import Color
+from rich.console import Console
+from rich.table import Table
+
+from gm_recon import History
+from gm_recon.reading import BadHistory
+
+from ..checkpoint import load_network
+from ..evaluation import Evaluator, count_material
+from ..lockstep.judges import judge_for
+from ..lockstep.judging import Judge
+from ..lockstep.opponent_model import OpponentModel, learn, model_of
+from ..network import NetworkEvaluator
+from ..shipped import shipped
+from .likelihood import Likelihood, choices, games_in, mean_of, moments
+
+#: The width of the table, as in a terminal.
+WIDTH = 120
+
+
+class Seat(NamedTuple):
+    """A player of a game."""
+
+    history: History
+    color: Color
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A model, with what it is worth.
+
+    :ivar requests: of each player, how many it was learnt from.
+    :ivar likelihoods: of those who played against each player, in the games that were held out; those without any are
+        missing.
+    """
+
+    model: OpponentModel
+    requests: Mapping[str, int]
+    likelihoods: Mapping[str, Likelihood]
+
+
+def learn_and_measure(
+    paths: Sequence[Path], held_out: int, checkpoint: Path | None, tell: Callable[[str], None]
+) -> Learnt:
+    """Learn a model from games, with a kind of opponent for each player, and measure it.
+
+    :param held_out: every so many-th game of a player is for measuring.
+    :param checkpoint: of the network that is asked; None for the one that comes with the package, or for piece values.
+    :param tell: called with what is being done.
+    :raises BadHistory: a game cannot be read, or a player has no request to learn from.
+    :raises BadCheckpoint: the checkpoint cannot be read.
+    """
+    judge, seats = _judge(checkpoint), seats_in(paths)
+    kinds, requests = {}, {}
+    for name, played in seats.items():
+        found = [each for index, seat in enumerate(played) if (index + 1) % held_out for each in choices(*seat, judge)]
+        if not found:
+            raise BadHistory(f"player {name!r}: it has no request to learn from: give more of its games")
+        tell(f"learning from {len(found)} requests of {name}")
+        kinds[name], requests[name] = learn(found), len(found)
+    model, likelihoods = model_of(kinds), {}
+    for name, played in seats.items():
+        measured = played[held_out - 1 :: held_out]
+        tell(f"measuring by {len(measured)} games of {name}")
+        if turns := [each for seat in measured for each in moments(seat.history, not seat.color, judge, model)]:
+            likelihoods[name] = mean_of(turns)
+    return Learnt(model, requests, likelihoods)
+
+
+def seats_in(paths: Sequence[Path]) -> dict[str, list[Seat]]:
+    """Return by name the players of games.
+
+    :raises BadHistory: a game cannot be read.
+    """
+    found: dict[str, list[Seat]] = {}
+    for path in paths:
+        for game in games_in(path):
+            for color, name in ((chess.WHITE, game.white), (chess.BLACK, game.black)):
+                found.setdefault(name or "?", []).append(Seat(game.history, color))
+    return found
+
+
+def table_of(learnt: Learnt) -> str:
+    """Return what is printed of a model."""
+    drawn = Table(title="The true position's likelihood in bits, before the sense / after it", title_justify="left")
+    for column in ("against", "requests", "turns", "equal weights", "by the moves"):
+        drawn.add_column(column, justify="left" if column == "against" else "right")
+    for name, count in learnt.requests.items():
+        found = learnt.likelihoods.get(name)
+        cells = ("0", "", "") if found is None else (f"{found.turns:,}", _both(found.equal), _both(found.moves))
+        drawn.add_row(name, f"{count:,}", *cells)
+    console = Console(file=StringIO(), width=WIDTH)
+    with console.capture() as capture:
+        console.print(drawn)
+    return capture.get().rstrip("\n")
+
+
+def _both(bits: tuple[float, float]) -> str:
+    return f"{bits[0]:.2f} / {bits[1]:.2f}"
+
+
+def _judge(checkpoint: Path | None) -> Judge:
+    path = checkpoint or shipped()
+    evaluator: Evaluator = count_material if path is None else NetworkEvaluator(load_network(path))
+    return judge_for(evaluator, "float32")
