@@ -27,6 +27,8 @@ ANY = "any"
 #: The strength of the belief that coefficients are near 0, the steps of learning, how often one is halved, and which
 #: is too small to matter.
 _PRIOR, _STEPS, _HALVINGS, _ENOUGH = 0.5, 50, 30, 1e-6
+#: Digits of a coefficient behind the point.
+_DIGITS = 3
 #: The least logarithm of a probability.
 _FAR = -500.0
 
@@ -99,7 +101,7 @@ def learn(choices: Sequence[Choice]) -> tuple[float, ...]:
         coefficients, likelihood = coefficients + step, better
         if abs(step).max() < _ENOUGH:
             break
-    return tuple(coefficients.tolist())
+    return tuple(coefficients.round(_DIGITS).tolist())
 
 
 def _likelihood(choices: Sequence[Choice], coefficients: Features) -> float:

@@ -32,8 +32,10 @@ from ..lockstep.likelihood import plant_edges
 from ..lockstep.opponent_model import Choice, OpponentModel
 from ..lockstep.requests import FEATURES, describe_all
 from ..lockstep.trees import make
-from ..lockstep.weighted import CAP, LEAST, MOST_REQUESTS, WeightedPositions
+from ..lockstep.weighted import LEAST, MOST_REQUESTS, WeightedPositions
 
+#: The most positions of a player that is followed.
+_CAP = 20_000
 _GAME = re.compile(r"^(?=\[Event )", re.M)
 
 
@@ -74,11 +76,13 @@ def choices(history: History, color: Color, judge: Judge) -> Iterator[Choice]:
 
 
 def moments(history: History, color: Color, judge: Judge, model: OpponentModel) -> Iterator[Moment]:
-    """Follow a player through a game; yield its turns but the first, as long as its positions are known to be all.
+    """Follow a player through a game; yield its turns but the first, until it has too many possible positions.
+
+    A player that senses badly soon has millions, of which it could keep only some.
 
     :param judge: gives the probabilities of the opponent's requests.
     """
-    known = WeightedPositions(color, judge, model, fen=history.start_fen, cap=CAP, rng=random.Random(0))
+    known = WeightedPositions(color, judge, model, fen=history.start_fen, cap=_CAP, rng=random.Random(0))
     lost: chess.Square | None = None
     for ply, replayed in enumerate(history.replay()):
         turn = replayed.turn
@@ -89,8 +93,10 @@ def moments(history: History, color: Color, judge: Judge, model: OpponentModel) 
         if ply:
             known.opponent_moved(lost)
             before = _weigh(known, truth)
+        if not known.positions.complete:
+            return
         known.saw(replayed.sense_result)
-        if before is not None and known.positions.complete:
+        if before is not None:
             after = _weigh(known, truth)
             yield Moment((before[0], after[0]), (before[1], after[1]))
         if ply + 1 < len(history.turns):

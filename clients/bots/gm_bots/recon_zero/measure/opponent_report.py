@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -25,6 +26,8 @@ from ..network import NetworkEvaluator
 from ..shipped import shipped
 from .likelihood import Likelihood, choices, games_in, mean_of, moments
 
+#: The end of a name in a match of a bot against itself.
+_SECOND = re.compile(r" #\d+$")
 #: The width of the table, as in a terminal.
 WIDTH = 120
 
@@ -87,7 +90,7 @@ def seats_in(paths: Sequence[Path]) -> dict[str, list[Seat]]:
     for path in paths:
         for game in games_in(path):
             for color, name in ((chess.WHITE, game.white), (chess.BLACK, game.black)):
-                found.setdefault(name or "?", []).append(Seat(game.history, color))
+                found.setdefault(_SECOND.sub("", name or "?"), []).append(Seat(game.history, color))
     return found
 
 

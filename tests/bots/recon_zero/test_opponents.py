@@ -1,0 +1,112 @@
+"""A model of opponents is learnt from games, and says how likely it makes the true position in others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gm_bots.recon_zero.lockstep import judging
+from gm_bots.recon_zero.lockstep.opponent_model import (
+    ANY,
+    Choice,
+    OpponentModel,
+    known_opponents,
+    learn,
+    model_of,
+    shares_of,
+)
+from gm_bots.recon_zero.lockstep.requests import FEATURES
+from gm_bots.recon_zero.measure.likelihood import Moment, choices, games_in, mean_of, moments
+from gm_recon.reading import SavedGame
+from tests.arena.matches import played as match
+
+
+def test_coefficients_that_made_choices_are_learnt() -> None:
+    rng, count = np.random.default_rng(1), len(FEATURES)
+    true = np.linspace(-2, 2, count)
+    tables = [rng.normal(size=(20, count)) for _ in range(4_000)]
+    made = [Choice(table, int(rng.choice(20, p=shares_of(table, true)))) for table in tables]
+    assert learn(made) == pytest.approx(true, abs=0.2)
+
+
+def test_player_with_one_choice_alone_has_finite_coefficients() -> None:
+    """Whatever it does makes infinite coefficients likeliest, if nothing is believed of them before."""
+    table = np.zeros((2, len(FEATURES)))
+    table[0] = 10
+    assert np.isfinite(learn([Choice(table, 0)] * 1_000)).all()
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of games of a search by piece values against one that knows nothing."""
+    directory = tmp_path_factory.mktemp("games")
+    path = directory / "games.pgn"
+    bots = ["recon-zero:checkpoint=none,simulations=8,determinisations=2,seed=1", "minimax:depth=1,seed=1"]
+    options = ["--variant", "rbc", "--games", 6, "--max-moves", 15, "--pgn-out", path]
+    match(directory / "games.jsonl", *bots, *options)
+    return path
+
+
+def test_choices_are_the_requests_of_a_game(played: Path) -> None:
+    for game in games_in(played):
+        requested = [turn for turn in game.history.replay() if turn.color == chess.BLACK]
+        found = list(choices(game.history, chess.BLACK, judging.count_material))
+        assert len(found) == len(requested)
+        for choice, turn in zip(found, requested, strict=True):
+            features = dict(zip(FEATURES, choice.features[choice.chosen].tolist(), strict=True))
+            assert features["pass"] == (turn.turn.requested is None)
+            assert features["refused"] == (turn.turn.requested is not None and turn.turn.taken is None)
+            assert sum(choice.features[:, FEATURES.index("pass")]) == 1
+
+
+def test_turns_are_measured_by_what_the_player_was_told(played: Path) -> None:
+    """An opponent that requests anything makes positions likelier that come about in more ways; the others make the
+    truth likelier still.
+    """
+    turns = {name: list(follow(games_in(played), model)) for name, model in MODELS.items()}
+    found = {name: mean_of(each) for name, each in turns.items()}
+    assert found["any"].equal == found["known"].equal
+    assert found["known"].moves[0] > found["any"].moves[0]
+    for each in turns["any"]:
+        assert each.equal[0] <= each.equal[1] <= 0, "a sense excludes positions, and never the true one"
+
+
+MODELS = {"any": model_of({}), "known": known_opponents()}
+
+
+def follow(games: list[SavedGame], model: OpponentModel) -> Iterator[Moment]:
+    for game in games:
+        for color in chess.COLORS:
+            yield from moments(game.history, color, judging.count_material, model)
+
+
+def test_command_learns_and_measures(played: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs torch: pip install 'grandmasterd[train]'")
+    from gm_bots.recon_zero.command import train
+
+    out = tmp_path / "model.json"
+    done = CliRunner().invoke(train, ["opponents", str(played), "--held-out", "3", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "minimax:depth=1" in done.stdout
+    assert "learning from" in done.stderr
+    model = json.loads(out.read_text())
+    assert model["features"] == [*FEATURES]
+    assert len(model["kinds"]) == 3
+    assert model["kinds"][ANY] == [0.0] * len(FEATURES)
+
+
+def test_command_says_what_it_cannot_read(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs torch: pip install 'grandmasterd[train]'")
+    from gm_bots.recon_zero.command import train
+
+    path = tmp_path / "games.pgn"
+    path.write_text('[Event "?"]\n\n1. e4 Ke4 *\n')
+    done = CliRunner().invoke(train, ["opponents", str(path)])
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: ")
