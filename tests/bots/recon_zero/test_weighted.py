@@ -36,6 +36,7 @@ FENS = [
 ]
 
 
+ALL = 1_000_000
 #: Two kinds of opponents, and one that requests anything.
 KINDS = {
     "eager": (0.7, -2.0, 0.5, 0.3, 2.0, 1.5, 1.0, -0.2, 0.1),
@@ -47,7 +48,7 @@ KINDS = {
 @pytest.mark.parametrize("fen", FENS)
 def test_weights_are_those_of_brute_force(fen: str) -> None:
     for seed in range(2):
-        compare(fen, seed, OpponentModel(KINDS, doubt=0.1))
+        compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL))
 
 
 def test_positions_that_are_not_asked_have_equal_requests() -> None:
@@ -92,7 +93,7 @@ def play(fen: str, seed: int, cap: int) -> list[Weighted]:
     """Return White's weights after each sense of a game of random moves."""
     game, rng, found = ReconGame(fen), random.Random(seed), []
     weighted = WeightedPositions(
-        chess.WHITE, judging.count_material, OpponentModel(KINDS), fen=fen, cap=cap, rng=random.Random(0)
+        chess.WHITE, judging.count_material, OpponentModel(KINDS, asked=ALL), fen=fen, cap=cap, rng=random.Random(0)
     )
     while not game.is_over() and len(found) < 6:
         mine = game.turn == chess.WHITE
