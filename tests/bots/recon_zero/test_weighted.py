@@ -48,11 +48,15 @@ KINDS = {
 @pytest.mark.parametrize("fen", FENS)
 def test_weights_are_those_of_brute_force(fen: str) -> None:
     for seed in range(2):
-        compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL))
+        compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL, described=ALL))
 
 
 def test_positions_that_are_not_asked_have_equal_requests() -> None:
     compare(FENS[1], 7, OpponentModel(KINDS, asked=0))
+
+
+def test_positions_that_are_not_described_have_equal_requests() -> None:
+    compare(FENS[1], 7, OpponentModel(KINDS, described=0))
 
 
 def test_kind_of_the_opponent_is_found_out() -> None:
@@ -93,7 +97,12 @@ def play(fen: str, seed: int, cap: int) -> list[Weighted]:
     """Return White's weights after each sense of a game of random moves."""
     game, rng, found = ReconGame(fen), random.Random(seed), []
     weighted = WeightedPositions(
-        chess.WHITE, judging.count_material, OpponentModel(KINDS, asked=ALL), fen=fen, cap=cap, rng=random.Random(0)
+        chess.WHITE,
+        judging.count_material,
+        OpponentModel(KINDS, asked=ALL, described=ALL),
+        fen=fen,
+        cap=cap,
+        rng=random.Random(0),
     )
     while not game.is_over() and len(found) < 6:
         mine = game.turn == chess.WHITE
@@ -166,6 +175,8 @@ def after_opponent(
             [request is None or taken is not None for request, (taken, _) in zip(requests, results, strict=True)]
         )
         chances = (1 - model.doubt) * eager / eager.sum(axis=0) + (model.doubt * accepted / accepted.sum())[:, None]
+        if not model.described:
+            chances[:] = 1 / len(requests)
         for (taken, captured), chance in zip(results, chances, strict=True):
             if captured == capture:
                 result = position.copy()

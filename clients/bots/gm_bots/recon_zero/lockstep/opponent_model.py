@@ -41,11 +41,13 @@ class OpponentModel:
     :ivar doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
     :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others its probabilities
         count as equal.
+    :ivar described: positions, the likeliest, in which requests have features; in the others all are equally likely.
     """
 
     kinds: Mapping[str, tuple[float, ...]]
     doubt: float = 0.02
     asked: int = 64
+    described: int = 8_192
 
     def as_json(self) -> str:
         """Return the model as the text of a file."""

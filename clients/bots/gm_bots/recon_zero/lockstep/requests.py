@@ -86,9 +86,10 @@ def describe(trees: Trees, node: int, edge: int, state: Words, numbers: NDArray[
 
 
 @kernel
-def weigh_requests(trees: Trees, coefficients: Features, doubt: float, shares: Features) -> None:
+def weigh_requests(trees: Trees, described: int, coefficients: Features, doubt: float, shares: Features) -> None:
     """Write the probability of each edge, for each kind of opponent.
 
+    :param described: the number of nodes, the first ones, whose requests have features; the others' are equally likely.
     :param coefficients: of the features, (kinds, features).
     :param doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
     :param shares: (edges, kinds), written.
@@ -96,7 +97,9 @@ def weigh_requests(trees: Trees, coefficients: Features, doubt: float, shares: F
     state, numbers = np.empty((1, STATE), np.uint64), np.empty((1, NUMBERS), np.int32)
     kinds, found = coefficients.shape[0], np.empty(coefficients.shape[1])
     totals = np.empty(kinds)
-    for node in range(trees.used[0]):
+    for node in range(described, trees.used[0]):
+        shares[trees.first[node] : trees.first[node] + trees.edges[node]] = 1 / trees.edges[node]
+    for node in range(described):
         begin, end = trees.first[node], trees.first[node] + trees.edges[node]
         totals[:], accepted = 0.0, 0
         for edge in range(begin, end):
@@ -104,7 +107,10 @@ def weigh_requests(trees: Trees, coefficients: Features, doubt: float, shares: F
             trees.visits[edge] = 0 if found[_REFUSED] else 1
             accepted += trees.visits[edge]
             for kind in range(kinds):
-                shares[edge, kind] = math.exp(min((found * coefficients[kind]).sum(), _LARGEST))
+                likely = 0.0
+                for feature in range(found.size):
+                    likely += found[feature] * coefficients[kind, feature]
+                shares[edge, kind] = math.exp(min(likely, _LARGEST))
                 totals[kind] += shares[edge, kind]
         for edge in range(begin, end):
             evenly = doubt * trees.visits[edge] / accepted

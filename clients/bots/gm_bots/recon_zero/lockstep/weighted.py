@@ -219,7 +219,8 @@ class WeightedPositions(EvenPositions):
             if asked:
                 self._judge(trees, np.arange(asked))
             share_evenly(trees, asked, len(some))
-            weigh_requests(trees, self._model.coefficients, self._model.doubt, shares)
+            described = min(len(some), max(0, self._model.described - start))
+            weigh_requests(trees, described, self._model.coefficients, self._model.doubt, shares)
             carry(trees, shares, before.weights[some], before.capture, left, table, self._keys, carried)
         self._set(carried)
 
