@@ -30,6 +30,7 @@ from gm_recon import ReconGame, read_json
 from tests.terminal import Terminal, plain
 
 START = Board()
+from tests.tools import require_module
 
 
 def own(board: Board, color: chess.Color) -> Board:
@@ -394,6 +395,11 @@ def test_new_begins_a_game_during_and_after_another() -> None:
         assert "You left the game." in answered(terminal, "quit", "You left the game.")
 
 
+def need_what_it_plays_with(bot: str) -> None:
+    if bot.startswith("recon-zero"):
+        require_module("numba")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -404,6 +410,7 @@ def test_new_begins_a_game_during_and_after_another() -> None:
     ],
 )
 def test_installed_and_other_bots_play(arguments: tuple[str, ...]) -> None:
+    need_what_it_plays_with(arguments[0])
     with playing(*arguments, "--color", "black") as terminal:
         assert "Turn 1: sense. You are Black" in plain(terminal.until(SENSE))
         answered(terminal, "e2", MOVE)
@@ -454,11 +461,13 @@ def test_end_of_the_input_leaves_the_game() -> None:
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_reported(arguments: list[str], complaint: str) -> None:
+    need_what_it_plays_with(arguments[0])
     done = CliRunner().invoke(play, arguments)
     assert (done.exit_code, complaint in done.output) == (2, True), done.output
 
 
 def test_recon_zero_without_pytorch_names_the_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_what_it_plays_with("recon-zero")
     monkeypatch.setitem(sys.modules, "torch", None)  # makes its import fail
     done = CliRunner().invoke(play, ["recon-zero"])
     assert done.exit_code == 2

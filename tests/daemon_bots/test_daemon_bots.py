@@ -18,12 +18,12 @@ from trio.testing import MockClock
 from gm_bots.minimax.bots import MinimaxBots
 from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
 from gm_bots.random_bot import RandomBots
-from gm_bots.recon_zero.bot import ReconZeroBots
 from gmd.config import EMBEDDED, SERVED, ConfigError
 from gmd.roster import KINDS, kinds_of
 from tests.helpers import Client, Json, connected, running_daemon
 from tests.http.helpers import http_daemon, scrape
 from tests.serving import Served, children_of, served
+from tests.tools import require_module
 
 ME = 7
 
@@ -64,9 +64,17 @@ def test_levels_and_variants_are_those_of_the_bots() -> None:
         options = ",".join(f"{option}={value:g}" for option, value in {**limit, **margin}.items())
         assert levels[name].spec == f"minimax:{options}"
         assert levels[name].seeded == bool(level.margin)
-    for name, bots in (("minimax", MinimaxBots), ("random", RandomBots), ("recon-zero", ReconZeroBots)):
+    for name, bots in (("minimax", MinimaxBots), ("random", RandomBots)):
         assert set(kind(name).variants) == bots.variants
         assert kind(name).rejoins == bots.joins_late
+
+
+def test_variants_of_recon_zero_are_those_of_the_bot() -> None:
+    require_module("numba")
+    from gm_bots.recon_zero.bot import ReconZeroBots
+
+    assert set(kind("recon-zero").variants) == ReconZeroBots.variants
+    assert kind("recon-zero").rejoins == ReconZeroBots.joins_late
 
 
 def test_setting_names_makes_levels_or_none() -> None:

@@ -26,10 +26,9 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--out", metavar="FILE.json", type=click.Path(dir_okay=False, path_type=Path), help="Write the model.")
 def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, out: Path | None) -> None:
     """\b
-    Example: gmd match recon-zero minimax:depth=2 --variant rbc --games 40 --pgn-out games.pgn
-             gmd train opponents games.pgn --out opponents.json
+    Example: gmd train opponents games.pgn --out opponents.json
 
-    Learn a kind of opponent from each player in GAMES of blind chess (rbc).
+    Learn a kind of opponent from each player in GAMES of blind chess, as gmd match --variant rbc --pgn-out writes them.
 
     It prints how likely the model makes the true position to whoever plays against it, before a sense and after it: the
     mean logarithm in bits, in games that were not learnt from, beside that of equal weights.
