@@ -28,9 +28,9 @@ from gm_bots.play.command import play
 from gm_client.rbc import possible_moves, simulate_sense
 from gm_recon import ReconGame, read_json
 from tests.terminal import Terminal, plain
+from tests.tools import require_module
 
 START = Board()
-from tests.tools import require_module
 
 
 def own(board: Board, color: chess.Color) -> Board:
