@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 
 from .programs import find_program
 
@@ -16,6 +17,21 @@ def stockfish() -> str | None:
     if named is not None:
         return named if os.path.exists(named) else None
     return find_program("stockfish")
+
+
+def stockfish_version() -> str | None:
+    """Return the name that the program gives itself, as ``Stockfish 15.1``; None if there is none, or it gives none."""
+    path = stockfish()
+    if path is None:
+        return None
+    try:
+        said = subprocess.run(
+            [path], input="uci\nquit\n", capture_output=True, text=True, check=True, timeout=10
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    named = (line.removeprefix("id name ") for line in said.splitlines() if line.startswith("id name "))
+    return next(named, None)
 
 
 def say_where() -> None:

@@ -8,7 +8,8 @@ iteration's number; samples added since the checkpoint are added again, in the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -31,12 +32,16 @@ from .player import Settings
 from .pool import InProcess, Pool
 from .replay import Replay, Sample
 from .self_play import play_itself, play_other, play_random
+from .teacher import Teacher
 from .training import Trainer
 
 T = TypeVar("T")
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
+
+#: What there is to learn from a decision.
+Lessons = Callable[[Sample], Iterable[Sample]]
 
 #: The newest checkpoint, in a training's directory, and the network alone when all iterations are done.
 LATEST, NETWORK = "latest.pt", "network.pt"
@@ -135,17 +140,29 @@ class Training:
         """Play the games to learn from; return the number of samples from them, and the league's results."""
         before = self._replay.added
         player = None if self.iteration < self.plan.taught else self._trainer.network
-        for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
-            self._learn_from(samples)
         met = []
-        for game in self._play_league(player, tell):
-            self._learn_from(game.samples)
-            met.append(replace(game, samples=[]))
+        with self._lessons() as lessons:
+            for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
+                self._learn_from(samples, lessons)
+            for game in self._play_league(player, tell):
+                self._learn_from(game.samples, lessons)
+                met.append(replace(game, samples=[]))
         return self._replay.added - before, {"league": {name: list(each) for name, each in results_of(met).items()}}
 
-    def _learn_from(self, samples: list[Sample]) -> None:
+    @contextmanager
+    def _lessons(self) -> Iterator[Lessons]:
+        """Provide what there is to learn from a decision: itself, or what the teacher says of its position."""
+        plan = self.plan
+        if plan.teacher is None:
+            yield lambda sample: [sample]
+            return
+        with Teacher(plan.teacher, plan.followed, self._seed("teacher", plan.teacher)) as teacher:
+            yield teacher.lessons
+
+    def _learn_from(self, samples: list[Sample], lessons: Lessons) -> None:
         for sample in samples:
-            self._replay.add(sample)
+            for lesson in lessons(sample):
+                self._replay.add(lesson)
 
     def _play_each(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         plan = self.plan

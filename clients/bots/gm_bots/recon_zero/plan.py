@@ -32,6 +32,9 @@ class Plan:
     :ivar games: games to learn from in each iteration.
     :ivar taught: the first so many iterations play by piece values, not by the network: a network that has learnt
         nothing plays long games from which little can be learnt.
+    :ivar teacher: the depth of Stockfish's searches of the positions to learn from (:mod:`.teacher`); None to learn
+        what the player's own searches found.
+    :ivar followed: positions after each that it is asked about too, each by a move from the one before.
     :ivar steps: steps in each iteration, with ``batch`` samples each.
     :ivar matches: games against a random mover in each iteration, half of them with each colour.
     :ivar matches_older: games against the network as it was some iterations before (:mod:`.older`).
@@ -53,6 +56,8 @@ class Plan:
 
     games: int = 100
     taught: int = 7
+    teacher: int | None = None
+    followed: int = 2
     steps: int = 500
     batch: int = 64
     matches: int = 10
@@ -114,6 +119,8 @@ def check_played(plan: Plan) -> None:
     """
     if plan.in_step and plan.learnt != "position":
         raise BadTraining(f"--learnt {plan.learnt}: games in step are learnt from true positions; add --in-step 0")
+    if plan.teacher and plan.learnt != "position":
+        raise BadTraining(f"--learnt {plan.learnt}: a teacher is asked about true positions; leave --teacher out")
     if plan.league_games and not plan.in_step:
         raise BadTraining("--in-step 0: games against others are played in step; give --in-step 1 or more")
     if plan.league and len(plan.members) < 2:

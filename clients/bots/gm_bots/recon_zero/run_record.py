@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from gm_arena.stockfish import stockfish_version
 from gmd.version import VERSION as GMD_VERSION
 
 from .plan import BadTraining, Plan, plan_from
@@ -76,8 +77,9 @@ def begin_session(directory: Path, plan: Plan, iterations: int, session: Mapping
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of gmd, Python and the libraries; None for one that is not installed."""
-    return {"gmd": GMD_VERSION, "python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}}
+    """Return the versions of gmd, Python, the libraries and Stockfish; None for one that is not installed."""
+    libraries = {name: _version(name) for name in LIBRARIES}
+    return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, "stockfish": stockfish_version()}
 
 
 def _version(library: str) -> str | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gm_bots.expectation.settings import MAX_DEPTH
+
 from .entry import MAX_C_PUCT
 
 if TYPE_CHECKING:
@@ -30,6 +32,19 @@ OPTIONS = (
         default=7,
         show_default=True,
         help="The first so many iterations play by piece values, not by the network.",
+    ),
+    click.option(
+        "--teacher",
+        type=click.IntRange(1, MAX_DEPTH),
+        metavar="DEPTH",
+        help="Learn what Stockfish says of the positions, searching so many plies, not the own searches' results.",
+    ),
+    click.option(
+        "--followed",
+        type=click.IntRange(0),
+        default=2,
+        show_default=True,
+        help="Positions after each, one move from the one before, that the teacher is asked about too.",
     ),
     click.option(
         "--steps", type=click.IntRange(1), default=500, show_default=True, help="Training steps in each iteration."
