@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 import trio
 from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
+from gmd.tcp import conversation
 from gmd.tcp.conversation import BATCH, MAX_HELD
 from gmd.tcp.session import Session
 from tests.helpers import Client, Json, connected, durable_daemon, memory_daemon, running_daemon, store_in
@@ -134,7 +136,8 @@ async def test_idle_seconds_count_from_the_moment_a_held_reply_left(autojump_clo
         assert trio.current_time() == pytest.approx(1_050)
 
 
-async def test_replies_before_a_wait_are_counted_once_though_the_peer_is_gone() -> None:
+async def test_replies_before_a_wait_are_counted_once_though_the_peer_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "BATCH_SECONDS", math.inf)  # however slow the machine is, it is one batch
     async with memory_daemon() as daemon:
         ours, theirs = memory_stream_pair()
         ours.receive_stream.close()  # sending to it raises BrokenResourceError
