@@ -85,6 +85,9 @@ class Reader:
     def _execute(self, command: list[str]) -> str:
         path = os.pathsep.join((str(self._commands), str(Path(sys.executable).parent), os.environ["PATH"]))
         env = {**os.environ, "PATH": path, "GMD_DATA": str(self._data)}
+        # Some containers set this variable. Then print() writes each word by itself, and where two programs of a block
+        # have one output, words of one are within a line of the other.
+        env.pop("PYTHONUNBUFFERED", None)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env, cwd=self.folder, check=False
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.arena.playing import untimed
-from tests.docs.pages import MANUAL, ROOT, Reader, blocks_of, reader
+from tests.docs.pages import MANUAL, ROOT, Block, Reader, blocks_of, reader
 from tests.tools import require_tool
 
 #: Pages whose blocks other tests run, and which.
@@ -33,6 +33,13 @@ def at_desk(tmp_path: Path) -> Iterator[Reader]:
     require_tool("jq")
     with reader(tmp_path) as found:
         yield found
+
+
+def test_programs_write_whole_lines_also_in_a_container_without_buffers(
+    at_desk: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    assert at_desk.run(Block("python", "import sys\nprint(sys.stdout.write_through)\n")) == "False\n"
 
 
 def test_every_page_with_examples_has_a_test() -> None:
