@@ -39,7 +39,7 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.proof
 def test_player_of_dark_chess_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(20, 5_000)
+    pairs = proof_size(10, 5_000)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     played, different, compared = map(sum, zip(*in_processes(play_pairs, jobs), strict=True))
     assert played == pairs
