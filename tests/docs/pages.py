@@ -25,6 +25,7 @@ _PROGRESS = re.compile(
     r"\S+ is player \d+\. Its key, which is not shown again:"
     r"|\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*"
     r"|\S+Z .*( plays on |game \d+: |won \d+, lost ).*"
+    r"|\S+Z finishing (the game|the \d+ games) in hand, .*"
     r"|after \d+ of \d+ games: .*"
     r"|(read|wrote|checked|imported|exported) .*|\d+ (games?|events?).*"
 )
@@ -35,6 +36,11 @@ class Block(NamedTuple):
 
     language: str
     text: str
+
+
+def is_progress(line: str) -> bool:
+    """Return whether a command reports its progress by a line on standard error, and no trouble."""
+    return _PROGRESS.fullmatch(line) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -92,7 +98,7 @@ class Reader:
             command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env, cwd=self.folder, check=False
         )
         assert done.returncode == 0, done.stderr
-        assert [line for line in done.stderr.splitlines() if not _PROGRESS.fullmatch(line)] == []
+        assert [line for line in done.stderr.splitlines() if not is_progress(line)] == [], done.stderr
         return done.stdout
 
 
