@@ -212,6 +212,7 @@ async def check_failure(kind: str, failure: str, step: int, token: str | None) -
         return was_answered
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", REQUESTS)
 async def test_counts_and_log_agree_whatever_fails_while_a_game_is_made(

@@ -338,6 +338,7 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
     return sorted(found, key=lambda row: -row.game_id)[: query.limit]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", LOGS)
 @settings(max_examples=proof_size(small=20, full=2_000))
 @given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))

@@ -99,6 +99,7 @@ pieces = st.sampled_from(
 )
 
 
+@pytest.mark.proof
 @settings(max_examples=proof_size(small=100, full=20_000))
 @given(st.lists(pieces, max_size=25).map("".join))
 def test_no_split_game_is_refused_for_containing_several(text: str) -> None:

@@ -242,6 +242,7 @@ FORGED = st.one_of(
 )
 
 
+@pytest.mark.proof
 @settings(
     max_examples=EXAMPLES,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
