@@ -67,12 +67,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return the number of processes for ``-n auto``: one more than there are processors.
+    """Return the number of processes for ``-n auto``: two more than there are processors.
 
-    Many tests wait for programs that pause, and would leave a processor idle.
+    Many tests wait for programs that pause, and would leave a processor idle. On two processors, four processes need
+    17 % less time than three.
     """
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors + 1
+    return processors + 2
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """A process that has imported gmd and forks for our programs that tests start: ``python -m tests.fork_server N``.
 
 A start of Python with gmd's imports takes 0.3 seconds of a processor, with HTTP 0.6, and the tests start a thousand.
-This process has run no event loop and has one thread, so a fork of it is what a program is after its imports.
-:mod:`tests.forked` asks for programs, by a socket with descriptor N.
+This process has run no event loop and has one thread, so a fork of it is what a program is after its imports, but that
+a hash of a password costs next to nothing. :mod:`tests.forked` asks for programs, by a socket with descriptor N.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -57,6 +58,7 @@ LEFT_OUT = (
 def main() -> None:
     gc.disable()  # nothing of what is imported is garbage
     import_everything()
+    make_passwords_cheap()
     requests = socket.socket(fileno=int(sys.argv[1]))
     gc.freeze()  # a collection in a fork would copy it
     gc.enable()
@@ -76,6 +78,14 @@ def import_everything() -> None:
     for pages in (False, True):
         import_module("gmd.http.app").litestar_app(pages)  # a process makes it once
     assert len(os.listdir("/proc/self/task")) == 1, "a fork has only the thread that forks"
+
+
+def make_passwords_cheap() -> None:
+    """Let a daemon hash passwords by one pass over 64 KiB, as those in the tests' own process do: the usual hash takes
+    0.2 seconds of a processor. A stored hash has its own cost with it, so real starts verify it as well.
+    """
+    daemon: Any = import_module("gmd.daemon")
+    daemon.Passwords = partial(daemon.Passwords, passes=1, memory_kib=64)
 
 
 def wait_for_requests(requests: socket.socket) -> dict[str, Any] | None:

@@ -24,6 +24,8 @@ _OUR_NAMES = {package.__name__ for package in OURS}
 OTHERS = ("chess", "chess.variant")
 
 _CONTAINERS = (dict, list, set, bytearray)
+#: Types of values that neither change nor have parts. Most values are of these.
+_LEAVES = {str, bytes, int, bool, float, NoneType, chess.Move, chess.Piece}
 _NEVER_CHANGE = (type, FunctionType, str, bytes, int, chess.Move, chess.Piece, NoneType)
 
 #: Names that look like caches and are none: loggers, a NamedTuple's defaults, python-chess's names of variants.
@@ -63,7 +65,7 @@ def sizes() -> dict[tuple[str, ...], int]:
             seen.add(id(value))
             if isinstance(value, _CONTAINERS):
                 found[path] = len(value)
-            values += [((*path, str(step)), inner) for step, inner in _inside(value)]
+            values += [((*path, str(step)), inner) for step, inner in _inside(value) if type(inner) not in _LEAVES]
     return found
 
 

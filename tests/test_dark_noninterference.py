@@ -39,7 +39,7 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.proof
 def test_player_of_dark_chess_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(20, 5_000)
+    pairs = proof_size(10, 5_000)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     played, different, compared = map(sum, zip(*in_processes(play_pairs, jobs), strict=True))
     assert played == pairs
@@ -167,16 +167,27 @@ LEAKS = {
 }
 
 
+#: The seeds of pairs of games in which a leak shows. They come first, then all others; without an entry, 0 is as good.
+SOON = {
+    "the half-move clock": 94,
+    "check": 7,
+    "a history before the end": 5,
+}
+
+
 @pytest.mark.parametrize("leak", LEAKS)
 async def test_planted_leak_is_found(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*LEAKS[leak])
     async with paired_daemons(mock_clock) as daemons:
-        assert await is_distinguished(daemons, pairs=300)
+        assert await is_distinguished(daemons, pairs=300, first=SOON.get(leak, 0))
 
 
-async def is_distinguished(daemons: PairedDaemons, pairs: int) -> bool:
-    """Return whether some pair of games can be told apart."""
-    for seed in range(pairs):
+async def is_distinguished(daemons: PairedDaemons, pairs: int, first: int) -> bool:
+    """Return whether some pair of games can be told apart.
+
+    :param first: the seed of the pair that is tried first.
+    """
+    for seed in sorted(range(pairs), key=lambda seed: seed != first):
         rng = random.Random(seed)
         try:
             await play_twins(daemons, draw_dark_twins(rng, TELLING), rng, thorough=False)

@@ -96,7 +96,7 @@ class AnyOrder(RuleBasedStateMachine):
 @pytest.mark.proof
 def test_accounts_sum_to_the_total_whatever_happens_in_any_order() -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        AnyOrder, settings=settings(max_examples=proof_size(60, 3_000), stateful_step_count=40, deadline=None)
+        AnyOrder, settings=settings(max_examples=proof_size(30, 3_000), stateful_step_count=40, deadline=None)
     )
 
 

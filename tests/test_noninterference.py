@@ -49,7 +49,7 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.proof
 def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(40, 10_000, share=120)
+    pairs = proof_size(20, 10_000, share=120)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))
@@ -196,18 +196,42 @@ LEAKS: dict[str, Patch] = {
 }
 
 
+#: The seeds of pairs of games in which a leak shows. They come first, then all others; without an entry, 0 is as good.
+SOON = {
+    "the half-move clock": 1,
+    "castling rights": 1,
+    "castling rights in the FEN": 1,
+    "the size of a reply": 1,
+    "the listing of games": 2,
+    "check": 5,
+    "draws": 7,
+    "where a capture ended": 4,
+    "a wait that ends at a sense": 1,
+    "that a limit of half-moves is near": 25,
+    "the half-move clock, where it has another limit": 7,
+    "the moves made, where turns are limited": 6,
+    "check, where turns are limited": 10,
+    "the listing of games that were open": 2,
+    "the order of games": 5,
+    "the position, to who asks for a belief": 2,
+    "everything, to whoever is registered": 1,
+}
+
+
 @pytest.mark.parametrize("leak", LEAKS)
 async def test_planted_leak_is_found(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*LEAKS[leak])
     async with paired_daemons(mock_clock) as daemons:
-        assert await is_distinguished(daemons, pairs=100)
+        assert await is_distinguished(daemons, pairs=100, first=SOON.get(leak, 0))
 
 
-async def is_distinguished(daemons: PairedDaemons, pairs: int) -> bool:
+async def is_distinguished(daemons: PairedDaemons, pairs: int, first: int) -> bool:
     """Return whether some pair of games can be told apart; every fourth pair is without limits, the others play two at
     once with some.
+
+    :param first: the seed of the pair that is tried first.
     """
-    for seed in range(pairs):
+    for seed in sorted(range(pairs), key=lambda seed: seed != first):
         rng = random.Random(seed)
         limited = seed % 4 > 0
         games = [draw_twins(rng, [PASSING_PAWNS], limited=limited) for _ in range(1 + limited)]

@@ -282,4 +282,4 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 TestAnyOrder = pytest.mark.proof(AnyOrder.TestCase)
-TestAnyOrder.settings = settings(max_examples=proof_size(100, 5_000), stateful_step_count=40)
+TestAnyOrder.settings = settings(max_examples=proof_size(50, 5_000), stateful_step_count=40)

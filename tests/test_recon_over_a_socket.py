@@ -45,7 +45,7 @@ async def play(port: int, seeds: Iterator[int], games: int) -> None:
 
 @pytest.mark.proof
 async def test_random_games_over_a_socket_match_reconchess(daemon_process: Served) -> None:
-    seeds, games = count(), proof_size(24, 5_000)
+    seeds, games = count(), proof_size(12, 5_000)
     async with trio.open_nursery() as nursery:
         for _ in range(AT_ONCE):
             nursery.start_soon(play, daemon_process.port, seeds, games)

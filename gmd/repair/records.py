@@ -146,10 +146,12 @@ def _values(payload: bytes) -> tuple[Value, ...]:
     if not place < header_size <= len(payload):
         raise _Unreadable(f"the header of its columns would have {header_size} bytes, and it has {len(payload)}")
     kinds: list[int] = []
-    while place < header_size:
-        kind, place = _varint(payload, place)
+    room = len(payload) - header_size
+    while place < header_size and room >= 0:  # what is no row has soon more columns than room
+        kind, place = (payload[place], place + 1) if payload[place] < 0x80 else _varint(payload, place)
         kinds.append(kind)
-    if place != header_size or header_size + sum(map(_size, kinds)) != len(payload):
+        room -= _size(kind)
+    if place != header_size or room != 0:
         raise _Unreadable(f"its columns do not fit its {len(payload)} bytes")
     values: list[Value] = []
     for kind in kinds:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -30,6 +30,20 @@ JOIN = ("--join", "spring")
 def server(tmp_path: Path) -> Iterator[Served]:
     with served("--data", str(tmp_path / "data"), "--http", "--http-port", "0") as daemon:
         yield daemon
+
+
+class Alone(NamedTuple):
+    """The match as one machine plays it: its record, its games, and its summary."""
+
+    record: Path
+    games: list[dict[str, Any]]
+    summary: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    record = tmp_path_factory.mktemp("alone") / "alone.jsonl"
+    return Alone(record, *played(record, *MATCH, "--concurrency", 2))
 
 
 class Machine:
@@ -79,25 +93,27 @@ def counted(data: Path) -> list[tuple[int, str, str]]:
         return connection.execute(query).fetchall()
 
 
-def test_three_machines_of_which_one_is_killed_find_the_verdict_of_one(server: Served, tmp_path: Path) -> None:
+def test_three_machines_of_which_one_is_killed_find_the_verdict_of_one(
+    server: Served, tmp_path: Path, alone: Alone
+) -> None:
     with ExitStack() as running:
         machines = [running.enter_context(machine(server, tmp_path / f"{name}.jsonl")) for name in "abc"]
         machines[0].reaches(2)
         machines[0].process.send_signal(signal.SIGKILL)
         outputs = [each.ended() for each in machines[1:]]
-    alone, expected = played(tmp_path / "alone.jsonl", *MATCH, "--concurrency", 2)
-    assert expected["sprt"]["accepted"] is not None
+    assert alone.summary["sprt"]["accepted"] is not None
     for each in machines[1:]:
-        assert verdict_of(each.record) == verdict_of(tmp_path / "alone.jsonl")
-    assert all(output.splitlines()[-1] == expected["verdict"] for output in outputs)
+        assert verdict_of(each.record) == verdict_of(alone.record)
+    assert all(output.splitlines()[-1] == alone.summary["verdict"] for output in outputs)
 
     there = counted(tmp_path / "data")
-    assert [number for number, _, _ in there][: len(alone)] == list(range(1, len(alone) + 1))
-    assert [result for _, _, result in there][: len(alone)] == [game["result"] for game in alone]
+    played_alone = len(alone.games)
+    assert [number for number, _, _ in there][:played_alone] == list(range(1, played_alone + 1))
+    assert [result for _, _, result in there][:played_alone] == [game["result"] for game in alone.games]
     own = [game for each in machines for game in games(each.record)]
     assert len({game["game"] for game in own}) == len(own)  # no game is in two files
     by_number = {game["game"]: game for game in own}
-    for game in alone:
+    for game in alone.games:
         if game["game"] in by_number:
             assert same_whenever([by_number[game["game"]]]) == same_whenever([game])
     workers = {number: worker for number, worker, _ in there}
@@ -106,7 +122,7 @@ def test_three_machines_of_which_one_is_killed_find_the_verdict_of_one(server: S
     assert "Match of Crazyhouse, over" in page(server.http, "/contests/1")
 
 
-def test_killed_machine_resumes_its_part(server: Served, tmp_path: Path) -> None:
+def test_killed_machine_resumes_its_part(server: Served, tmp_path: Path, alone: Alone) -> None:
     record = tmp_path / "a.jsonl"
     with machine(server, record) as killed:
         killed.reaches(3)
@@ -115,8 +131,7 @@ def test_killed_machine_resumes_its_part(server: Served, tmp_path: Path) -> None
     before = games(record)
     with machine(server, record, "--resume", "--pgn-out", tmp_path / "a.pgn") as again:
         again.ended()
-    played(tmp_path / "alone.jsonl", *MATCH, "--concurrency", 2)
-    assert verdict_of(record) == verdict_of(tmp_path / "alone.jsonl")
+    assert verdict_of(record) == verdict_of(alone.record)
     numbers = [game["game"] for game in games(record)]
     assert games(record)[: len(before)] == before
     assert len(set(numbers)) == len(numbers)

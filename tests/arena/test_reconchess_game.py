@@ -112,7 +112,7 @@ def after_the_end(games: BothGames) -> None:
 
 @pytest.mark.proof
 def test_random_games_match_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(8, 2_000, 60)):
+    for seed in range(proof_size(4, 2_000, 60)):
         rng = random.Random(seed)
         try:
             play_on_both(BothGames(drawn_start(rng), *pair), RandomPlayers(rng))
@@ -173,7 +173,7 @@ def test_game_that_is_ended_early_has_no_winner(done: tuple[str, ...], pair: tup
 
 @pytest.mark.proof
 def test_unstarted_game_behaves_as_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(10, 1_000)):
+    for seed in range(proof_size(5, 1_000)):
         rng = random.Random(seed)
         games = BothGames(drawn_start(rng), *pair)
         games.call("store_players", "white's name", "black's name")

@@ -115,7 +115,7 @@ def spelt(value: Any, ascii_only: bool, spaced: bool) -> str:
 
 @pytest.mark.proof
 @given(values, st.booleans(), st.booleans())
-@settings(max_examples=proof_size(300, 20000))
+@settings(max_examples=proof_size(150, 20000))
 def test_find_returns_the_same_members_as_python(driver: Driver, value: Any, ascii_only: bool, spaced: bool) -> None:
     text = digits(spelt({"v": value, "a": {"b": value}}, ascii_only, spaced))
     for path in ("v", "a.b"):
@@ -155,7 +155,7 @@ changes = st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([*b'{}[],:"\\
 
 @pytest.mark.proof
 @given(values, changes)
-@settings(max_examples=proof_size(500, 50000))
+@settings(max_examples=proof_size(250, 50000))
 def test_parser_accepts_the_same_texts_as_python(driver: Driver, value: Any, changes: list[tuple[int, int]]) -> None:
     data = mutated(spelt({"v": value}, True, False).encode(), changes)
     answer = driver.ask("parse", digits(data))

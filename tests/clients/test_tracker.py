@@ -89,7 +89,7 @@ class BruteForce:
 @pytest.mark.proof
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
 def test_tracker_equals_brute_force_in_short_games(color: Color) -> None:
-    for seed in range(proof_size(10, 400)):
+    for seed in range(proof_size(5, 400)):
         rng = random.Random(f"{color} {seed}")
         fen = RARE[seed % len(RARE)] if seed % 3 else chess.STARTING_FEN
         game, tracker, brute = ReconGame(fen), Tracker(color, fen), BruteForce(color, fen)

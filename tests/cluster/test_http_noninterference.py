@@ -15,7 +15,7 @@ from tests.helpers_proof import proof_size
 from tests.http.many_pairs import compare_pairs
 from tests.http.test_event_noninterference import LEAKS, check_all, watch
 from tests.http.test_event_noninterference import is_distinguished as streams_are_distinguished
-from tests.http.test_rbc_noninterference import OF_ROUTES, compare_answers, is_distinguished
+from tests.http.test_rbc_noninterference import OF_ROUTES, SOON, compare_answers, is_distinguished
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
 #: The pairs played on two clusters, whose games have at most 256 ids.
@@ -50,7 +50,7 @@ async def test_leak_of_the_owner_is_detected_at_another_daemon(
 ) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
     async with two_cluster_tables() as tables:
-        assert await is_distinguished(tables, mock_clock)
+        assert await is_distinguished(tables, mock_clock, SOON[leak])
 
 
 async def test_event_at_each_hidden_sense_is_detected_at_another_daemon(

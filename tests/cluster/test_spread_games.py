@@ -212,6 +212,7 @@ async def check_failure(kind: str, failure: str, step: int, token: str | None) -
         return was_answered
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", REQUESTS)
 async def test_counts_and_log_agree_whatever_fails_while_a_game_is_made(
@@ -219,5 +220,5 @@ async def test_counts_and_log_agree_whatever_fails_while_a_game_is_made(
 ) -> None:
     random, step = Random(f"{kind} {failure}"), 0
     while not await check_failure(kind, failure, step, random.choice((None, TOKEN))):
-        step += 1 + random.randrange(proof_size(8, 1))
+        step += 1 + random.randrange(proof_size(24, 1, share=8))
         assert step < 1_000

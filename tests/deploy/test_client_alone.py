@@ -113,9 +113,17 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT, tmp_path_factory.mktemp("daemon"))
 
 
+@pytest.fixture(scope="module")
+def bare(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """Return an environment with the client, without extras, to which no test adds anything."""
+    environment = Alone(tmp_path_factory.mktemp("bare") / "alone")
+    environment.install(client)
+    return environment
+
+
 @pytest.fixture
 def alone(client: Path, tmp_path: Path) -> Alone:
-    """Return an environment with the client, without extras."""
+    """Return a new environment with the client, without extras."""
     environment = Alone(tmp_path / "alone")
     environment.install(client)
     return environment
@@ -126,14 +134,14 @@ def programs(daemon: Served) -> tuple[str, ...]:
     return tuple(text.replace("7100", str(daemon.port)) for text in examples_of(PYTHON / "README.md", "python"))
 
 
-def test_blocking_client_needs_only_python(alone: Alone, daemon_process: Served) -> None:
+def test_blocking_client_needs_only_python(bare: Alone, daemon_process: Served) -> None:
     _, refused, registered, _, _ = programs(daemon_process)
-    assert alone.run("python", "-c", refused) == "e2e4 illegal_move\n"
-    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", alone.run("python", "-c", registered))
+    assert bare.run("python", "-c", refused) == "e2e4 illegal_move\n"
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", bare.run("python", "-c", registered))
 
 
-def test_gmcat_is_installed_with_the_client(alone: Alone, daemon_process: Served) -> None:
-    assert alone.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
+def test_gmcat_is_installed_with_the_client(bare: Alone, daemon_process: Served) -> None:
+    assert bare.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 
 def test_trio_client_needs_only_its_extra(alone: Alone, daemon_process: Served) -> None:

@@ -25,6 +25,7 @@ _PROGRESS = re.compile(
     r"\S+ is player \d+\. Its key, which is not shown again:"
     r"|\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*"
     r"|\S+Z .*( plays on |game \d+: |won \d+, lost ).*"
+    r"|\S+Z finishing (the game|the \d+ games) in hand, .*"
     r"|after \d+ of \d+ games: .*"
     r"|(read|wrote|checked|imported|exported) .*|\d+ (games?|events?).*"
 )
@@ -35,6 +36,11 @@ class Block(NamedTuple):
 
     language: str
     text: str
+
+
+def is_progress(line: str) -> bool:
+    """Return whether a command reports its progress by a line on standard error, and no trouble."""
+    return _PROGRESS.fullmatch(line) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -85,11 +91,14 @@ class Reader:
     def _execute(self, command: list[str]) -> str:
         path = os.pathsep.join((str(self._commands), str(Path(sys.executable).parent), os.environ["PATH"]))
         env = {**os.environ, "PATH": path, "GMD_DATA": str(self._data)}
+        # Some containers set this variable. Then print() writes each word by itself, and where two programs of a block
+        # have one output, words of one are within a line of the other.
+        env.pop("PYTHONUNBUFFERED", None)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=env, cwd=self.folder, check=False
         )
         assert done.returncode == 0, done.stderr
-        assert [line for line in done.stderr.splitlines() if not _PROGRESS.fullmatch(line)] == []
+        assert [line for line in done.stderr.splitlines() if not is_progress(line)] == [], done.stderr
         return done.stdout
 
 

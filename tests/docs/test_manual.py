@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gm_arena.report import Lines
+from gm_arena.specs import bots_of
 from tests.arena.playing import untimed
-from tests.docs.pages import MANUAL, ROOT, Reader, blocks_of, reader
+from tests.docs.pages import MANUAL, ROOT, Block, Reader, blocks_of, is_progress, reader
 from tests.tools import require_tool
 
 #: Pages whose blocks other tests run, and which.
@@ -33,6 +35,21 @@ def at_desk(tmp_path: Path) -> Iterator[Reader]:
     require_tool("jq")
     with reader(tmp_path) as found:
         yield found
+
+
+def test_programs_write_whole_lines_also_in_a_container_without_buffers(
+    at_desk: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    assert at_desk.run(Block("python", "import sys\nprint(sys.stdout.write_through)\n")) == "False\n"
+
+
+@pytest.mark.parametrize("in_hand", [1, 2])
+def test_rival_that_is_stopped_before_it_has_seen_the_end_of_its_game_reports_progress(
+    in_hand: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Lines(bots_of("random", options={}, seconds=None, depth=None, nodes=None)).drains(in_hand)
+    assert is_progress(capsys.readouterr().err.rstrip("\n"))
 
 
 def test_every_page_with_examples_has_a_test() -> None:

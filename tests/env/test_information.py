@@ -68,7 +68,7 @@ def drawn(seed: int) -> Twins:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(60, 4_000))
+@settings(max_examples=proof_size(30, 4_000))
 @given(st.integers(0, 2**32))
 def test_games_that_a_player_cannot_tell_apart_look_the_same(seed: int) -> None:
     assert first_difference(drawn(seed), shown) is None
@@ -139,7 +139,7 @@ def replayed(fen: str, acts: list[Act]) -> ReconGame:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(40, 3_000))
+@settings(max_examples=proof_size(20, 3_000))
 @given(st.integers(0, 2**32))
 def test_information_is_equal_exactly_where_the_player_was_told_the_same(seed: int) -> None:
     viewer, histories = variants(seed)

@@ -338,8 +338,9 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
     return sorted(found, key=lambda row: -row.game_id)[: query.limit]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", LOGS)
-@settings(max_examples=proof_size(small=40, full=2_000))
+@settings(max_examples=proof_size(small=20, full=2_000))
 @given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))
 def test_page_of_rows_matches_the_query(
     name: str, made: list[tuple[int | None, int | None, Variant, bool]], asked: list[GameQuery]

@@ -24,7 +24,7 @@ VIEWERS: dict[int | None, Color | None] = {1: WHITE, 2: BLACK, None: None, 77: N
 async def test_every_viewer_sees_exactly_its_own_view() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for seed in range(proof_size(12, 600)):
+        for seed in range(proof_size(6, 600)):
             rng = random.Random(seed)
             await play_and_look(client, drawn_start(rng), RandomPlayers(rng))
 

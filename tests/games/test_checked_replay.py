@@ -30,7 +30,7 @@ MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=20_000))
+@settings(max_examples=proof_size(small=75, full=20_000))
 @given(histories())
 def test_every_history_of_a_game_replays(history: tuple[ChessGame, list[AnyEvent]]) -> None:
     game, events = history
@@ -39,7 +39,7 @@ def test_every_history_of_a_game_replays(history: tuple[ChessGame, list[AnyEvent
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=60, full=5_000))
+@settings(max_examples=proof_size(small=30, full=5_000))
 @given(histories())
 def test_history_without_one_move_is_refused_or_another_game(
     history: tuple[ChessGame, list[AnyEvent]],

@@ -295,7 +295,7 @@ pieces_of_pgn = st.sampled_from(
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=10_000))
+@settings(max_examples=proof_size(small=75, full=10_000))
 @given(st.text(max_size=60) | st.lists(pieces_of_pgn, max_size=40).map("".join) | st.lists(pieces_of_pgn).map(" ".join))
 async def test_any_text_makes_a_game_or_is_refused_properly(text: str) -> None:
     async with memory_daemon() as daemon:

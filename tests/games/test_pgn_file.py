@@ -99,7 +99,8 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=proof_size(small=200, full=20_000))
+@pytest.mark.proof
+@settings(max_examples=proof_size(small=100, full=20_000))
 @given(st.lists(pieces, max_size=25).map("".join))
 def test_no_split_game_is_refused_for_containing_several(text: str) -> None:
     """A text that can be read as a single game is split into exactly that game."""

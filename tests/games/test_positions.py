@@ -44,7 +44,7 @@ def looks(board: Board) -> tuple[Any, ...]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=30_000))
+@settings(max_examples=proof_size(small=75, full=30_000))
 @given(boards)
 def test_access_map_equals_the_result_of_trying_every_move(board: Board) -> None:
     pack(board)
@@ -52,7 +52,7 @@ def test_access_map_equals_the_result_of_trying_every_move(board: Board) -> None
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=30_000))
+@settings(max_examples=proof_size(small=75, full=30_000))
 @given(lawless_boards())
 def test_access_map_is_correct_without_kings_and_with_capturable_kings(board: Board) -> None:
     found = access(board)
@@ -61,7 +61,7 @@ def test_access_map_is_correct_without_kings_and_with_capturable_kings(board: Bo
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=20_000))
+@settings(max_examples=proof_size(small=75, full=20_000))
 @given(boards)
 def test_facts_equal_those_of_python_chess(board: Board) -> None:
     facts = facts_of(pack(board.copy(stack=False)))
@@ -112,7 +112,7 @@ def test_every_legal_move_updates_the_texts_of_the_board(board: Board) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=20_000))
+@settings(max_examples=proof_size(small=75, full=20_000))
 @given(boards)
 def test_unpacking_a_key_restores_the_board(board: Board) -> None:
     key = pack(board)  # this removes a useless en passant square from the board
@@ -125,7 +125,7 @@ def test_unpacking_a_key_restores_the_board(board: Board) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=50, full=10_000))
+@settings(max_examples=proof_size(small=25, full=10_000))
 @given(played_boards())
 def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
     """For each pair of positions of a game, our keys are equal exactly when python-chess's are."""

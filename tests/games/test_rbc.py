@@ -449,7 +449,7 @@ def answer(decision: Decision) -> tuple[Any, ...]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=100, full=20_000))
+@settings(max_examples=proof_size(small=50, full=20_000))
 @given(st.sampled_from([None, ClockOption(initial=60.0, increment=1.0)]), st.lists(asked, max_size=60), st.integers())
 def test_replaying_the_events_gives_the_same_game(clock: ClockOption | None, asks: list[Any], seed: int) -> None:
     rng = random.Random(seed)

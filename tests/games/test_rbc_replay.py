@@ -91,7 +91,7 @@ def everything(game: RbcGame) -> list[Any]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=100, full=20_000))
+@settings(max_examples=proof_size(small=50, full=20_000))
 @given(games, st.lists(st.tuples(asked, st.sampled_from([0.0, 0.001, 1.5, 30.0])), max_size=40))
 def test_replaying_the_events_gives_the_same_game(request: NewGame, commands: list[tuple[Any, float]]) -> None:
     game, events = new_game(request)

@@ -19,7 +19,7 @@ any_moves = st.builds(
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=60, full=5_000))
+@settings(max_examples=proof_size(small=30, full=5_000))
 @given(recon_boards())
 def test_every_move_action_has_the_result_of_reconchess(board: Board) -> None:
     ours = ReconBoard(board.fen(en_passant="fen"))

@@ -108,7 +108,7 @@ def everything(game: ChessGame) -> list[Any]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=150, full=20_000))
+@settings(max_examples=proof_size(small=75, full=20_000))
 @given(options, st.integers(0, 6), st.lists(st.tuples(asked, seconds), max_size=40))
 def test_replaying_the_events_gives_the_same_game(
     request: NewGame, loaded: int, commands: list[tuple[Any, float]]

@@ -221,7 +221,7 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(40, 5_000, share=120))
+@settings(max_examples=proof_size(20, 5_000, share=120))
 @given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
 def test_any_bytes_are_answered_or_cut_off_without_trouble(streams: list[bytes]) -> None:
     assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []

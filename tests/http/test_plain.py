@@ -60,7 +60,7 @@ requests = st.tuples(good_starts | good_starts | odd_starts, heads.map(b"".join)
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(300, 50_000))
+@settings(max_examples=proof_size(150, 50_000))
 @given(requests)
 @example(HEAD + b"\r\n")
 @example(HEAD + b"\r\nGET /another HTTP/1.1\r\n\r\n")

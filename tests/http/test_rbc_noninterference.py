@@ -152,13 +152,17 @@ OF_ROUTES: dict[str, Patch] = {
 PAIRS = 40
 #: The seeds of pairs in which a leak shows soon. They come first, then all others; without an entry, 0 is as good.
 SOON = {
-    "accepting": 6,
+    "accepting": 10,
+    "everything, to spectators": 3,
+    "finishing": 13,
+    "inviting": 6,
     "the counts of positions": 6,
-    "the half-move clock": 4,
+    "the half-move clock": 12,
     "the last move": 9,
-    "the list of invitations": 3,
-    "the order of moves": 1,
-    "the position on pages and pictures": 9,
+    "the list of invitations": 10,
+    "the order of errors": 5,
+    "the order of moves": 10,
+    "the position on pages and pictures": 10,
     "the size of a reply": 9,
 }
 

@@ -195,7 +195,7 @@ def read(connection: h11.Connection, pieces: list[bytes]) -> tuple[object, bytes
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(500, 50_000))
+@settings(max_examples=proof_size(250, 50_000))
 @given(st.tuples(heads, bodies).map(b"".join), st.integers(1, 200))
 @example(GAME + b"Content-Length: 3\r\n\r\nabc", 7)
 def test_strict_reader_and_shortcut_read_as_h11_does_or_refuse(data: bytes, size: int) -> None:

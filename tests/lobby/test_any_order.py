@@ -179,7 +179,7 @@ actions = st.one_of(
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(60, 3_000))
+@settings(max_examples=proof_size(30, 3_000))
 @given(st.lists(actions, min_size=1, max_size=25))
 def test_invitations_match_the_model_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Both().play, acted, clock=MockClock(autojump_threshold=0))

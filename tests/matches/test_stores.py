@@ -307,7 +307,8 @@ class History:
         return self._holding.get(worker, set()) - set(self.results)
 
 
-@settings(max_examples=proof_size(40, 2_000), deadline=None)
+@pytest.mark.proof
+@settings(max_examples=proof_size(20, 2_000), deadline=None)
 @given(steps=st.lists(STEP, max_size=40))
 async def test_any_history_counts_each_game_once(opened: Opener, steps: list[tuple[Any, ...]]) -> None:
     clock = Clock()

@@ -53,7 +53,7 @@ async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(200, 20_000))
+@settings(max_examples=proof_size(100, 20_000))
 @given(streams)
 def test_any_bytes_get_replies_and_then_the_end_of_the_stream(data: bytes) -> None:
     replies, logged = trio.run(conversation, data, clock=MockClock(autojump_threshold=0))

@@ -594,7 +594,7 @@ def at_once(data: bytes) -> Peer:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(150, 20_000))
+@settings(max_examples=proof_size(75, 20_000))
 @given(streams, cuts, st.lists(st.integers(0, 50)), st.lists(st.booleans()), st.lists(st.sampled_from([0.0, 0.01])))
 def test_the_same_comes_of_the_same_bytes_however_they_and_the_replies_are_cut(
     data: bytes, cuts: list[int], rooms: list[int], freedoms: list[bool], clocks: list[float]

@@ -136,7 +136,7 @@ def run(items: list[Item], sizes: list[int] | None) -> list[Json]:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(100, 5_000))
+@settings(max_examples=proof_size(50, 5_000))
 @given(sessions, piece_sizes)
 def test_every_message_gets_exactly_one_reply_in_order(items: list[Item], sizes: list[int]) -> None:
     replies = run(items, sizes)
@@ -154,7 +154,7 @@ def check_reply(item: Item, reply: dict[str, Any]) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(50, 2_500))
+@settings(max_examples=proof_size(25, 2_500))
 @given(sessions, piece_sizes)
 def test_replies_do_not_depend_on_how_the_session_was_split(items: list[Item], sizes: list[int]) -> None:
     assert run(items, sizes) == run(items, None)

@@ -31,7 +31,7 @@ from tests.http.pages.browser import ACCEPT
 from tests.serving import Served, served
 
 #: Requests for each route.
-EXAMPLES = proof_size(30, 5_000, 200)
+EXAMPLES = proof_size(15, 5_000, 200)
 PATIENCE_SECONDS = 120
 SPECTATOR_KEY = "a-key-of-spectators"
 PASSWORD = "correct horse battery"
@@ -242,6 +242,7 @@ FORGED = st.one_of(
 )
 
 
+@pytest.mark.proof
 @settings(
     max_examples=EXAMPLES,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
