@@ -68,6 +68,18 @@ def test_network_learns_one_batch_by_heart(tmp_path: Path) -> None:
     assert learner.step == 251
 
 
+def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
+    import torch
+    from torch.nn import functional
+
+    learner, learnt = trainer(), batch(tmp_path)
+    with torch.no_grad():
+        logits, _ = learner.network(torch.from_numpy(learnt.planes))
+    wanted = torch.zeros(8, 20_480).scatter_add(1, torch.from_numpy(learnt.moves), torch.from_numpy(learnt.shares))
+    divergence = functional.kl_div(functional.log_softmax(logits, dim=-1), wanted, reduction="batchmean")
+    assert learner.learn(learnt).policy == pytest.approx(divergence.item(), rel=1e-4)
+
+
 def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt, "bfloat16")

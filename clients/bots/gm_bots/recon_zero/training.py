@@ -68,7 +68,8 @@ class Trainer:
         self._set_learning_rate()
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
             logits, values = self.network(torch.from_numpy(batch.planes).to(device, memory_format=torch.channels_last))
-        policy = self._policy_loss(logits.float(), torch.from_numpy(batch.policy).to(device))
+        moves, shares = (torch.from_numpy(array).to(device) for array in (batch.moves, batch.shares))
+        policy = self._policy_loss(logits.float(), moves, shares)
         value = functional.mse_loss(values.float(), torch.from_numpy(self._wanted(batch)).to(device))
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward([policy + self.settings.value_weight * value])
@@ -88,5 +89,7 @@ class Trainer:
         return np.asarray(share * batch.outcome + (1 - share) * batch.searched, np.float32)
 
     @staticmethod
-    def _policy_loss(logits: Tensor, wanted: Tensor) -> Tensor:
-        return functional.kl_div(functional.log_softmax(logits, dim=-1), wanted, reduction="batchmean")
+    def _policy_loss(logits: Tensor, moves: Tensor, shares: Tensor) -> Tensor:
+        """Return the divergence of the moves' probabilities from their shares, without an array of all moves."""
+        expected = (shares * logits.gather(1, moves)).sum(1) - torch.logsumexp(logits, 1)
+        return (torch.special.xlogy(shares, shares).sum(1) - expected).mean()
