@@ -118,7 +118,7 @@ class Postgres:
         name = database_of(url)
         return f"postgresql://{ROLE}@127.0.0.1:{self.port}/{name}"
 
-    def _connection(self):  # type: ignore[no-untyped-def]  # psycopg is optional
+    def _connection(self) -> Any:  # psycopg is optional
         psycopg = require_module("psycopg")
         return psycopg.connect(self.url("postgres"), autocommit=True)
 

@@ -253,6 +253,18 @@ def test_tracker_that_may_have_dropped_the_truth_keeps_its_smaller_cap() -> None
     assert sizes == [(21, 21, True), (200, 200, False), (100, 100, False), (100, 100, False)]
 
 
+def test_cap_that_changes_holds_from_the_next_observation_on() -> None:
+    positions = PossiblePositions(chess.BLACK, cap=200, sample_cap=100, rng=random.Random(1))
+    sizes = []
+    for cap in (50, 150, 300):
+        positions.limit(cap)
+        positions.opponent_moved(None)
+        positions.saw([])
+        sizes.append(len(positions))
+        positions.player_moved(None, None, None)
+    assert sizes == [21, 150, 100]
+
+
 def test_large_sets_are_worked_on_in_steps() -> None:
     tracker = Tracker(chess.BLACK, cap=2_000)
     for _ in range(3):

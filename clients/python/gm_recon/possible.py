@@ -85,6 +85,7 @@ class PossiblePositions:
         board = ReconBoard(fen).as_chess()
         self.color = color
         self._complete_cap, self._sample_cap, self._rng = cap, cap if sample_cap is None else sample_cap, rng
+        self._most_of_a_sample = self._sample_cap
         self._turn, self._ply = board.turn, 0
         self._own = board.copy(stack=False)
         self._own.castling_rights &= _home_rank(color)
@@ -163,6 +164,10 @@ class PossiblePositions:
     def draw(self, count: int) -> PositionSet:
         """Return this many positions drawn at random, or all if there are fewer, as the set that they are kept in."""
         return self._positions if count >= len(self) else self._positions.drawn(count, self._rng)
+
+    def limit(self, cap: int) -> None:
+        """Keep at most so many positions from the next observation on, as if this were the cap given at first."""
+        self._complete_cap, self._sample_cap = cap, min(cap, self._most_of_a_sample)
 
     # --- Observations --------------------------------------------------------------------------------------------
 

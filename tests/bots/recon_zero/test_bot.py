@@ -72,6 +72,26 @@ async def test_recon_zero_beats_random_with_either_colour(daemon_process: Served
     assert ends == ["black victory_black", "white victory_white"]
 
 
+@pytest.mark.parametrize(("seconds", "most"), [(0.001, 5_000), (0.4, 10_000), (None, 100_000)])
+def test_player_with_little_time_follows_fewer_positions(seconds: float | None, most: int) -> None:
+    rng, game = random.Random(1), ReconGame()
+    player = Player(chess.WHITE, count_material, Settings(simulations=1, determinisations=1, weights="equal"), rng)
+    kept = []
+    for ply in range(16):
+        if game.turn == chess.BLACK:
+            game.sense(None)
+            game.move(rng.choice(game.move_actions()))
+            continue
+        if ply:
+            player.opponent_moved(game.opponent_capture)
+            kept.append(player.knowledge.kept)
+        game.sense(None)
+        player.saw([])
+        player.choose_move(game.move_actions(), seconds)
+        player.moved(*game.move(None))
+    assert max(kept) == most
+
+
 @needs_torch
 async def test_recon_zero_plays_with_the_shipped_network(daemon_process: Served) -> None:
     bots = named(f"recon-zero:{QUICK}")

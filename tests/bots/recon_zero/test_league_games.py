@@ -115,7 +115,7 @@ def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
         (["fritz"], "'fritz' is not a bot"),
         (["attacker:depth=2"], "attacker: unknown option depth"),
         (["trout:nodes=0"], "trout: nodes=0 is not from 1"),
-        (["codingame:cat"], "--member codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
+        (["codingame:cat"], "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
         (["nowhere.pt"], "nowhere.pt cannot be read: No such file"),
         (["attacker", "attacker"], "--member attacker: there is a member attacker already"),
     ],

@@ -7,12 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gm_bots.recon_zero.replay import MOVES, BadSamples, Replay, Sample
+from gm_bots.recon_zero.replay import MOVES, BadSamples, Batch, Replay, Sample
 from tests.bots.recon_zero.learning import planes
 
 
 def sample(number: int) -> Sample:
     return Sample(planes(number), {number: 3, 20_479: 1, 17: 0}, outcome=(number % 3) - 1.0, searched=number / 100)
+
+
+def shares_of(batch: Batch, at: int) -> dict[int, float]:
+    """Return the moves of a sample that were visited, with their shares."""
+    kept = zip(batch.moves[at].tolist(), batch.shares[at].tolist(), strict=True)
+    return {move: share for move, share in kept if share}
 
 
 def test_batch_has_the_samples_unchanged(tmp_path: Path) -> None:
@@ -24,13 +30,10 @@ def test_batch_has_the_samples_unchanged(tmp_path: Path) -> None:
     assert set(numbers) == set(range(5))
     for at, number in enumerate(numbers):
         assert np.array_equal(batch.planes[at], planes(number))
-        assert {int(move): float(batch.policy[at, move]) for move in np.flatnonzero(batch.policy[at])} == {
-            number: 0.75,
-            20_479: 0.25,
-        }
+        assert shares_of(batch, at) == {number: 0.75, 20_479: 0.25}
         assert batch.outcome[at] == (number % 3) - 1
-    assert batch.policy.shape == (20, 20_480)
-    assert batch.planes.dtype == batch.policy.dtype == np.float32
+    assert batch.moves.shape == batch.shares.shape == (20, MOVES)
+    assert batch.planes.dtype == batch.shares.dtype == np.float32
 
 
 def test_oldest_samples_are_overwritten(tmp_path: Path) -> None:
@@ -66,9 +69,9 @@ def test_lost_samples_are_reported(tmp_path: Path) -> None:
 def test_most_visited_moves_are_kept_when_there_are_too_many(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 1)
     replay.add(Sample(planes(1), {move: 1 + (move >= 100) for move in range(MOVES + 100)}, 0.0, 0.0))
-    policy = replay.draw(1, np.random.default_rng(1)).policy[0]
-    assert set(np.flatnonzero(policy)) == set(range(100, MOVES + 100))
-    assert policy.sum() == pytest.approx(1)
+    shares = shares_of(replay.draw(1, np.random.default_rng(1)), 0)
+    assert shares.keys() == set(range(100, MOVES + 100))
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_sample_without_visits_is_refused(tmp_path: Path) -> None:

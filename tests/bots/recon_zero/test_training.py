@@ -68,6 +68,38 @@ def test_network_learns_one_batch_by_heart(tmp_path: Path) -> None:
     assert learner.step == 251
 
 
+def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
+    import torch
+    from torch.nn import functional
+
+    learner, learnt = trainer(), batch(tmp_path)
+    with torch.no_grad():
+        logits, _ = learner.network(torch.from_numpy(learnt.planes))
+    wanted = torch.zeros(8, 20_480).scatter_add(1, torch.from_numpy(learnt.moves), torch.from_numpy(learnt.shares))
+    divergence = functional.kl_div(functional.log_softmax(logits, dim=-1), wanted, reduction="batchmean")
+    assert learner.learn(learnt).policy == pytest.approx(divergence.item(), rel=1e-4)
+
+
+def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
+    learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
+    first = learner.learn(learnt, "bfloat16")
+    for _ in range(250):
+        last = learner.learn(learnt, "bfloat16")
+    assert last.policy < 0.1 < first.policy
+    assert last.value < 0.01 < first.value
+    assert {str(parameter.dtype) for parameter in learner.network.parameters()} == {"torch.float32"}
+
+
+@pytest.mark.parametrize(("halving", "rates"), [(0, [0.5, 0.5, 0.5]), (2, [0.5, 0.25, 0.125])])
+def test_learning_rate_falls_to_a_half_in_so_many_steps(tmp_path: Path, halving: int, rates: list[float]) -> None:
+    learner, learnt, found = trainer(learning_rate=0.5, halving=halving), batch(tmp_path), []
+    for step in range(5):
+        learner.learn(learnt)
+        if step % 2 == 0:
+            found.append(learner.optimiser.param_groups[0]["lr"])
+    assert found == rates
+
+
 def test_value_is_learned_from_the_requested_target(tmp_path: Path) -> None:
     import torch
 

@@ -99,7 +99,17 @@ class Knowledge:
         self.own.push(taken or Move.null())
         self.own.clear_stack()
 
+    def limit(self, cap: int) -> None:
+        """Keep at most so many positions from the next event on."""
+        if self._known is not None:
+            self._known.positions.limit(cap)
+
     # --- What is known ------------------------------------------------------------------------------------------
+
+    @property
+    def kept(self) -> int:
+        """How many possible positions are kept."""
+        return 0 if self._known is None else len(self._known.positions)
 
     @property
     def complete(self) -> bool:

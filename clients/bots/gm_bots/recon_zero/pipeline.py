@@ -8,8 +8,7 @@ iteration's number; samples added since the checkpoint are added again, in the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -23,25 +22,23 @@ import torch
 from . import results
 from .checkpoint import keep_network, link, load, load_network, save
 from .checkpoint_files import digest_of
+from .evaluation import Evaluator
 from .league.fixtures import Met
 from .league.season import League, results_of
 from .network import Network, NetworkEvaluator
 from .older import checkpoint_of, older_than
 from .plan import BadTraining, Plan, check_same
 from .player import Settings
-from .pool import InProcess, Pool
+from .pool import Game, InProcess, Pool
 from .replay import Replay, Sample
 from .self_play import play_itself, play_other, play_random
-from .teacher import Teacher
+from .teacher import Teaching
 from .training import Trainer
 
 T = TypeVar("T")
 
 #: The type of a function that is called with each finished "game", "step" or "match".
 Tell = Callable[[str], None]
-
-#: What there is to learn from a decision.
-Lessons = Callable[[Sample], Iterable[Sample]]
 
 #: The newest checkpoint, in a training's directory, and the network alone when all iterations are done.
 LATEST, NETWORK = "latest.pt", "network.pt"
@@ -141,28 +138,21 @@ class Training:
         before = self._replay.added
         player = None if self.iteration < self.plan.taught else self._trainer.network
         met = []
-        with self._lessons() as lessons:
-            for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
-                self._learn_from(samples, lessons)
-            for game in self._play_league(player, tell):
-                self._learn_from(game.samples, lessons)
-                met.append(replace(game, samples=[]))
+        for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
+            self._learn_from(samples)
+        for game in self._play_league(player, tell):
+            self._learn_from(game.samples)
+            met.append(replace(game, samples=[]))
         return self._replay.added - before, {"league": {name: list(each) for name, each in results_of(met).items()}}
 
-    @contextmanager
-    def _lessons(self) -> Iterator[Lessons]:
-        """Provide what there is to learn from a decision: itself, or what the teacher says of its position."""
-        plan = self.plan
-        if plan.teacher is None:
-            yield lambda sample: [sample]
-            return
-        with Teacher(plan.teacher, plan.followed, self._seed("teacher", plan.teacher)) as teacher:
-            yield teacher.lessons
-
-    def _learn_from(self, samples: list[Sample], lessons: Lessons) -> None:
+    def _learn_from(self, samples: list[Sample]) -> None:
         for sample in samples:
-            for lesson in lessons(sample):
-                self._replay.add(lesson)
+            self._replay.add(sample)
+
+    def _teaching(self, part: str) -> Teaching | None:
+        """Return what the teacher is to say of some games; None if there is no teacher."""
+        plan = self.plan
+        return None if plan.teacher is None else Teaching(plan.teacher, plan.followed, self._seed(f"teacher {part}", 0))
 
     def _play_each(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         plan = self.plan
@@ -176,7 +166,8 @@ class Training:
             )
             for game in range(plan.own_games)
         ]
-        return self._pool.play(games, player, partial(tell, "game"))
+        asked = [partial(_play_one, play=play, teaching=self._teaching(f"{game}")) for game, play in enumerate(games)]
+        return self._pool.play(asked, player, partial(tell, "game"))
 
     def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         from .lockstep.games import play_together
@@ -193,7 +184,8 @@ class Training:
             )
             for part in batched(seeds, plan.in_step)
         ]
-        for played in self._pool.play(games, player, lambda: None):
+        asked = [partial(_play_some, play=play, teaching=self._teaching(f"{part}")) for part, play in enumerate(games)]
+        for played in self._pool.play(asked, player, lambda: None):
             for samples in played:
                 tell("game")
                 yield samples
@@ -216,7 +208,11 @@ class Training:
             )
             for part in batched(fixtures, plan.in_step)
         ]
-        for played in self._pool.play(games, player, lambda: None):
+        asked = [
+            partial(_play_others, play=play, teaching=self._teaching(f"league {part}"))
+            for part, play in enumerate(games)
+        ]
+        for played in self._pool.play(asked, player, lambda: None):
             for met in played:
                 tell("game")
                 yield met
@@ -226,7 +222,7 @@ class Training:
         rng = np.random.default_rng([self.plan.seed, self.iteration])
         losses = []
         for _ in range(self.plan.steps):
-            losses.append(self._trainer.learn(self._replay.draw(self.plan.batch, rng)))
+            losses.append(self._trainer.learn(self._replay.draw(self.plan.batch, rng), self.plan.precision))
             tell("step")
         return {
             "policy_loss": mean(each.policy for each in losses),
@@ -309,3 +305,24 @@ def batched(all_of_them: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Yield the parts of a sequence, each of a size but the last."""
     for start in range(0, len(all_of_them), size):
         yield all_of_them[start : start + size]
+
+
+def _play_one(evaluator: Evaluator, play: Game[list[Sample]], teaching: Teaching | None) -> list[Sample]:
+    """Play a game, and return what there is to learn from it."""
+    return _lessons(teaching, [play(evaluator)])[0]
+
+
+def _play_some(evaluator: Evaluator, play: Game[list[list[Sample]]], teaching: Teaching | None) -> list[list[Sample]]:
+    """Play some games, and return what there is to learn from each."""
+    return _lessons(teaching, play(evaluator))
+
+
+def _play_others(evaluator: Evaluator, play: Game[list[Met]], teaching: Teaching | None) -> list[Met]:
+    """Play games against others, and return them with what there is to learn from each."""
+    met = play(evaluator)
+    lessons = _lessons(teaching, [game.samples for game in met])
+    return [replace(game, samples=samples) for game, samples in zip(met, lessons, strict=True)]
+
+
+def _lessons(teaching: Teaching | None, games: list[list[Sample]]) -> list[list[Sample]]:
+    return games if teaching is None else teaching.lessons(games)

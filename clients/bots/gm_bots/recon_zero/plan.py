@@ -44,7 +44,7 @@ class Plan:
     :ivar max_plies: half-moves after which a game is drawn.
     :ivar in_step: the games against itself that one process plays in step (:mod:`.lockstep`); 0 to play each by itself.
         The number is part of the plan, since a network's results depend on their batch in the last digits.
-    :ivar precision: the numbers that the network computes with in these games.
+    :ivar precision: the numbers that the network computes with in these games and in the steps.
     :ivar league: the share of the games that is played against members of a league (:mod:`.league`), not against
         itself.
     :ivar members: the league's members beside its own earlier networks, as :mod:`.league.members` records them.

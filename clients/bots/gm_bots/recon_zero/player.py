@@ -20,9 +20,11 @@ from .evaluation import Evaluator
 from .knowledge import Knowledge
 from .lockstep.forest import C_PUCT, Forest
 from .lockstep.judges import judge_for
+from .lockstep.weighted import CAP
 from .positions import Attacked, Weights
 from .search import Found, Search
 from .sensing import best_of, bits_of_senses, entropy_sense, values_of_senses
+from .time_rules import positions_within
 from .weights import attacked_in, weights_of
 
 #: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
@@ -143,10 +145,12 @@ class Player:
     def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
         """Return the move to request, of those allowed; None to pass.
 
-        :param seconds: seconds after which the search ends, finished or not; None for no limit.
+        :param seconds: seconds after which the search ends, finished or not; None for no limit. The shorter they are,
+            the fewer possible positions are followed from now on.
         """
         began = time.monotonic()
         knowledge, settings = self.knowledge, self._settings
+        knowledge.limit(CAP if seconds is None else positions_within(seconds, CAP))
         boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(self._forest, positions, [*actions, None])

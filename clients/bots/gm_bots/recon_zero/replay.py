@@ -1,7 +1,6 @@
 """The samples to learn from: a ring buffer in memory-mapped files, which drops the oldest first.
 
-A sample keeps only the few moves that were visited, which are spread over all 20,480 only in a batch: so a sample
-takes 5 kB and not 86.
+A sample keeps only the few moves that were visited, and not a number for each of 20,480: so it takes 5 kB and not 86.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from .actions import ACTIONS
 from .encoder import SHAPE, Planes
 
 Floats = NDArray[np.float32]
@@ -54,10 +52,15 @@ class Sample:
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples to learn from at once: the first index of each array is the sample."""
+    """Samples to learn from at once: the first index of each array is the sample.
+
+    :ivar moves: (samples, moves), the numbers of moves; what is left over of a sample's has the number 0.
+    :ivar shares: (samples, moves), how much each was visited of all; 0 for what is left over.
+    """
 
     planes: Floats
-    policy: Floats
+    moves: NDArray[np.int64]
+    shares: Floats
     outcome: Floats
     searched: Floats
 
@@ -105,9 +108,8 @@ class Replay:
         """
         chosen = rng.integers(len(self), size=count)
         taken = {name: np.asarray(array[chosen]) for name, array in self._arrays.items()}
-        policy = np.zeros((count, ACTIONS), np.float32)
-        np.add.at(policy, (np.arange(count)[:, None], taken["moves"]), taken["shares"])  # unused entries are 0
-        return Batch(taken["planes"], policy, taken["outcome"], taken["searched"])
+        moves = taken["moves"].astype(np.int64)
+        return Batch(taken["planes"], moves, taken["shares"], taken["outcome"], taken["searched"])
 
     def flush(self) -> None:
         """Write all samples that were added to disk."""

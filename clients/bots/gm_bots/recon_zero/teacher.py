@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 
 import chess
@@ -43,6 +44,29 @@ WHOLE = 10_000
 
 #: Moves with their scores in hundredths of a pawn, the best first.
 Scores = list[tuple[Move, int]]
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """What a teacher is to say of games, which can be sent to another process.
+
+    :ivar depth: the depth of its searches, in plies.
+    :ivar followed: see :class:`Teacher`.
+    :ivar seed: see :class:`Teacher`.
+    """
+
+    depth: int
+    followed: int
+    seed: str
+
+    def lessons(self, games: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
+        """Return what there is to learn from the decisions of each game.
+
+        :raises BotUnusable: Stockfish is not installed, or cannot be started.
+        :raises BotFailed: it has ended.
+        """
+        with Teacher(self.depth, self.followed, self.seed) as teacher:
+            return [[lesson for sample in game for lesson in teacher.lessons(sample)] for game in games]
 
 
 class Teacher:

@@ -11,6 +11,11 @@ SHARE = 1 / 40
 #: with the sense and with the opponent's turn, and the way to the server.
 SHARE_OF_A_MOVE = 1 / 3
 
+#: Possible positions that are followed for each second that a move may take, and at least. A hundred thousand of them
+#: take up to two seconds a turn, ten thousand a third of one: so they take about as long as the move's search, and a
+#: player with ten seconds left can still follow enough.
+POSITIONS_A_SECOND, LEAST_POSITIONS = 25_000, 5_000
+
 #: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0
 
@@ -36,6 +41,14 @@ def seconds_of_move(left: float, limit: float | None) -> float:
 def seconds_by_reconchess(left: float, limit: float | None) -> float:
     """Return the time for a move out of the ``seconds_left`` that reconchess gives its players."""
     return seconds_without_clock(limit) if left >= NO_CLOCK else seconds_of_game(left, limit)
+
+
+def positions_within(seconds: float, most: int) -> int:
+    """Return how many possible positions are followed where a move may take so long.
+
+    :param most: how many are followed where there is time.
+    """
+    return int(min(most, max(LEAST_POSITIONS, seconds * POSITIONS_A_SECOND)))
 
 
 def _at_most(share: float, limit: float | None) -> float:

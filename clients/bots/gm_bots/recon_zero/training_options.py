@@ -127,7 +127,8 @@ OPTIONS = (
         type=click.Choice(["float32", "bfloat16"]),
         default="float32",
         show_default=True,
-        help="Numbers that the network computes with in games in step; bfloat16 is faster on processors that know it.",
+        help="Numbers that the network computes with in games in step and in training steps; bfloat16 is faster on "
+        "processors that know it.",
     ),
     click.option(
         "--league",
@@ -162,6 +163,14 @@ OPTIONS = (
         default=1e-3,
         show_default=True,
         help="Learning rate of AdamW.",
+    ),
+    click.option(
+        "--halving",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        metavar="STEPS",
+        help="Steps in which the learning rate falls to a half, a little with each; 0 leaves it as it is.",
     ),
     click.option(
         "--weight-decay",
@@ -213,6 +222,6 @@ def plan_of(settings: dict[str, Any]) -> Plan:
 
     player = {name: settings.pop(name) for name in ("simulations", "determinisations", "c_puct")}
     network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers", "head", "material")})
-    learning = ("learning_rate", "weight_decay", "value", "value_weight")
+    learning = ("learning_rate", "weight_decay", "value", "value_weight", "halving")
     training = TrainingSettings(**{name: settings.pop(name) for name in learning})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)

@@ -43,7 +43,24 @@ def play_league(
     :raises ValueError: a setting is not played in step.
     :raises BotUnusable: a program is not installed here.
     """
-    games = _LeagueGames(evaluator, fixtures, rivals, settings, max_plies, precision)
+    met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
+    sides = {name: Side.of(rival, settings, precision) for name, rival in met.items() if not isinstance(rival, Program)}
+    programs = {name: rival for name, rival in met.items() if isinstance(rival, Program)}
+    return play_fixtures(Side.of(evaluator, settings, precision), fixtures, sides, programs, max_plies)
+
+
+def play_fixtures(
+    ours: Side,
+    fixtures: Sequence[Fixture],
+    sides: Mapping[str, Side],
+    programs: Mapping[str, Program],
+    max_plies: int,
+) -> list[Met]:
+    """Play games of one side in step, each against another side or a program, by its name.
+
+    :raises BotUnusable: a program is not installed here.
+    """
+    games = _MixedGames(ours, fixtures, sides, programs, max_plies)
     try:
         games.play()
         return games.met()
@@ -51,27 +68,20 @@ def play_league(
         games.close()
 
 
-class _LeagueGames(Games):
-    """Games under way, each of a learner and a member."""
+class _MixedGames(Games):
+    """Games under way, each of a side and a member of a league."""
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        ours: Side,
         fixtures: Sequence[Fixture],
-        rivals: Mapping[str, Rival],
-        settings: Settings,
+        sides: Mapping[str, Side],
+        programs: Mapping[str, Program],
         max_plies: int,
-        precision: Precision,
     ) -> None:
-        met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
-        learner = Side.of(evaluator, settings, precision)
-        sides = {
-            name: Side.of(rival, settings, precision) for name, rival in met.items() if not isinstance(rival, Program)
-        }
         super().__init__(
             [
-                {fixture.color: learner}
-                | ({not fixture.color: sides[fixture.member]} if fixture.member in sides else {})
+                {fixture.color: ours} | ({not fixture.color: sides[fixture.member]} if fixture.member in sides else {})
                 for fixture in fixtures
             ],
             [fixture.seed for fixture in fixtures],
@@ -79,7 +89,7 @@ class _LeagueGames(Games):
         )
         self._fixtures, self._resigned = fixtures, set[int]()
         numbers = [_number(fixture.seed) for fixture in fixtures]
-        self._programs = {name: rival.opponent(numbers[0]) for name, rival in met.items() if isinstance(rival, Program)}
+        self._programs = {name: program.opponent(numbers[0]) for name, program in programs.items()}
         self._begin(numbers)
 
     def _begin(self, numbers: list[int]) -> None:

@@ -45,7 +45,7 @@ class Program:
             _check_trout()
         elif "rbc" not in (bots := _bots_of(self.spec)).variants:
             plays = ", ".join(sorted(bots.variants))
-            raise BotUnusable(f"--member {self.spec}: plays {plays}, and not blind chess (rbc)")
+            raise BotUnusable(f"{self.spec}: plays {plays}, and not blind chess (rbc)")
 
     def opponent(self, seed: int) -> Opponent:
         """Return it as an opponent, for any number of games.

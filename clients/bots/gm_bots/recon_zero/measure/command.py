@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from ..bot import ReconZeroBots
 
 #: Options that gmd match does not have.
-_OWN = ("against", "older", "ablation", "league", "options", "simulations", "c_puct", "results_out")
+_OWN = (
+    "against",
+    "older",
+    "ablation",
+    "league",
+    "options",
+    "simulations",
+    "c_puct",
+    "results_out",
+    "in_step",
+    "precision",
+)
 #: The options of --smoke.
 _OF_SMOKE = {"checkpoint", "games", "options", "movetime", "simulations", "c_puct", "max_moves", "seed", "smoke"}
 #: Games of --smoke; the same number as in the notebook's run_all_checks.
@@ -54,6 +65,19 @@ CLOCK = "Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none
     help="Also play the N checkpoints before it in its training.",
 )
 @click.option("--ablation", is_flag=True, help="Also play itself with one switch turned at a time.")
+@click.option(
+    "--in-step",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play N games at a time in step, without clocks: minutes instead of hours.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Numbers that networks compute with in games in step.",
+)
 @click.option("--league", is_flag=True, help="Let all play each other, and rate them as ranked play does.")
 @click.option(
     "--option",
@@ -105,6 +129,10 @@ def evaluate(checkpoint: Path | None, **given: Any) -> None:
     --league plays a round robin, by default with minimax and the bot without a network in addition, and prints ratings
     with the points of each against each.
 
+    --in-step plays many games at a time, each search by its number of simulations: against AttackerBot and TroutBot,
+    whose engine then searches 20,000 positions a move, checkpoints, the bot with other settings, and any bot of gmd
+    match that plays blind chess. Each of --concurrency processes plays N games.
+
     --smoke plays no match: it checks that the bot's belief is valid and that its senses and moves are legal, plays two
     games, or --games, against reconchess's RandomBot, and prints a table. The exit status is 1 if a check fails.
 
@@ -140,6 +168,11 @@ def _evaluate(checkpoint: Path | None, given: dict[str, Any]) -> int:
     if given["resume"] and given["json_out"] is None:
         raise click.UsageError("--resume needs --json-out, the record to continue")
     options = _options(given, checkpoint)
+    if given["in_step"] is not None:
+        entry.read(options)
+        from .in_step_command import evaluate_in_step
+
+        return evaluate_in_step(checkpoint, options, given)
     _check_results_out(given)
     entry.read(options)  # checked first: the code below imports numpy
     from ..processes import Processes

@@ -1,0 +1,152 @@
+"""``gmd evaluate --in-step``: many games at a time, without a clock, in processes of their own.
+
+The searches are those of any game, by numbers of simulations; what a switch or another network is worth is known in
+minutes. Opponents are the bot itself with other settings or another network, and programs as in the league of a
+training: they see what their seat observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import chess
+
+from gm_arena.statistics import Sample, elo_interval, score_interval
+
+from ..player import Settings
+from .table import WIDTH, elo_text
+
+if TYPE_CHECKING:
+    from ..league.programs import Program
+    from ..lockstep.judging import Precision
+    from ..lockstep.seats import Side
+
+COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %")
+#: The longest game, in plies, unless another is given; as in a training most longer ones would be drawn.
+MAX_PLIES = 300
+
+
+@dataclass(frozen=True)
+class Own:
+    """The bot, as one side of games.
+
+    :ivar checkpoint: the network's file; None for piece values.
+    """
+
+    checkpoint: Path | None
+    settings: Settings
+
+    def side(self, precision: Precision) -> Side:
+        """Return the side, in the process that plays.
+
+        :raises BotFailed: the checkpoint cannot be read.
+        """
+        from ..evaluation import count_material
+        from ..lockstep.seats import Side
+
+        if self.checkpoint is None:
+            return Side.of(count_material, self.settings, precision)
+        from ..checkpoint import load_evaluator
+
+        return Side.of(load_evaluator(self.checkpoint), self.settings, precision)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games that are played in step, the bot with White in the first and every other one.
+
+    :ivar seeds: one for each game.
+    """
+
+    ours: Own
+    theirs: Own | Program
+    seeds: tuple[str, ...]
+    max_plies: int
+    precision: Precision
+
+
+def play_part(part: Part) -> list[float]:
+    """Play games; return how each ended for the bot: 1, 0 or -1.
+
+    :raises BotUnusable: the opponent is not installed here.
+    :raises BotFailed: a checkpoint cannot be read.
+    """
+    from ..league.fixtures import Fixture
+    from ..league.games import play_fixtures
+    from ..pool import one_thread
+
+    theirs, name = part.theirs, "opponent"
+    fixtures = [Fixture(seed, chess.COLORS[number % 2], name) for number, seed in enumerate(part.seeds)]
+    with one_thread():
+        ours = part.ours.side(part.precision)
+        if isinstance(theirs, Own):
+            met = play_fixtures(ours, fixtures, {name: theirs.side(part.precision)}, {}, part.max_plies)
+        else:
+            met = play_fixtures(ours, fixtures, {}, {name: theirs}, part.max_plies)
+    return [game.outcome for game in met]
+
+
+def pool_of(processes: int) -> ProcessPoolExecutor:
+    """Return processes for :func:`play_opponent`. They take seconds to start, and end with the block of ``with``."""
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+
+
+def play_opponent(
+    name: str, games: int, at_once: int, part: Part, pool: Executor, tell: Callable[[str], None]
+) -> list[str]:
+    """Play a match; return its row of the table.
+
+    :param name: the opponent's.
+    :param at_once: games of a part. If it is even, each has as many with each colour.
+    :param part: what the parts have in common; its seeds are not played.
+    :param pool: plays the parts, as many at a time as it has processes.
+    :param tell: called with a sentence whenever a part is played.
+    """
+    seeds = [f"{' '.join(part.seeds)} {game}" for game in range(games)]
+    parts = [replace(part, seeds=tuple(seeds[start : start + at_once])) for start in range(0, games, at_once)]
+    outcomes: list[float] = []
+    for played in pool.map(play_part, parts):
+        outcomes += played
+        tell(f"against {name}: {len(outcomes)} of {games} games")
+    return row_of(name, outcomes)
+
+
+def row_of(name: str, outcomes: Sequence[float]) -> list[str]:
+    """Return the row of a match, of at least one game.
+
+    :param outcomes: how each game ended for the bot: 1, 0 or -1.
+    """
+    lost, drawn, won = (sum(outcome == end for outcome in outcomes) for end in (-1, 0, 1))
+    score = score_interval(Sample((lost, drawn, won)))
+    assert score is not None
+    elo = elo_interval(score)
+    return [
+        name,
+        *map(str, (won, drawn, lost)),
+        f"{100 * score.value:.1f} %",
+        f"{100 * score.low:.1f} to {100 * score.high:.1f}",
+        elo_text(elo.value),
+        f"{elo_text(elo.low)} to {elo_text(elo.high)}",
+    ]
+
+
+def table_text(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """Return the table."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(title), title_justify="left")
+    for number, name in enumerate(COLUMNS):
+        drawn.add_column(name, justify="left" if number == 0 else "right")
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    out = StringIO()
+    Console(file=out, width=WIDTH).print(drawn)
+    return out.getvalue()

@@ -1,0 +1,57 @@
+"""``gmd evaluate --in-step``, as its users run it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+
+from gm_bots.recon_zero.measure.in_step import row_of
+from tests.bots.recon_zero.test_evaluate import PLAIN, rows, run
+
+STEP = ("--in-step", 2, "--games", 3)
+
+
+def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
+    status, out, err = run(*STEP, *PLAIN, "--ablation", "--against", "AttackerBot", "--against", "random")
+    assert status == 0, err
+    found = rows(out)
+    assert "in step" in out.splitlines()[0]
+    assert [*found] == [
+        *("AttackerBot", "random", "weights=equal", "search=apart"),
+        *("unseen=0", "danger=1", "alarm=0", "determinisations=1"),
+    ]
+    assert all(sum(map(int, row[:3])) == 3 for row in found.values())
+    assert "against AttackerBot: 2 of 3 games\nagainst AttackerBot: 3 of 3 games\n" in err
+    assert "left out: belief=squares: games in step keep positions" in err
+    assert "left out: sensing=entropy: games in step keep positions" in err
+
+
+def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
+    against = ("--against", "recon-zero:checkpoint=none,simulations=1,determinisations=1")
+    options = ("--in-step", 2, "--games", 4, "--option", "simulations=4", "--option", "checkpoint=none", *against)
+    one, two = (run(*options, "--seed", 3, "--concurrency", number)[1] for number in (1, 2))
+    assert one == two
+    assert "recon-zero:checkpoint=none,simulations=1" in one
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--clock", "60"), "--in-step plays without clocks and records: leave out --clock"),
+        (("--movetime", 1), "--in-step plays without clocks and records: leave out --movetime"),
+        (("--option", "belief=squares"), "recon-zero: games in step keep positions and sense for information"),
+        (("--against", "codingame:cat"), "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
+    ],
+)
+def test_what_games_in_step_lack_is_refused(arguments: tuple[object, ...], reason: str) -> None:
+    status, _, err = run(*STEP, "--option", "checkpoint=none", *arguments)
+    assert status == 2
+    assert reason in " ".join(err.split())
+
+
+def test_row_counts_outcomes_and_gives_intervals() -> None:
+    assert row_of("other", [1.0, 1.0, 0.0, -1.0]) == [
+        "other", "2", "1", "1", "62.5 %", "21.9 to 90.8", "+89", "-220 to +398",
+    ]  # fmt: skip
