@@ -92,4 +92,5 @@ class Trainer:
     def _policy_loss(logits: Tensor, moves: Tensor, shares: Tensor) -> Tensor:
         """Return the divergence of the moves' probabilities from their shares, without an array of all moves."""
         expected = (shares * logits.gather(1, moves)).sum(1) - torch.logsumexp(logits, 1)
-        return (torch.special.xlogy(shares, shares).sum(1) - expected).mean()
+        loss: Tensor = (torch.special.xlogy(shares, shares).sum(1) - expected).mean()
+        return loss
