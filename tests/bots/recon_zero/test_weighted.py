@@ -48,15 +48,15 @@ KINDS = {
 @pytest.mark.parametrize("fen", FENS)
 def test_weights_are_those_of_brute_force(fen: str) -> None:
     for seed in range(2):
-        compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL, described=ALL))
+        compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL, carried=ALL))
 
 
 def test_positions_that_are_not_asked_have_equal_requests() -> None:
     compare(FENS[1], 7, OpponentModel(KINDS, asked=0))
 
 
-def test_positions_that_are_not_described_have_equal_requests() -> None:
-    compare(FENS[1], 7, OpponentModel(KINDS, described=0))
+def test_likeliest_positions_alone_carry_their_weights() -> None:
+    compare(FENS[1], 7, OpponentModel(KINDS, asked=ALL, carried=20))
 
 
 def test_kind_of_the_opponent_is_found_out() -> None:
@@ -99,7 +99,7 @@ def play(fen: str, seed: int, cap: int) -> list[Weighted]:
     weighted = WeightedPositions(
         chess.WHITE,
         judging.count_material,
-        OpponentModel(KINDS, asked=ALL, described=ALL),
+        OpponentModel(KINDS, asked=ALL, carried=ALL),
         fen=fen,
         cap=cap,
         rng=random.Random(0),
@@ -162,6 +162,7 @@ def after_opponent(
 ) -> Joint:
     """Return the weights after the opponent's move."""
     found: Joint = defaultdict(lambda: np.zeros(len(model.kinds)))
+    carried = set(sorted(before, key=lambda at: -weights[at].sum())[: model.carried])
     for at, board in before.items():
         position = ReconBoard.of(board)
         requests = [*dict.fromkeys(map(position.promoting, position.move_actions())), None]
@@ -175,13 +176,11 @@ def after_opponent(
             [request is None or taken is not None for request, (taken, _) in zip(requests, results, strict=True)]
         )
         chances = (1 - model.doubt) * eager / eager.sum(axis=0) + (model.doubt * accepted / accepted.sum())[:, None]
-        if not model.described:
-            chances[:] = 1 / len(requests)
         for (taken, captured), chance in zip(results, chances, strict=True):
             if captured == capture:
                 result = position.copy()
                 result.push(taken, captured)
-                found[key(result.as_chess(), color)] += weights[at] * chance
+                found[key(result.as_chess(), color)] += weights[at] * chance * (at in carried)
     return found
 
 

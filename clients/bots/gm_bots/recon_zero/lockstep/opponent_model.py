@@ -41,13 +41,15 @@ class OpponentModel:
     :ivar doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
     :ivar asked: positions, the likeliest, in which the evaluator is asked each turn; in the others its probabilities
         count as equal.
-    :ivar described: positions, the likeliest, in which requests have features; in the others all are equally likely.
+    :ivar carried: positions, the likeliest, whose requests have features and carry their weights over. What only the
+        others lead to gets the least weight: a hundred thousand would take most of a turn, for what is hardly ever
+        true.
     """
 
     kinds: Mapping[str, tuple[float, ...]]
     doubt: float = 0.02
     asked: int = 64
-    described: int = 8_192
+    carried: int = 4_096
 
     def as_json(self) -> str:
         """Return the model as the text of a file."""

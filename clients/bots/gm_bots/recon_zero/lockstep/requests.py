@@ -86,10 +86,9 @@ def describe(trees: Trees, node: int, edge: int, state: Words, numbers: NDArray[
 
 
 @kernel
-def weigh_requests(trees: Trees, described: int, coefficients: Features, doubt: float, shares: Features) -> None:
+def weigh_requests(trees: Trees, coefficients: Features, doubt: float, shares: Features) -> None:
     """Write the probability of each edge, for each kind of opponent.
 
-    :param described: the number of nodes, the first ones, whose requests have features; the others' are equally likely.
     :param coefficients: of the features, (kinds, features).
     :param doubt: the probability of a request at random, of those that the board does not refuse, or a pass.
     :param shares: (edges, kinds), written.
@@ -97,9 +96,7 @@ def weigh_requests(trees: Trees, described: int, coefficients: Features, doubt: 
     state, numbers = np.empty((1, STATE), np.uint64), np.empty((1, NUMBERS), np.int32)
     kinds, found = coefficients.shape[0], np.empty(coefficients.shape[1])
     totals = np.empty(kinds)
-    for node in range(described, trees.used[0]):
-        shares[trees.first[node] : trees.first[node] + trees.edges[node]] = 1 / trees.edges[node]
-    for node in range(described):
+    for node in range(trees.used[0]):
         begin, end = trees.first[node], trees.first[node] + trees.edges[node]
         totals[:], accepted = 0.0, 0
         for edge in range(begin, end):

@@ -211,7 +211,7 @@ class WeightedPositions(EvenPositions):
         trees = make(0, 0, _BATCH, _BATCH * MOST_REQUESTS, 0)
         planes = np.empty((1, PLANES), np.uint64)
         shares = np.empty((len(trees.action), before.weights.shape[1]))
-        order = np.argsort(-before.weights.sum(axis=1), kind="stable")
+        order = np.argsort(-before.weights.sum(axis=1), kind="stable")[: self._model.carried]
         for start in range(0, len(order), _BATCH):
             some = order[start : start + _BATCH]
             plant_requests(trees, before.rows[some], before.state, before.numbers, planes)
@@ -219,8 +219,7 @@ class WeightedPositions(EvenPositions):
             if asked:
                 self._judge(trees, np.arange(asked))
             share_evenly(trees, asked, len(some))
-            described = min(len(some), max(0, self._model.described - start))
-            weigh_requests(trees, described, self._model.coefficients, self._model.doubt, shares)
+            weigh_requests(trees, self._model.coefficients, self._model.doubt, shares)
             carry(trees, shares, before.weights[some], before.capture, left, table, self._keys, carried)
         self._set(carried)
 
