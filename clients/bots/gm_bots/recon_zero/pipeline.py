@@ -149,10 +149,20 @@ class Training:
         for sample in samples:
             self._replay.add(sample)
 
-    def _teaching(self, part: str) -> Teaching | None:
-        """Return what the teacher is to say of some games; None if there is no teacher."""
+    def _taught(self, games: Sequence[Game[T]], ask: Callable[..., T], what: str) -> Sequence[Game[T]]:
+        """Return games whose results have what the teacher says of them; the games themselves if there is no teacher.
+
+        :param ask: plays a game, and asks the teacher about it.
+        :param what: the kind of games, for the seeds.
+        """
         plan = self.plan
-        return None if plan.teacher is None else Teaching(plan.teacher, plan.followed, self._seed(f"teacher {part}", 0))
+        if plan.teacher is None:
+            return games
+        taught: list[Game[T]] = []
+        for number, play in enumerate(games):
+            teaching = Teaching(plan.teacher, plan.followed, self._seed(f"teacher {what}", number))
+            taught.append(partial(ask, play=play, teaching=teaching))
+        return taught
 
     def _play_each(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         plan = self.plan
@@ -166,8 +176,7 @@ class Training:
             )
             for game in range(plan.own_games)
         ]
-        asked = [partial(_play_one, play=play, teaching=self._teaching(f"{game}")) for game, play in enumerate(games)]
-        return self._pool.play(asked, player, partial(tell, "game"))
+        return self._pool.play(self._taught(games, _play_one, "game"), player, partial(tell, "game"))
 
     def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
         from .lockstep.games import play_together
@@ -184,8 +193,7 @@ class Training:
             )
             for part in batched(seeds, plan.in_step)
         ]
-        asked = [partial(_play_some, play=play, teaching=self._teaching(f"{part}")) for part, play in enumerate(games)]
-        for played in self._pool.play(asked, player, lambda: None):
+        for played in self._pool.play(self._taught(games, _play_some, "games"), player, lambda: None):
             for samples in played:
                 tell("game")
                 yield samples
@@ -208,11 +216,7 @@ class Training:
             )
             for part in batched(fixtures, plan.in_step)
         ]
-        asked = [
-            partial(_play_others, play=play, teaching=self._teaching(f"league {part}"))
-            for part, play in enumerate(games)
-        ]
-        for played in self._pool.play(asked, player, lambda: None):
+        for played in self._pool.play(self._taught(games, _play_others, "league"), player, lambda: None):
             for met in played:
                 tell("game")
                 yield met
@@ -307,22 +311,18 @@ def batched(all_of_them: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield all_of_them[start : start + size]
 
 
-def _play_one(evaluator: Evaluator, play: Game[list[Sample]], teaching: Teaching | None) -> list[Sample]:
+def _play_one(evaluator: Evaluator, play: Game[list[Sample]], teaching: Teaching) -> list[Sample]:
     """Play a game, and return what there is to learn from it."""
-    return _lessons(teaching, [play(evaluator)])[0]
+    return teaching.lessons([play(evaluator)])[0]
 
 
-def _play_some(evaluator: Evaluator, play: Game[list[list[Sample]]], teaching: Teaching | None) -> list[list[Sample]]:
+def _play_some(evaluator: Evaluator, play: Game[list[list[Sample]]], teaching: Teaching) -> list[list[Sample]]:
     """Play some games, and return what there is to learn from each."""
-    return _lessons(teaching, play(evaluator))
+    return teaching.lessons(play(evaluator))
 
 
-def _play_others(evaluator: Evaluator, play: Game[list[Met]], teaching: Teaching | None) -> list[Met]:
+def _play_others(evaluator: Evaluator, play: Game[list[Met]], teaching: Teaching) -> list[Met]:
     """Play games against others, and return them with what there is to learn from each."""
     met = play(evaluator)
-    lessons = _lessons(teaching, [game.samples for game in met])
+    lessons = teaching.lessons([game.samples for game in met])
     return [replace(game, samples=samples) for game, samples in zip(met, lessons, strict=True)]
-
-
-def _lessons(teaching: Teaching | None, games: list[list[Sample]]) -> list[list[Sample]]:
-    return games if teaching is None else teaching.lessons(games)
