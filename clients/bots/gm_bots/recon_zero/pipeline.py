@@ -138,11 +138,12 @@ class Training:
         before = self._replay.added
         player = None if self.iteration < self.plan.taught else self._trainer.network
         met = []
-        for samples in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
-            self._learn_from(samples)
-        for game in self._play_league(player, tell):
-            self._learn_from(game.samples)
-            met.append(replace(game, samples=[]))
+        for game in self._play_in_step(player, tell) if self.plan.in_step else self._play_each(player, tell):
+            if isinstance(game, Met):
+                self._learn_from(game.samples)
+                met.append(replace(game, samples=[]))
+            else:
+                self._learn_from(game)
         return self._replay.added - before, {"league": {name: list(each) for name, each in results_of(met).items()}}
 
     def _learn_from(self, samples: list[Sample]) -> None:
@@ -178,12 +179,24 @@ class Training:
         ]
         return self._pool.play(self._taught(games, _play_one, "game"), player, partial(tell, "game"))
 
-    def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample]]:
+    def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample] | Met]:
+        """Play all games, those against itself first, though no worker waits for them to begin the league's."""
+        games = [
+            *self._taught(self._own_games(), _play_some, "games"),
+            *self._taught(self._league_games(), _play_others, "league"),
+        ]
+        for played in self._pool.play(games, player, lambda: None):
+            for game in played:
+                tell("game")
+                yield game
+
+    def _own_games(self) -> list[Game[list[list[Sample]]]]:
+        """Return the games against itself, in parts that are played in step."""
         from .lockstep.games import play_together
 
         plan = self.plan
         seeds = [self._seed("game", game) for game in range(plan.own_games)]
-        games = [
+        return [
             partial(
                 play_together,
                 settings=plan.player,
@@ -193,19 +206,15 @@ class Training:
             )
             for part in batched(seeds, plan.in_step)
         ]
-        for played in self._pool.play(self._taught(games, _play_some, "games"), player, lambda: None):
-            for samples in played:
-                tell("game")
-                yield samples
 
-    def _play_league(self, player: Network | None, tell: Tell) -> Iterator[Met]:
-        """Play the games against members of the league."""
+    def _league_games(self) -> list[Game[list[Met]]]:
+        """Return the games against members of the league, in parts that are played in step."""
         plan, fixtures = self.plan, self._league.fixtures(self.iteration, self.log)
         if not fixtures:
-            return
+            return []
         from .league.games import play_league
 
-        games = [
+        return [
             partial(
                 play_league,
                 fixtures=part,
@@ -216,10 +225,6 @@ class Training:
             )
             for part in batched(fixtures, plan.in_step)
         ]
-        for played in self._pool.play(self._taught(games, _play_others, "league"), player, lambda: None):
-            for met in played:
-                tell("game")
-                yield met
 
     def _learn(self, tell: Tell) -> dict[str, float]:
         """Do the steps; return the mean losses."""
