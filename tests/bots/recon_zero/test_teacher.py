@@ -96,6 +96,8 @@ def test_interrupted_training_with_a_teacher_ends_with_the_same_result(tmp_path:
     assert same_weights(broken, unbroken)
     own = begin(tmp_path / "own", 1)
     assert log(own)[0]["samples"] < log(broken)[0]["samples"] <= 2 * log(own)[0]["samples"]
+    both = begin(tmp_path / "both", 1, *TEACHER, "--own-searches")
+    assert log(both)[0]["samples"] == log(own)[0]["samples"] + log(broken)[0]["samples"]
 
 
 def test_teacher_that_is_not_installed_is_refused_with_the_remedy(
@@ -105,6 +107,12 @@ def test_teacher_that_is_not_installed_is_refused_with_the_remedy(
     refused = train("--out", tmp_path / "new", "--teacher", 1, "--games", 1, "--simulations", 1)
     assert refused.exit_code == 1
     assert "--teacher asks Stockfish, which was not found: install it" in " ".join(refused.output.split())
+
+
+def test_own_searches_without_a_teacher_are_refused(tmp_path: Path) -> None:
+    refused = train("--out", tmp_path / "new", "--own-searches")
+    assert refused.exit_code == 2
+    assert "--own-searches: without a teacher nothing else is learnt" in " ".join(refused.output.split())
 
 
 def test_teacher_and_beliefs_are_refused(tmp_path: Path) -> None:

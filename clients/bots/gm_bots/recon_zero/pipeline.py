@@ -161,7 +161,7 @@ class Training:
             return games
         taught: list[Game[T]] = []
         for number, play in enumerate(games):
-            teaching = Teaching(plan.teacher, plan.followed, self._seed(f"teacher {what}", number))
+            teaching = Teaching(plan.teacher, plan.followed, self._seed(f"teacher {what}", number), plan.own_searches)
             taught.append(partial(ask, play=play, teaching=teaching))
         return taught
 

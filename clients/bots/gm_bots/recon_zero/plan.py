@@ -35,6 +35,7 @@ class Plan:
     :ivar teacher: the depth of Stockfish's searches of the positions to learn from (:mod:`.teacher`); None to learn
         what the player's own searches found.
     :ivar followed: positions after each that it is asked about too, each by a move from the one before.
+    :ivar own_searches: whether it learns what the player's own searches found as well, where there is a teacher.
     :ivar steps: steps in each iteration, with ``batch`` samples each.
     :ivar matches: games against a random mover in each iteration, half of them with each colour.
     :ivar matches_older: games against the network as it was some iterations before (:mod:`.older`).
@@ -58,6 +59,7 @@ class Plan:
     taught: int = 7
     teacher: int | None = None
     followed: int = 2
+    own_searches: bool = False
     steps: int = 500
     batch: int = 64
     matches: int = 10
@@ -121,6 +123,8 @@ def check_played(plan: Plan) -> None:
         raise BadTraining(f"--learnt {plan.learnt}: games in step are learnt from true positions; add --in-step 0")
     if plan.teacher and plan.learnt != "position":
         raise BadTraining(f"--learnt {plan.learnt}: a teacher is asked about true positions; leave --teacher out")
+    if plan.own_searches and not plan.teacher:
+        raise BadTraining("--own-searches: without a teacher nothing else is learnt; leave it out, or give --teacher")
     if plan.league_games and not plan.in_step:
         raise BadTraining("--in-step 0: games against others are played in step; give --in-step 1 or more")
     if plan.league and len(plan.members) < 2:

@@ -53,11 +53,13 @@ class Teaching:
     :ivar depth: the depth of its searches, in plies.
     :ivar followed: see :class:`Teacher`.
     :ivar seed: see :class:`Teacher`.
+    :ivar own_searches: whether the decisions themselves are learnt, too.
     """
 
     depth: int
     followed: int
     seed: str
+    own_searches: bool = False
 
     def lessons(self, games: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
         """Return what there is to learn from the decisions of each game.
@@ -66,7 +68,12 @@ class Teaching:
         :raises BotFailed: it has ended.
         """
         with Teacher(self.depth, self.followed, self.seed) as teacher:
-            return [[lesson for sample in game for lesson in teacher.lessons(sample)] for game in games]
+            return [[lesson for sample in game for lesson in self._lessons(teacher, sample)] for game in games]
+
+    def _lessons(self, teacher: Teacher, sample: Sample) -> Iterator[Sample]:
+        if self.own_searches:
+            yield sample
+        yield from teacher.lessons(sample)
 
 
 class Teacher:

@@ -47,6 +47,12 @@ OPTIONS = (
         help="Positions after each, one move from the one before, that the teacher is asked about too.",
     ),
     click.option(
+        "--own-searches/--no-own-searches",
+        default=False,
+        show_default=True,
+        help="With a teacher, learn what the own searches found, too.",
+    ),
+    click.option(
         "--steps", type=click.IntRange(1), default=500, show_default=True, help="Training steps in each iteration."
     ),
     click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Samples in a step."),
