@@ -10,9 +10,8 @@ from gm_arena.bot import Bots, BotUnusable
 from gm_arena.bridge import Bridge, Server
 from gm_arena.specs import bots_of
 from gm_arena.stockfish import VARIABLE
-from gm_bots.expectation.bot import ExpectationBots, seconds_for
+from gm_bots.expectation.bot import ExpectationBots
 from gm_bots.expectation.settings import Settings
-from gm_bots.expectation.time_rules import RESERVE, seconds_by_reconchess, seconds_of_game
 from gm_bots.random_bot import RandomBots
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.serving import Served
@@ -80,25 +79,3 @@ async def test_expectation_beats_random_with_either_colour(daemon_process: Serve
     assert [played.failed for played in witness.played] == [False, False]
     ends = sorted(f"{played.place.seat} {played.state['termination']}" for played in witness.played)
     assert ends == ["black victory_black", "white victory_white"]
-
-
-def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
-    assert seconds_of_game(900, 0, None) == (900 - RESERVE) / 40
-    assert seconds_of_game(900, 5, None) == (900 - RESERVE) / 40 + 2.5
-    assert seconds_of_game(900, 5, 1.0) == 1
-    assert seconds_of_game(RESERVE, 5, None) == seconds_of_game(1, 0, None) == 0
-
-
-def test_seconds_follow_the_clock_of_the_game() -> None:
-    state = {"clock": {"white": 85.0, "black": 45.0}, "turn": "black"}
-    initial, each = {"clock": {"initial": 900, "increment": 2}}, {"clock": {"per_move": 60}}
-    assert seconds_for(state, initial, None) == 2  # type: ignore[arg-type]
-    assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
-    assert seconds_for(state, each, None) == 15  # type: ignore[arg-type]
-    assert seconds_for({"clock": None, "turn": "white"}, {}, None) is None  # type: ignore[arg-type, typeddict-item]
-
-
-def test_seconds_by_reconchess_have_no_limit_without_a_clock() -> None:
-    assert seconds_by_reconchess(85, None) == 2
-    assert seconds_by_reconchess(float("inf"), None) is None
-    assert seconds_by_reconchess(10_000_000, 3.0) == 3  # gmd over HTTP, where there is no clock

@@ -18,7 +18,7 @@ from gm_arena.bridge import Bridge, Server
 from gm_arena.specs import bots_of
 from gm_bots.random_bot import RandomBots
 from gm_bots.recon_zero import entry
-from gm_bots.recon_zero.bot import ReconZeroBots, seconds_for
+from gm_bots.recon_zero.bot import ReconZeroBots
 from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.player import Decision, Player, Settings
 from gm_bots.recon_zero.self_play import Learnt, play_itself
@@ -85,9 +85,10 @@ def test_player_with_little_time_follows_fewer_positions(seconds: float | None, 
         if ply:
             player.opponent_moved(game.opponent_capture)
             kept.append(player.knowledge.kept)
+        player.choose_sense(game.sense_actions(), seconds)
         game.sense(None)
         player.saw([])
-        player.choose_move(game.move_actions(), seconds)
+        player.choose_move(game.move_actions(), 0.0)
         player.moved(*game.move(None))
     assert max(kept) == most
 
@@ -126,16 +127,6 @@ async def test_recon_zero_plays_with_a_checkpoint(daemon_process: Served, tmp_pa
     save(tmp_path / "new.pt", Trainer(Network(NetworkSettings(channels=8, layers=1)), TrainingSettings()))
     bots = named(f"recon-zero:checkpoint={tmp_path / 'new.pt'},{QUICK}")
     assert len(await games(daemon_process.port, bots, max_turns=8)) == 2
-
-
-def test_search_takes_no_longer_than_the_clock_allows() -> None:
-    state = {"clock": {"white": 80.0, "black": 40.0}, "turn": "black"}
-    initial, each = {"clock": {"initial": 900}}, {"clock": {"per_move": 60}}
-    assert seconds_for(state, initial, None) == 1  # type: ignore[arg-type]
-    assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
-    assert seconds_for(state, initial, 5.0) == 1  # type: ignore[arg-type]
-    assert seconds_for(state, each, None) == pytest.approx(40 / 3)  # type: ignore[arg-type]
-    assert seconds_for({"clock": None, "turn": "white"}, {}, None) == 1  # type: ignore[arg-type, typeddict-item]
 
 
 def test_same_seed_without_a_limit_gives_the_same_game() -> None:

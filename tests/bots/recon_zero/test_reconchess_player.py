@@ -16,7 +16,6 @@ from reconchess.bots.random_bot import RandomBot
 import gm_bots.recon_zero
 from gm_arena.bot import BotUnusable
 from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
-from gm_bots.recon_zero.time_rules import seconds_by_reconchess
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
 from tests.bots.reconchess_programs import wins_by_rc_bot_match, wins_by_rc_connect
 from tests.http.test_rc_connect import BIN
@@ -104,14 +103,6 @@ def test_options_of_the_constructor_override_those_of_the_environment(monkeypatc
     monkeypatch.setenv(VARIABLE, "depth=2")
     with pytest.raises(BotUnusable, match=r"^recon-zero: unknown option depth; known are checkpoint, "):
         ReconZero()
-
-
-def test_search_takes_a_fortieth_of_the_seconds_left_or_a_second_without_a_clock() -> None:
-    assert seconds_by_reconchess(80.0, None) == 2
-    assert seconds_by_reconchess(80.0, 0.5) == 0.5
-    assert seconds_by_reconchess(80.0, 5.0) == 2
-    assert seconds_by_reconchess(10_000_000, None) == 1  # gmd over HTTP, where there is no clock
-    assert seconds_by_reconchess(float("inf"), 3.0) == 3  # LocalGame(seconds_per_player=None)
 
 
 def test_search_ends_when_no_time_is_left() -> None:

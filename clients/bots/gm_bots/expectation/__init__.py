@@ -5,7 +5,7 @@ the best mean. It senses where the mean of that best move rises most. It needs S
 
 ``engine`` talks to Stockfish, ``results`` makes expected results of its scores by the rules of blind chess, ``choice``
 combines them over positions, ``sensing`` chooses the sense, ``knowledge`` keeps the positions, ``player`` is a player
-without a server, ``settings`` its options, ``time_rules`` its thinking time, ``bot`` the bot on a server.
+without a server, ``settings`` its options, ``bot`` the bot on a server.
 
 ``Expectation`` is the bot as a player of the package reconchess; its module is imported when the name is first used.
 """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, TypeVar
 
 import chess
 import trio
 
 from gm_arena.bot import Bot, BotFailed, Bots, Place
+from gm_bots.turn_time import seconds_for
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
@@ -19,7 +20,6 @@ from .engine import Stockfish
 from .knowledge import most_kept, prepare
 from .player import Player
 from .settings import Given
-from .time_rules import seconds_of_game, seconds_of_turn
 
 T = TypeVar("T")
 
@@ -106,18 +106,3 @@ class ExpectationBot(Bot):
 
 async def _think(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
-
-
-def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float | None:
-    """Return the seconds that a turn may take; None for no limit, where there is no clock.
-
-    :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
-    :param limit: the limit given, if any; a clock may allow less.
-    """
-    clock, kind = state["clock"], options.get("clock")
-    if clock is None or kind is None:
-        return limit
-    left = float(clock[state["turn"]] or 0)
-    if "initial" in kind:
-        return seconds_of_game(left, float(kind.get("increment") or 0), limit)
-    return seconds_of_turn(left, limit)

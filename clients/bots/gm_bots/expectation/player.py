@@ -10,6 +10,7 @@ from math import log2
 import chess
 from chess import Board, Color, Move, Square
 
+from gm_bots.turn_time import SENSE_SHARE
 from gm_recon import Cell
 
 from .choice import values_of, weights_of
@@ -17,7 +18,6 @@ from .knowledge import Knowledge, consistent
 from .results import WON, Engine, Judge, Results, score_of
 from .sensing import best_sense
 from .settings import Settings
-from .time_rules import SENSE_SHARE
 
 #: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
 LEAST_SEARCHED = 2

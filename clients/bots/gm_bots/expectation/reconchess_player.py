@@ -19,8 +19,8 @@ from gm_bots.expectation.engine import Stockfish
 from gm_bots.expectation.knowledge import most_kept, prepare
 from gm_bots.expectation.player import Player as Thinker
 from gm_bots.expectation.settings import read
-from gm_bots.expectation.time_rules import RECONCHESS_SECONDS, seconds_by_reconchess
 from gm_bots.options import from_environment
+from gm_bots.turn_time import RECONCHESS_SECONDS, seconds_by_reconchess
 
 #: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_EXPECTATION"

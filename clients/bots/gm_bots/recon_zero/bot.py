@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
@@ -13,6 +14,7 @@ import trio
 from chess import Color, Move, Square
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_bots.turn_time import seconds_for
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
@@ -20,7 +22,7 @@ from gm_recon import Cell
 
 from .evaluation import Evaluator, count_material
 from .player import Player, Settings
-from .time_rules import seconds_of_game, seconds_of_move, seconds_without_clock
+from .time_rules import TURN_SECONDS
 
 if TYPE_CHECKING:
     from .processes import Processes
@@ -33,7 +35,7 @@ class Thinker(Protocol):
 
     def opponent_moved(self, capture: Square | None) -> None: ...
 
-    def choose_sense(self, squares: Iterable[Square]) -> Square: ...
+    def choose_sense(self, squares: Iterable[Square], seconds: float | None = None) -> Square: ...
 
     def saw(self, cells: Iterable[Cell]) -> None: ...
 
@@ -75,7 +77,7 @@ class ReconZeroBots(Bots):
         and the time is not short.
     :ivar settings: how they play.
     :ivar seed: the seed given.
-    :ivar seconds: the most seconds of the search for a move; None for as long as the clock allows.
+    :ivar seconds: the most seconds of a turn; None for as long as the clock allows.
     :ivar checkpoint: the network's checkpoint; None to play without a network.
     """
 
@@ -140,26 +142,27 @@ class ReconZeroBot(Bot):
         self._player = await _think(lambda: self._seat.sit(place.color, rng, place.start_fen))
 
     async def take_turn(self, turn: Turn) -> None:
-        player = self._player
+        player, began = self._player, time.monotonic()
         if turn.state["ply_index"] and turn.ply != self._ply:
             capture = read_square(turn.state.get("opponent_capture"))
             await _think(lambda: player.opponent_moved(capture))
         self._ply = turn.ply
+        limit = TURN_SECONDS if self._seconds is None and turn.state["clock"] is None else self._seconds
+        seconds = seconds_for(turn.state, self._place.options, limit)
         if turn.sense_actions:  # otherwise it was done before the connection was lost
-            await self._sense(turn)
+            await self._sense(turn, seconds)
         if turn.state["phase"] != "over":
-            await self._move(turn)
+            await self._move(turn, None if seconds is None else seconds - (time.monotonic() - began))
 
-    async def _sense(self, turn: Turn) -> None:
+    async def _sense(self, turn: Turn, seconds: float | None) -> None:
         squares = [chess.parse_square(name) for name in turn.sense_actions]
-        square = await _think(lambda: self._player.choose_sense(squares))
+        square = await _think(lambda: self._player.choose_sense(squares, seconds))
         sensed = await turn.sense(chess.square_name(square))
         cells = read_sense(sensed["sense_result"])
         await _think(lambda: self._player.saw(cells))
 
-    async def _move(self, turn: Turn) -> None:
+    async def _move(self, turn: Turn, seconds: float | None) -> None:
         actions = [chess.Move.from_uci(uci) for uci in turn.move_actions]
-        seconds = seconds_for(turn.state, self._place.options, self._seconds)
         move = await _think(lambda: self._player.choose_move(actions, seconds))
         reply = await turn.move(None if move is None else move.uci())
         if reply["state"]["phase"] != "over":
@@ -176,16 +179,3 @@ class ReconZeroBot(Bot):
 
 async def _think(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
-
-
-def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float:
-    """Return the seconds that the search for a move may take.
-
-    :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
-    :param limit: the limit given, if any; a clock may allow less.
-    """
-    clock, kind = state["clock"], options.get("clock")
-    if clock is None or kind is None:
-        return seconds_without_clock(limit)
-    left = float(clock[state["turn"]] or 0)
-    return seconds_of_game(left, limit) if "initial" in kind else seconds_of_move(left, limit)

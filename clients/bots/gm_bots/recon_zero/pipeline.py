@@ -181,7 +181,7 @@ class Training:
 
     def _play_in_step(self, player: Network | None, tell: Tell) -> Iterator[list[Sample] | Met]:
         """Play all games, those against itself first, though no worker waits for them to begin the league's."""
-        games = [
+        games: list[Game[Any]] = [
             *self._taught(self._own_games(), _play_some, "games"),
             *self._taught(self._league_games(), _play_others, "league"),
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ import chess
 import numpy as np
 from chess import Color, Move, Square
 
+from gm_bots.turn_time import SENSE_SHARE
 from gm_recon import Cell, ReconBoard
 
 from .determinise import determinise, draw
@@ -111,17 +113,26 @@ class Player:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self.knowledge.opponent_moved(capture)
 
-    def choose_sense(self, squares: Iterable[Square]) -> Square:
-        """Return the square to sense, of those allowed."""
+    def choose_sense(self, squares: Iterable[Square], seconds: float | None = None) -> Square:
+        """Return the square to sense, of those allowed.
+
+        :param seconds: seconds that the whole turn may take, of which a sense by searches takes its share; None for no
+            limit. The shorter they are, the fewer possible positions are followed from now on.
+        """
+        ends = math.inf if seconds is None else time.monotonic() + seconds * SENSE_SHARE
+        self.knowledge.limit(CAP if seconds is None else positions_within(seconds, CAP))
         allowed = list(squares)
         if self._settings.sensing == "information":
-            best = best_of(self._value_senses(), allowed)
+            best = best_of(self._value_senses(ends), allowed)
             if best is not None:
                 return best
         return entropy_sense(self.knowledge.belief(), allowed)
 
-    def _value_senses(self) -> dict[Square, float]:
-        """Return the value of a sense of each square with a whole window; nothing where no position is known."""
+    def _value_senses(self, ends: float) -> dict[Square, float]:
+        """Return the value of a sense of each square with a whole window; nothing where no position is known.
+
+        :param ends: the instant at which its searches end, finished or not.
+        """
         channels, (weights, attacked), settings = self.knowledge.channels(), self._weights(), self._settings
         bits = bits_of_senses(channels, weights, attacked, settings.alarm)
         if not settings.worth or len(channels) < 2:
@@ -130,7 +141,7 @@ class Player:
         known = self.knowledge.positions()
         moves = ReconBoard.of(known[0]).move_actions()
         search = Search(self._forest, [ReconBoard.of(known[each]) for each in drawn], [*moves, None])
-        search.deepen(settings.looks)
+        self._deepen(search, settings.looks, ends)
         values, visits = search.by_position()
         seen = visits.min(axis=0) > 0
         if not seen.any():
@@ -145,25 +156,31 @@ class Player:
     def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
         """Return the move to request, of those allowed; None to pass.
 
-        :param seconds: seconds after which the search ends, finished or not; None for no limit. The shorter they are,
-            the fewer possible positions are followed from now on.
+        :param seconds: seconds after which the search ends, finished or not; None for no limit.
         """
-        began = time.monotonic()
+        ends = math.inf if seconds is None else time.monotonic() + seconds
         knowledge, settings = self.knowledge, self._settings
-        knowledge.limit(CAP if seconds is None else positions_within(seconds, CAP))
         boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(self._forest, positions, [*actions, None])
-        done = 0
-        while done < settings.simulations and (seconds is None or not done or time.monotonic() - began < seconds):
-            search.deepen(min(STEP, settings.simulations - done))
-            done += STEP
-            if not self._keep and search.is_decided(settings.simulations - done):
-                break
+        self._deepen(search, settings.simulations, ends, until_decided=not self._keep)
         found = search.found()
         if self._keep:
             self.decisions.append(Decision(encode(knowledge.own, knowledge.color, knowledge.belief()), found))
         return self._pick(found)
+
+    @staticmethod
+    def _deepen(search: Search, simulations: int, ends: float, *, until_decided: bool = False) -> None:
+        """Add simulations until the time ends; a few in any case.
+
+        :param until_decided: whether it ends sooner if no more simulations can change the best move.
+        """
+        for done in range(0, simulations, STEP):
+            if done and time.monotonic() >= ends:
+                break
+            search.deepen(min(STEP, simulations - done))
+            if until_decided and search.is_decided(simulations - done - STEP):
+                break
 
     def _weights(self) -> tuple[Weights, Attacked]:
         """Return the weight of each position, and in which positions the king is attacked."""

@@ -196,8 +196,8 @@ class Remote:
     def opponent_moved(self, capture: Square | None) -> None:
         self._process.call("ask", "opponent_moved", capture)
 
-    def choose_sense(self, squares: Iterable[Square]) -> Square:
-        square: Square = self._process.call("ask", "choose_sense", list(squares))
+    def choose_sense(self, squares: Iterable[Square], seconds: float | None = None) -> Square:
+        square: Square = self._process.call("ask", "choose_sense", list(squares), seconds)
         return square
 
     def saw(self, cells: Iterable[Cell]) -> None:

@@ -86,8 +86,9 @@ class Search:
         return Found(visits, values, float(result.values()[0]))
 
     def is_decided(self, simulations: int) -> bool:
-        """Return whether the best move stays the best, however so many more simulations end."""
-        return self.found().lead() > simulations * self._count
+        """Return whether the best move stays the best, however so many more simulations end; or is a certain win."""
+        found = self.found()
+        return found.values[found.best()] >= 1 or found.lead() > simulations * self._count
 
     def by_position(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return the values of the moves in each position and their visits: (positions, moves), in the moves' order.

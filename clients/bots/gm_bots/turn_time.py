@@ -1,9 +1,15 @@
-"""The time that a turn may take. All times are in seconds.
+"""The time that a turn of a bot of blind chess may take: its sense, its move, and all that it works out for them.
 
-Most turns take less: they end once all the positions that the settings allow are searched.
+All times are in seconds. Most turns take less: they end once the bot has searched as much as its settings say.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gm_client.blocking import GameState
 
 #: The share of the time left that a turn may take: no number of turns takes it all.
 SHARE = 1 / 40
@@ -11,7 +17,7 @@ SHARE = 1 / 40
 SHARE_OF_A_TURN = 1 / 3
 #: The part of the clock that is never planned for: keeping the positions, and the way to the server, take it.
 RESERVE = 5.0
-#: The part of a turn's time that the sense may take; the move takes the rest, with what the sense has searched.
+#: The part of a turn's time that the sense may take; the move takes the rest.
 SENSE_SHARE = 0.5
 
 #: reconchess's clock for a game, where a player is not told another one.
@@ -37,6 +43,21 @@ def seconds_of_turn(left: float, limit: float | None) -> float:
 def seconds_by_reconchess(left: float, limit: float | None) -> float | None:
     """Return the time for a turn out of the ``seconds_left`` that reconchess gives its players; None for no limit."""
     return limit if left >= NO_CLOCK else seconds_of_game(left, 0.0, limit)
+
+
+def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float | None:
+    """Return the seconds that a turn of a game on a server may take; the limit where there is no clock.
+
+    :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
+    :param limit: the limit given, if any; a clock may allow less.
+    """
+    clock, kind = state["clock"], options.get("clock")
+    if clock is None or kind is None:
+        return limit
+    left = float(clock[state["turn"]] or 0)
+    if "initial" in kind:
+        return seconds_of_game(left, float(kind.get("increment") or 0), limit)
+    return seconds_of_turn(left, limit)
 
 
 def _at_most(share: float, limit: float | None) -> float:
