@@ -138,7 +138,8 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
     ]
     assert [name for name, _ in switches({"belief": "squares"})] == ["search", "unseen", "determinisations"]
     assert "alarm" not in dict(switches({"sensing": "entropy"}))
-    assert switches({})[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
+    given = {"determinisations": "8", "simulations": "100"}
+    assert switches(given)[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 
 
 @pytest.mark.parametrize(

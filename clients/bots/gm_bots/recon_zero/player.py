@@ -64,10 +64,10 @@ class Settings:
     worth: float = 0.0
     searched: int = 32
     looks: int = 40
-    determinisations: int = 8
+    determinisations: int = 16
     together: bool = True
     unseen: float = 0.3
-    simulations: int = 100
+    simulations: int = 400
     c_puct: float = C_PUCT
     exploring: int = 0
 

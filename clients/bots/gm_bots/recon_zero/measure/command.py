@@ -90,7 +90,7 @@ CLOCK = "Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none
 @click.option(
     "--simulations",
     type=click.IntRange(1, entry.MAX_SIMULATIONS),
-    help="Simulations of its searches in each position.  [default: the bot's, 100]",
+    help="Simulations of its searches in each position.  [default: the bot's, 400]",
 )
 @click.option(
     "--c-puct",
