@@ -36,8 +36,9 @@ RARE = [
 #: Half-turns of a long game, and a cap above the number of positions that any sense leaves.
 PLIES, ROOMY = 80, 2_000_000
 
-#: What distinguishes positions: the pieces, the castling rights, and a possible en passant capture.
-Key = tuple[str, int, Square | None]
+#: What distinguishes positions: the squares of each colour and kind of piece, the castling rights, and a possible en
+#: passant capture.
+Key = tuple[int, int, int, int, int, int, int, int, int, Square | None]
 
 
 def key(board: Board) -> Key:
@@ -45,7 +46,9 @@ def key(board: Board) -> Key:
         board.pieces_mask(chess.PAWN, board.turn) & chess.BB_PAWN_ATTACKS[not board.turn][board.ep_square] & bit
         for bit in chess.BB_SQUARES
     )
-    return board.board_fen(), board.castling_rights, board.ep_square if able else None
+    white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    return white, black, *kinds, board.castling_rights, board.ep_square if able else None
 
 
 class BruteForce:
