@@ -8,6 +8,7 @@ a hash of a password costs next to nothing. :mod:`tests.forked` asks for program
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import io
 import json
@@ -19,6 +20,7 @@ import signal
 import socket
 import struct
 import sys
+import termios
 import threading
 import time
 from collections.abc import Sequence
@@ -125,8 +127,16 @@ def _become_standard(descriptors: Sequence[int]) -> None:
         os.close(descriptor)
 
 
+def own_terminal() -> None:
+    """Make the standard input the controlling terminal of a new session, as a shell does, so that Ctrl-C interrupts."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def run(request: dict[str, Any]) -> NoReturn:
     """Run ``python -m MODULE`` with the request's flags and arguments, as in a new process, and end."""
+    if request["own_terminal"]:
+        own_terminal()
     if request["start_new_session"]:
         os.setsid()
     if request["process_group"] >= 0:
@@ -142,24 +152,26 @@ def run(request: dict[str, Any]) -> NoReturn:
     else:
         sys.path[0] = os.getcwd()
     sys.argv = [request["module"], *request["arguments"]]
-    _open_standard_streams(unbuffered="-u" in request["flags"])
+    _open_standard_streams(unbuffered="-u" in request["flags"] or bool(os.environ.get("PYTHONUNBUFFERED")))
     _end(_exit_status(request["module"]))
 
 
 def _open_standard_streams(unbuffered: bool) -> None:
-    """Open the standard streams as Python does when it starts, with ``-u`` if so."""
+    """Open the standard streams as Python does when it starts, with ``-u`` if so, and as PYTHONIOENCODING says."""
     sys.stdin = sys.__stdin__ = _text(0, "r", sys.stdin)  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _text(1, "w", sys.stdout, unbuffered)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _text(2, "w", sys.stderr, unbuffered)  # type: ignore[misc]
 
 
 def _text(descriptor: int, mode: str, like: Any, unbuffered: bool = False) -> io.TextIOWrapper:
-    """Return a stream on a descriptor, with the encoding of this process's own."""
+    """Return a stream on a descriptor, with the encoding of this process's own unless the environment names another."""
     binary: Any = open(descriptor, f"{mode}b", 0 if unbuffered else -1, closefd=False)  # noqa: SIM115 (it stays open)
     lines = descriptor == 2 or os.isatty(descriptor)
-    return io.TextIOWrapper(
-        binary, like.encoding, like.errors, newline="\n", line_buffering=lines, write_through=unbuffered
-    )
+    encoding, errors = like.encoding, like.errors
+    if named := os.environ.get("PYTHONIOENCODING"):
+        encoding, _, errors = named.partition(":")
+        encoding, errors = encoding or like.encoding, "backslashreplace" if descriptor == 2 else errors or "strict"
+    return io.TextIOWrapper(binary, encoding, errors, newline="\n", line_buffering=lines, write_through=unbuffered)
 
 
 def _exit_status(module: str) -> int:

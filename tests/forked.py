@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.fork_server import HEADER, PROGRAMS, REPLY
+from tests.fork_server import HEADER, PROGRAMS, REPLY, own_terminal
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,9 +33,10 @@ ROOT = Path(__file__).parent.parent
 _PR_SET_CHILD_SUBREAPER = 36
 #: The beginnings of variables that Python or a library reads as a process starts.
 _READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "COVERAGE_")
+#: Those of them by which the fork server opens the standard streams.
+_OF_STREAMS = {"PYTHONIOENCODING", "PYTHONUNBUFFERED"}
 #: Parameters of :meth:`subprocess.Popen._execute_child` that a fork lacks, and their values without use.
 _NOT_PROVIDED = {
-    "preexec_fn": None,
     "close_fds": True,
     "pass_fds": (),
     "shell": False,
@@ -87,6 +88,7 @@ def _start_or_fork(process: Any, *values: Any) -> None:
         "cwd": os.getcwd() if options["cwd"] is None else os.fspath(options["cwd"]),
         "env": dict(os.environ if options["env"] is None else options["env"]),
         "umask": _umask(),
+        "own_terminal": options["preexec_fn"] is own_terminal,
         "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
         "start_new_session": options["start_new_session"],
         "process_group": options["process_group"],
@@ -115,6 +117,7 @@ def _can_fork(options: Mapping[str, Any]) -> bool:
     env = os.environ if options["env"] is None else options["env"]
     return (
         all(options[name] == unused for name, unused in _NOT_PROVIDED.items())
+        and options["preexec_fn"] in (None, own_terminal)
         and options["executable"] is None
         and (options["cwd"] is None or os.path.isdir(options["cwd"]))
         and _read_at_start(env) == _read_at_start(_at_start)
@@ -122,7 +125,7 @@ def _can_fork(options: Mapping[str, Any]) -> bool:
 
 
 def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(_READ_AT_START)}
+    return {name: value for name, value in env.items() if name.startswith(_READ_AT_START) and name not in _OF_STREAMS}
 
 
 def _umask() -> int:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
-import termios
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
+from tests.fork_server import own_terminal
 from tests.serving import environment
 
 
@@ -57,7 +56,7 @@ class Terminal:
             stderr=theirs,
             env={**environment(), **size, **variables},
             cwd=cwd,
-            preexec_fn=_own_terminal,
+            preexec_fn=own_terminal,
         )
         os.close(theirs)
         self.status: int | None = None
@@ -103,12 +102,6 @@ class Terminal:
 
     def _shows_more(self, within: float) -> bool:
         return bool(select.select([self._ours], [], [], within)[0])
-
-
-def _own_terminal() -> None:
-    """Make the standard input the controlling terminal, as a shell does, so that Ctrl-C interrupts."""
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def rest_of(terminal: int) -> str:

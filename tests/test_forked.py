@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.ended import ended
+from tests.fork_server import own_terminal
 from tests.forked import real_starts
-from tests.serving import environment, served
+from tests.serving import STOP_SECONDS, environment, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
 
@@ -117,6 +119,34 @@ def test_new_session_and_group_are_its_own() -> None:
             assert (os.getsid(one.pid) == one.pid) == ("start_new_session" in options)
             one.kill()
             one.communicate()
+
+
+def test_forked_command_has_its_own_terminal() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb"), os.fdopen(theirs, "rb"):
+        streams = {"stdin": theirs, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [*GMD, "serve", "--port", "0"]
+        with ended(subprocess.Popen(command, env=environment(), preexec_fn=own_terminal, **streams)) as one:
+            assert is_forked(one)
+            assert one.stdout is not None
+            one.stdout.readline()
+            assert os.getsid(one.pid) == one.pid
+            assert int(Path(f"/proc/{one.pid}/stat").read_text().split()[6]) == os.stat(theirs).st_rdev
+            os.write(ours, b"\x03")
+            assert one.wait(STOP_SECONDS) == 0
+
+
+def test_streams_of_a_forked_command_have_the_encoding_that_a_variable_names(tmp_path: Path) -> None:
+    def said() -> tuple[int, bytes]:
+        command = [*GMD, "players", "--data", "nowhere: ä, ж"]
+        env = {**environment(), "PYTHONIOENCODING": "latin-1"}
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True)
+        return done.returncode, done.stderr
+
+    forked = said()
+    assert "nowhere: ä, \\u0436".encode("latin-1") in forked[1]
+    with real_starts():
+        assert said() == forked
 
 
 async def test_two_forked_daemons_draw_different_keys() -> None:

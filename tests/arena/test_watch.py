@@ -18,6 +18,7 @@ import pytest
 from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
 from tests.cli.commands import gmd
+from tests.fork_server import own_terminal
 from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import plain
 
@@ -275,11 +276,6 @@ class Terminal:
         return self.shown
 
 
-_TAKING_IT = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"
-#: Runs a command with its standard input as its controlling terminal, so that keys can send it signals.
-OWN_TERMINAL = [sys.executable, "-c", _TAKING_IT]
-
-
 @contextmanager
 def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
@@ -287,7 +283,7 @@ def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterat
     command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
     env = {**environment(), "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"}
     streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    with subprocess.Popen([*OWN_TERMINAL, *command], env=env, start_new_session=True, **streams) as process:
+    with subprocess.Popen(command, env=env, preexec_fn=own_terminal, **streams) as process:
         os.close(theirs)
         try:
             yield Terminal(process, ours)
