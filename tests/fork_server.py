@@ -36,11 +36,19 @@ REPLY = struct.Struct("!i")
 #: The packages whose modules are imported, and modules of others that they import only when they run.
 PACKAGES = ("gmd", "gm_arena", "gm_bots.minimax")
 #: The modules that run as programs: the command line, and the processes of bots.
-PROGRAMS = ("gmd", "gm_arena.playback.host", "gm_arena.reconchess_host", "gm_arena.resident", "gm_bots.minimax")
+PROGRAMS = (
+    "gmd",
+    "gm_arena.playback.host",
+    "gm_arena.reconchess_host",
+    "gm_arena.resident",
+    "gm_bots.minimax",
+    "gm_client.gmcat",
+)
 LATE = (
     "alembic.command",
     "alembic.context",
     "argon2",
+    "gm_client.gmcat",
     "hypercorn.trio",
     "prometheus_client",
     "sqlalchemy.dialects.sqlite",
