@@ -234,7 +234,7 @@ def test_python_chess_drives_the_engine() -> None:
         engine.configure({"Hash": 8, "Seed": 0})
         board = chess.Board()
         while not board.is_game_over() and board.ply() < 20:
-            limit = chess.engine.Limit(depth=2) if board.turn else chess.engine.Limit(white_clock=5, black_clock=5)
+            limit = chess.engine.Limit(depth=2) if board.turn else chess.engine.Limit(white_clock=1, black_clock=1)
             played = engine.play(board, limit, info=chess.engine.INFO_SCORE)
             assert played.move is not None
             assert "score" in played.info
