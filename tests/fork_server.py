@@ -29,8 +29,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-#: The length in bytes of a request's JSON, which follows. The program's standard streams come with it.
+#: The length in bytes of a request's JSON, which follows. The program's standard streams come with it, and the sockets
+#: that a service manager hands it.
 HEADER = struct.Struct("!I")
+MAX_DESCRIPTORS = 3 + 16
 #: The id of a new process.
 REPLY = struct.Struct("!i")
 #: The packages whose modules are imported, and modules of others that they import only when they run.
@@ -101,7 +103,7 @@ def make_passwords_cheap() -> None:
 def wait_for_requests(requests: socket.socket) -> dict[str, Any] | None:
     """Fork for each request. Return the request in a new process, and None in this one when nobody can ask any more."""
     while True:
-        header, descriptors, _, _ = socket.recv_fds(requests, HEADER.size, 3)
+        header, descriptors, _, _ = socket.recv_fds(requests, HEADER.size, MAX_DESCRIPTORS)
         if not header:
             return None
         request: dict[str, Any] = json.loads(_exactly(requests, HEADER.unpack(header)[0]))
@@ -110,7 +112,7 @@ def wait_for_requests(requests: socket.socket) -> dict[str, Any] | None:
             program = os.fork()
             if program == 0:
                 requests.close()
-                _become_standard(descriptors)
+                _place(descriptors)
                 return request
             requests.sendall(REPLY.pack(program))
             os._exit(0)  # the program is now a child of the process that asked
@@ -127,11 +129,13 @@ def _exactly(requests: socket.socket, length: int) -> bytes:
     return received
 
 
-def _become_standard(descriptors: Sequence[int]) -> None:
-    """Make the descriptors 0, 1 and 2 of three others, which are closed."""
-    for number, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, number)
+def _place(descriptors: Sequence[int]) -> None:
+    """Make the descriptors 0, 1, 2, and those from 3 up that are handed down, of others, which are closed."""
+    apart = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100) for descriptor in descriptors]
     for descriptor in descriptors:
+        os.close(descriptor)
+    for number, descriptor in enumerate(apart):
+        os.dup2(descriptor, number)
         os.close(descriptor)
 
 
@@ -154,6 +158,9 @@ def run(request: dict[str, Any]) -> NoReturn:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    if handed := request["handed"]:  # as systemd announces them
+        os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(handed))}
+        os.environ["LISTEN_FDNAMES"] = request["names"]
     time.tzset()
     if "-P" in request["flags"]:
         del sys.path[0]

@@ -38,7 +38,6 @@ _OF_STREAMS = {"PYTHONIOENCODING", "PYTHONUNBUFFERED"}
 #: Parameters of :meth:`subprocess.Popen._execute_child` that a fork lacks, and their values without use.
 _NOT_PROVIDED = {
     "close_fds": True,
-    "pass_fds": (),
     "shell": False,
     "restore_signals": True,
     "gid": None,
@@ -46,6 +45,20 @@ _NOT_PROVIDED = {
     "uid": None,
     "umask": -1,
 }
+
+#: A program that puts descriptors where a service expects them, from 3 up, and announces them in the environment of the
+#: process that it becomes. Arguments: their count, their numbers, their names, and the command.
+HAND_DOWN = """
+import os, sys
+count = int(sys.argv[1])
+given = [os.dup(int(number)) for number in sys.argv[2 : 2 + count]]
+for place, descriptor in enumerate(given, 3):
+    os.dup2(descriptor, place + 100, inheritable=True)
+for place in range(3, 3 + count):
+    os.dup2(place + 100, place, inheritable=True)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(count), "LISTEN_FDNAMES": sys.argv[2 + count]}
+os.execvp(sys.argv[3 + count], sys.argv[3 + count :])
+"""
 
 #: The pipes that it gets, of which the child's ends are its standard streams.
 _PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
@@ -80,9 +93,10 @@ def _start_or_fork(process: Any, *values: Any) -> None:
     """Start a process of :class:`subprocess.Popen`, which has prepared its pipes."""
     options = dict(zip(_PARAMETERS, values, strict=False))
     program = _program(options["args"])
-    if program is None or not _wanted or not _can_fork(options):
+    if program is None or not _wanted or not _can_fork(options) or program["handed"] != [*options["pass_fds"]]:
         return _start(process, *values)  # type: ignore[no-any-return]
-    streams = [options[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+    given = [options[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+    streams = [number if each == -1 else each for number, each in enumerate(given)]
     request = {
         **program,
         "cwd": os.getcwd() if options["cwd"] is None else os.fspath(options["cwd"]),
@@ -93,23 +107,31 @@ def _start_or_fork(process: Any, *values: Any) -> None:
         "start_new_session": options["start_new_session"],
         "process_group": options["process_group"],
     }
-    process.pid = _server().fork(request, [number if given == -1 else given for number, given in enumerate(streams)])
+    process.pid = _server().fork(request, [*streams, *options["pass_fds"]])
     process._child_created = True
     process._close_pipe_fds(*(options[name] for name in _PIPES))
     return None
 
 
 def _program(command: Any) -> dict[str, Any] | None:
-    """Return the module, Python's flags and the arguments of one of our programs, and None for other commands."""
+    """Return the module, Python's flags and the arguments of one of our programs, and None for other commands.
+
+    Where HAND_DOWN hands it descriptors, return these and their names, too.
+    """
     if isinstance(command, str | bytes | os.PathLike):
         return None
     words = [os.fsdecode(word) for word in command]
+    handed: list[int] = []
+    names = ""
+    if words[:3] == [sys.executable, "-c", HAND_DOWN]:
+        after = 4 + int(words[3])
+        handed, names, words = [int(number) for number in words[4:after]], words[after], words[after + 1 :]
     if words[:1] != [sys.executable] or "-m" not in words:
         return None
     at = words.index("-m")
     flags, module, arguments = words[1:at], words[at + 1], words[at + 2 :]
     if module in PROGRAMS and set(flags) <= {"-P", "-u"}:
-        return {"module": module, "flags": flags, "arguments": arguments}
+        return {"module": module, "flags": flags, "arguments": arguments, "handed": handed, "names": names}
     return None
 
 
@@ -158,7 +180,7 @@ class _Server:
     def fork(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
         """Return the id of a new process, a child of this one.
 
-        :param streams: the descriptors that become its standard streams.
+        :param streams: the descriptors that become its standard streams, and those that it is handed.
         """
         said = json.dumps(request).encode()
         with self._turn:

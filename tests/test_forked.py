@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from tests.ended import ended
 from tests.fork_server import own_terminal
-from tests.forked import real_starts
+from tests.forked import HAND_DOWN, real_starts
 from tests.serving import STOP_SECONDS, environment, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
@@ -119,6 +120,16 @@ def test_new_session_and_group_are_its_own() -> None:
             assert (os.getsid(one.pid) == one.pid) == ("start_new_session" in options)
             one.kill()
             one.communicate()
+
+
+def test_forked_daemon_is_handed_its_sockets() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        numbers = [one.fileno(), other.fileno()]
+        prefix = [sys.executable, "-c", HAND_DOWN, "2", *map(str, numbers), "game:game"]
+        with served(prefix=prefix, pass_fds=numbers) as daemon:
+            assert is_forked(daemon.process)
+            ports = [str(each.getsockname()[1]) for each in (one, other)]
+            assert [line.rpartition(":")[2] for line in daemon.lines if " listening on " in line] == ports
 
 
 def test_forked_command_has_its_own_terminal() -> None:
