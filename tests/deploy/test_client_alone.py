@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distribution, packages_distributions
 from pathlib import Path
+from typing import Self
 from zipfile import ZipFile
 
 import pytest
@@ -50,12 +52,22 @@ def brought_by(requirements: Iterable[str], extra: str = "") -> Iterator[Distrib
 
 
 class Alone:
-    """A new environment that contains only what a test installs."""
+    """An environment that contains only what a test installs."""
 
     def __init__(self, folder: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        self._folder = folder
         self.bin = folder / "bin"
         (self.packages,) = folder.glob("lib/python3*/site-packages")
+
+    @classmethod
+    def new(cls, folder: Path) -> Self:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        return cls(folder)
+
+    def copy(self, folder: Path) -> Self:
+        """Return a copy. Of its programs, only Python is the copy's: the others name the original's."""
+        shutil.copytree(self._folder, folder, symlinks=True, ignore=shutil.ignore_patterns("gmcat", "__pycache__"))
+        return type(self)(folder)
 
     def install(self, *wheels: Path) -> None:
         self._pip("install", "--no-index", "--no-deps", "--no-compile", *map(str, wheels))
@@ -116,17 +128,15 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def bare(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Alone:
     """Return an environment with the client, without extras, to which no test adds anything."""
-    environment = Alone(tmp_path_factory.mktemp("bare") / "alone")
+    environment = Alone.new(tmp_path_factory.mktemp("bare") / "alone")
     environment.install(client)
     return environment
 
 
 @pytest.fixture
-def alone(client: Path, tmp_path: Path) -> Alone:
-    """Return a new environment with the client, without extras."""
-    environment = Alone(tmp_path / "alone")
-    environment.install(client)
-    return environment
+def alone(bare: Alone, tmp_path: Path) -> Alone:
+    """Return an environment of the test's own with the client, without extras and gmcat."""
+    return bare.copy(tmp_path / "alone")
 
 
 def programs(daemon: Served) -> tuple[str, ...]:
@@ -192,7 +202,11 @@ def test_daemon_from_an_index_requires_the_client_of_the_same_version(tmp_path: 
     assert f"Requires-Dist: grandmasterd-client=={VERSION}" in lines
 
 
-def test_uninstalling_the_daemon_leaves_the_client_whole(alone: Alone, daemon: Path, daemon_process: Served) -> None:
+def test_uninstalling_the_daemon_leaves_the_client_whole(
+    client: Path, daemon: Path, tmp_path: Path, daemon_process: Served
+) -> None:
+    alone = Alone.new(tmp_path / "alone")
+    alone.install(client)
     alone.install(daemon)
     ours, theirs = alone.files_of("grandmasterd-client"), alone.files_of("grandmasterd")
     assert {"gm_client/blocking.py", "gm_recon/board.py"} <= ours
