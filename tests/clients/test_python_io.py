@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,28 @@ async def test_client_closed_in_a_cancelled_task_leaves_no_connection_open() -> 
                 await loop.open()
                 scope.cancel()
         assert (client._connection, loop._connection) == (None, None)
+
+
+async def test_cancelled_requests_are_no_failures_of_the_server() -> None:
+    """Two of them without a reply between once used up the patience, and the next request failed."""
+    async with (
+        running_daemon() as daemon,
+        await trio_client.connect(port=daemon.port, player=2, patience=0) as client,
+    ):
+        game_id = (await client.new_game(2, 1))["game_id"]
+        for _ in range(2):
+            with trio.CancelScope() as sending:
+                sending.cancel()
+                await client.ping()
+            with trio.fail_after(PATIENCE):
+                async with trio.open_nursery() as waiting:
+                    waiting.start_soon(partial(client.wait, game_id, player=None, ply=0))
+                    await trio.testing.wait_all_tasks_blocked()
+                    waiting.cancel_scope.cancel()
+        with trio.CancelScope() as sending:
+            sending.cancel()
+            await client.ping()
+        assert await client.ping() == OK
 
 
 async def test_patience_is_measured_by_the_clock_of_trio(autojump_clock: trio.testing.MockClock) -> None:

@@ -1459,9 +1459,11 @@ class Conversation:
     def pause(self, error: Exception | None, now: float) -> float | None:
         """Return the seconds before the next attempt to connect; None if it is hopeless, after failing all requests.
 
-        :param error: the error of the last connection or attempt.
+        :param error: the error of the last connection or attempt; None if nothing has failed.
         :param now: the time in seconds, on a monotonic clock.
         """
+        if error is None:
+            self._connects()
         self._lost_at = now if self._lost_at is None else self._lost_at
         seconds = 0.0
         if self._attempts:
@@ -1477,7 +1479,7 @@ class Conversation:
         return seconds
 
     def _connects(self) -> None:
-        """Reset the count of attempts: a reply has come, or the requests have failed."""
+        """Reset the count of attempts: a reply has come, the requests have failed, or nothing has."""
         self._lost_at, self._attempts = None, 0
 
 

@@ -168,13 +168,16 @@ class TrioSession(Session):
         except ConnectionLost as error:
             await self._drop(connection, error)
         except BaseException:  # part of it may have been sent
-            await self._drop(connection, ConnectionLost("sending was cancelled"))
+            await self._drop(connection, ConnectionLost("sending was cancelled"), failed=False)
             raise
 
-    async def _drop(self, connection: Connection, error: Exception) -> None:
-        """Close a connection because of an error. Another task may have done so before."""
+    async def _drop(self, connection: Connection, error: Exception, *, failed: bool = True) -> None:
+        """Close a connection because of an error. Another task may have done so before.
+
+        :param failed: whether the server or the network has failed: it then has the patience's seconds to recover.
+        """
         if connection is self._connection:
-            self._connection, self._why = None, error
+            self._connection, self._why = None, error if failed else None
             self._conversation.lost(error)
             self._wake()
         await connection.close()
