@@ -188,10 +188,9 @@ class _Server:
             try:
                 socket.send_fds(self._requests, [HEADER.pack(len(said))], streams)
                 self._requests.sendall(said)
-                program, _ = (self._receive() for _ in range(2))
+                return self._receive()
             finally:
                 _adopt_orphans(False)
-        return program
 
     def _receive(self) -> int:
         reply = self._requests.recv(REPLY.size, socket.MSG_WAITALL)

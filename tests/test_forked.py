@@ -14,7 +14,7 @@ import pytest
 
 from tests.ended import ended
 from tests.fork_server import own_terminal
-from tests.forked import HAND_DOWN, real_starts
+from tests.forked import HAND_DOWN, ROOT, real_starts
 from tests.serving import STOP_SECONDS, environment, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
@@ -120,6 +120,27 @@ def test_new_session_and_group_are_its_own() -> None:
             assert (os.getsid(one.pid) == one.pid) == ("start_new_session" in options)
             one.kill()
             one.communicate()
+
+
+#: A program that adopts orphans, and whose child forks for it; it prints the exit statuses of its children.
+ASKER = """
+import ctypes, os, sys
+from tests import fork_server
+
+if sys.argv[1] == "no clone":
+    fork_server.CLONE.clear()
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+server = os.fork()
+if server == 0:
+    os._exit(7 if fork_server.fork_for_parent() == 0 else 3)
+print(sorted(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)))
+"""
+
+
+@pytest.mark.parametrize("way", ["clone", "no clone"])
+def test_fork_server_forks_children_for_its_parent(way: str) -> None:
+    done = subprocess.run([sys.executable, "-c", ASKER, way], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[3, 7]\n", "")
 
 
 def test_forked_daemon_is_handed_its_sockets() -> None:
