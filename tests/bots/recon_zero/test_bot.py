@@ -20,6 +20,7 @@ from gm_bots.random_bot import RandomBots
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.bot import ReconZeroBots
 from gm_bots.recon_zero.evaluation import count_material
+from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
 from gm_bots.recon_zero.player import Decision, Player, Settings
 from gm_bots.recon_zero.self_play import Learnt, play_itself
 from gm_bots.recon_zero.shipped import shipped
@@ -90,7 +91,7 @@ def test_player_with_little_time_follows_fewer_positions(seconds: float | None, 
         player.saw([])
         player.choose_move(game.move_actions(), 0.0)
         player.moved(*game.move(None))
-    assert max(kept) == most
+    assert max(kept) == most if seconds is None else LEAST_KEPT <= max(kept) <= most, "a slow machine follows fewer"
 
 
 @needs_torch

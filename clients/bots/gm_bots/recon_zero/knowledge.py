@@ -23,8 +23,8 @@ from .lockstep.weighted import CAP, known_positions
 from .opponent_turn import opponent_moved
 from .positions import Channels, Weights, belief_of, channels_of
 
-#: Positions examined, the likeliest. If there are no more, the belief is exact.
-LOOKED_AT = 1_000
+#: Positions examined, the likeliest; and at least, with little time. If there are no more, the belief is exact.
+LOOKED_AT, LEAST_LOOKED_AT = 1_000, 100
 #: The share of the belief that excludes nothing, where the positions are only a sample of the possible ones.
 CAUTION = 0.05
 
@@ -58,6 +58,7 @@ class Knowledge:
         self._theirs = chess.popcount(board.occupied_co[not color])
         self._belief = beliefs.certain(board, color)
         self._drawn: tuple[list[Board], Channels, Weights] | None = None
+        self._looked_at = LOOKED_AT
         self.own = _pieces_of(board, color)
 
     @property
@@ -99,10 +100,15 @@ class Knowledge:
         self.own.push(taken or Move.null())
         self.own.clear_stack()
 
-    def limit(self, cap: int) -> None:
-        """Keep at most so many positions from the next event on."""
+    def limit(self, cap: int, share: float = 1.0) -> None:
+        """Keep at most so many positions from the next event on.
+
+        :param share: of the work that is done where there is time, 0 to 1: fewer positions are then kept, examined and
+            weighed, but always some.
+        """
+        self._looked_at = max(LEAST_LOOKED_AT, int(share * LOOKED_AT))
         if self._known is not None:
-            self._known.positions.limit(cap)
+            self._known.limit(cap, share)
 
     # --- What is known ------------------------------------------------------------------------------------------
 
@@ -144,13 +150,13 @@ class Knowledge:
 
     @property
     def _exact(self) -> bool:
-        return self._known is not None and self.complete and len(self._known.positions) <= LOOKED_AT
+        return self._known is not None and self.complete and len(self._known.positions) <= self._looked_at
 
     def _look(self) -> tuple[list[Board], Channels, Weights]:
         if self._drawn is None:
             boards, weights = list[Board](), np.empty(0)
             if self._known is not None:
-                rows, weights = self._known.likeliest(LOOKED_AT)
+                rows, weights = self._known.likeliest(self._looked_at)
                 boards = self._known.boards(rows)
             self._drawn = boards, channels_of(boards, self.color), weights
         return self._drawn

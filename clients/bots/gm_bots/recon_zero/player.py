@@ -26,7 +26,7 @@ from .lockstep.weighted import CAP
 from .positions import Attacked, Weights
 from .search import Found, Search
 from .sensing import best_of, bits_of_senses, entropy_sense, values_of_senses
-from .time_rules import positions_within
+from .time_rules import Workload, positions_within
 from .weights import attacked_in, weights_of
 
 #: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
@@ -103,7 +103,7 @@ class Player:
         self._settings, self._rng, self._keep = settings, rng, keep
         judge = judge_for(evaluator, "float32")
         self._forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
-        self._moves = 0
+        self._moves, self._work = 0, Workload()
         self.decisions: list[Decision] = []
         self.knowledge = Knowledge(
             color, fen, positions=settings.positions, rng=rng, judge=judge if settings.weights == "moves" else None
@@ -111,7 +111,8 @@ class Player:
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
-        self.knowledge.opponent_moved(capture)
+        with self._work.measured():
+            self.knowledge.opponent_moved(capture)
 
     def choose_sense(self, squares: Iterable[Square], seconds: float | None = None) -> Square:
         """Return the square to sense, of those allowed.
@@ -120,7 +121,8 @@ class Player:
             limit. The shorter they are, the fewer possible positions are followed from now on.
         """
         ends = math.inf if seconds is None else time.monotonic() + seconds * SENSE_SHARE
-        self.knowledge.limit(CAP if seconds is None else positions_within(seconds, CAP))
+        most = CAP if seconds is None else positions_within(seconds, CAP)
+        self.knowledge.limit(most, self._work.share_for(seconds))
         allowed = list(squares)
         if self._settings.sensing == "information":
             best = best_of(self._value_senses(ends), allowed)
@@ -133,8 +135,10 @@ class Player:
 
         :param ends: the instant at which its searches end, finished or not.
         """
-        channels, (weights, attacked), settings = self.knowledge.channels(), self._weights(), self._settings
-        bits = bits_of_senses(channels, weights, attacked, settings.alarm)
+        settings = self._settings
+        with self._work.measured():
+            channels, (weights, attacked) = self.knowledge.channels(), self._weights()
+            bits = bits_of_senses(channels, weights, attacked, settings.alarm)
         if not settings.worth or len(channels) < 2:
             return bits
         drawn = draw(weights, settings.searched, self._rng)
@@ -151,7 +155,8 @@ class Player:
 
     def saw(self, cells: Iterable[Cell]) -> None:
         """Record the result of the sense."""
-        self.knowledge.saw(cells)
+        with self._work.measured():
+            self.knowledge.saw(cells)
 
     def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
         """Return the move to request, of those allowed; None to pass.
@@ -160,7 +165,8 @@ class Player:
         """
         ends = math.inf if seconds is None else time.monotonic() + seconds
         knowledge, settings = self.knowledge, self._settings
-        boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
+        with self._work.measured():
+            boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(self._forest, positions, [*actions, None])
         self._deepen(search, settings.simulations, ends, until_decided=not self._keep)
@@ -196,4 +202,5 @@ class Player:
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the move, after which the game goes on."""
-        self.knowledge.player_moved(requested, taken, capture)
+        with self._work.measured():
+            self.knowledge.player_moved(requested, taken, capture)

@@ -37,6 +37,8 @@ from .trees import make
 #: Positions kept. Between players who sense, some fifty are possible after a sense, and a thousand before it; a hundred
 #: thousand take some 3 MB.
 CAP = 100_000
+#: The least positions that are kept, carry their weights over and are asked about where there is little time.
+LEAST_KEPT, LEAST_CARRIED, LEAST_ASKED = 500, 256, 8
 #: Positions whose moves are listed at once.
 _BATCH = 512
 #: Requests that a position has at most: more than any position's moves, and a pass.
@@ -100,6 +102,13 @@ class EvenPositions:
         rows = self._rows(count)
         return rows, np.ones(len(rows))
 
+    def limit(self, cap: int, share: float) -> None:
+        """Keep at most so many positions from the next event on.
+
+        :param share: of the work that is done where there is time.
+        """
+        self.positions.limit(min(cap, max(LEAST_KEPT, int(share * CAP))))
+
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self.positions.opponent_moved(capture)
@@ -140,6 +149,7 @@ class WeightedPositions(EvenPositions):
         """
         super().__init__(color, fen=fen, cap=cap, rng=rng)
         self._judge, self._model = judge, model
+        self._carried, self._asked = model.carried, model.asked
         kinds = len(model.kinds)
         self.joint: Weights = np.full((1, kinds), 1 / kinds)
         self._before: _Before | None = None
@@ -166,6 +176,12 @@ class WeightedPositions(EvenPositions):
             return rows, weights
         largest = np.argpartition(-weights, count)[:count]
         return rows[largest], weights[largest]
+
+    def limit(self, cap: int, share: float) -> None:
+        """Keep at most so many positions from the next event on, and weigh a share of the usual number."""
+        super().limit(cap, share)
+        self._carried = max(LEAST_CARRIED, int(share * self._model.carried))
+        self._asked = max(LEAST_ASKED, int(share * self._model.asked))
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
@@ -211,11 +227,11 @@ class WeightedPositions(EvenPositions):
         trees = make(0, 0, _BATCH, _BATCH * MOST_REQUESTS, 0)
         planes = np.empty((1, PLANES), np.uint64)
         shares = np.empty((len(trees.action), before.weights.shape[1]))
-        order = np.argsort(-before.weights.sum(axis=1), kind="stable")[: self._model.carried]
+        order = np.argsort(-before.weights.sum(axis=1), kind="stable")[: self._carried]
         for start in range(0, len(order), _BATCH):
             some = order[start : start + _BATCH]
             plant_requests(trees, before.rows[some], before.state, before.numbers, planes)
-            asked = min(len(some), max(0, self._model.asked - start))
+            asked = min(len(some), max(0, self._asked - start))
             if asked:
                 self._judge(trees, np.arange(asked))
             share_evenly(trees, asked, len(some))
