@@ -33,6 +33,7 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     assert reason in complaints
 
 
+@pytest.mark.seconds(5)
 @pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
 def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
     """The limit is its clock, where there is one, or else the time given."""

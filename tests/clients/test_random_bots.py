@@ -160,6 +160,7 @@ async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.seconds(5)
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_broken_connections_do_not_change_the_game(bots: Bots, language: str, daemon_process: Served) -> None:
     port = daemon_process.port

@@ -131,6 +131,7 @@ async def test_remote_game_behaves_like_local_game() -> None:
                 await play_side_by_side(start, RandomPlayers(rng), RemoteSide(table))
 
 
+@pytest.mark.seconds(5)
 async def test_two_bots_of_reconchess_play_a_game_and_agree_on_its_end() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(max_turns=25)
