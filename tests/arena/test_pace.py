@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gm_arena.match.pace import Lengths, Pace, duration, seconds_left
@@ -100,6 +100,8 @@ def test_first_games_to_end_do_not_stand_for_all() -> None:
     assert 9.0 < Lengths.of([8.9, 9.0], [9.0] * 14).mean < 27.0, "none has ended before, so all take about as long"
 
 
+@pytest.mark.proof
+@settings(max_examples=proof_size(30, 1_000))
 @given(st.floats(0.5, 100), st.floats(0.85, 1.9), st.integers(0, 2**32))
 def test_distribution_is_recovered_when_a_third_of_the_games_go_on(scale: float, shape: float, seed: int) -> None:
     rng = random.Random(seed)
