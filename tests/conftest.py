@@ -8,8 +8,10 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from gmd import addresses
@@ -58,11 +60,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Start real programs in tests that are marked so."""
-    if item.get_closest_marker("real_start") is None:
-        return (yield)
-    with forked.real_starts():
-        return (yield)
+    """Start real programs in tests that are marked so, and let no test configure the log of the next one.
+
+    :func:`structlog.testing.capture_logs` leaves structlog configured, and so printing on standard output.
+    """
+    with forked.real_starts() if item.get_closest_marker("real_start") is not None else nullcontext():
+        result = yield
+    structlog.reset_defaults()
+    return result
 
 
 @pytest.hookimpl(optionalhook=True)
