@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gm_arena import file_lock
 from gm_arena.match.record import RecordFile, RecordUnusable, read
 
 ARGUMENTS = {"bots": ["a", "b"], "games": 4, "clock": {"initial": 1.0}}
@@ -49,7 +50,8 @@ def test_match_without_games_may_be_begun_again(path: Path) -> None:
     assert path.read_text() == "my diary"
 
 
-def test_two_matches_cannot_write_one_record(path: Path) -> None:
+def test_two_matches_cannot_write_one_record(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_lock, "PATIENCE_SECONDS", 0)
     first = RecordFile.begin(path, ARGUMENTS)
     for begin in (RecordFile.begin, RecordFile.resume):
         with pytest.raises(RecordUnusable, match=r"match\.jsonl is being written by another running match"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from gm_arena import file_lock
 from gm_arena.tournament.plan import Entrant, Key, Outcome, Round, Settings
 from gm_arena.tournament.record import Record, RecordError
 from tests.arena.tournaments import NAMES, Witness, all_games, hall, results, seat_all, table
@@ -84,7 +85,10 @@ def test_file_that_is_no_record_is_refused(tmp_path: Path, text: str, words: str
     assert path.read_text() == text
 
 
-def test_record_has_one_process_at_a_time_and_is_never_begun_twice(tmp_path: Path) -> None:
+def test_record_has_one_process_at_a_time_and_is_never_begun_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lock, "PATIENCE_SECONDS", 0)
     path = tmp_path / "spring.jsonl"
     with pytest.raises(RecordError, match="does not exist: leave out --resume to begin a tournament"):
         Record.open(path)

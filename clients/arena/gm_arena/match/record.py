@@ -8,7 +8,6 @@ cut short is ignored.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
@@ -16,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+
+from ..file_lock import lock
 
 Record = dict[str, Any]
 
@@ -44,11 +45,9 @@ class RecordFile:
         self.contest = secrets.token_hex(16)
         with self._if_written():
             self._file = path.open("a+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock(self._file):
             self._file.close()
-            raise RecordUnusable(f"{path} is being written by another running match") from None
+            raise RecordUnusable(f"{path} is being written by another running match")
 
     @classmethod
     def begin(cls, path: Path, arguments: Mapping[str, Any]) -> Self:

@@ -7,7 +7,6 @@ so a command that was killed between requesting a game and recording its id requ
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
 
+from ..file_lock import lock
 from .plan import Entrant, Key, Outcome, Round, Settings
 
 #: The version of the file's format.
@@ -96,11 +96,9 @@ class Record:
         except OSError as error:
             raise RecordError(f"{path} cannot be opened: {error.strerror}") from None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock(file):
+                raise RecordError(f"{path}: another gmd tournament process is running it")
             return cls(path, file)
-        except BlockingIOError:
-            file.close()
-            raise RecordError(f"{path}: another gmd tournament process is running it") from None
         except BaseException:
             file.close()
             raise
