@@ -20,9 +20,10 @@ from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
 from gm_recon import Cell
 
-from .evaluation import Evaluator, count_material
+from .evaluation import Evaluator
 from .player import Player, Settings
 from .time_rules import TURN_SECONDS
+from .warm_up import ready_evaluator
 
 if TYPE_CHECKING:
     from .processes import Processes
@@ -92,7 +93,7 @@ class ReconZeroBots(Bots):
         self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
         self._rng = random.Random(seed)
-        self._evaluator: Evaluator | None = None if checkpoint else count_material
+        self._evaluator: Evaluator | None = None
         self._processes: Processes | None = None
 
     def in_processes(self, processes: Processes) -> Self:
@@ -111,20 +112,13 @@ class ReconZeroBots(Bots):
         return Here(self.evaluator(), self.settings)
 
     def evaluator(self) -> Evaluator:
-        """Return the evaluator of positions in this process: the network of the checkpoint, once it is loaded.
+        """Return the evaluator of positions in this process, ready for its first game.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
         if self._evaluator is None:
-            self._evaluator = self._load()
+            self._evaluator = ready_evaluator(self.checkpoint)
         return self._evaluator
-
-    def _load(self) -> Evaluator:
-        """Return the network of the checkpoint; PyTorch takes seconds to import, and is imported only here."""
-        from .checkpoint import load_evaluator
-
-        assert self.checkpoint is not None
-        return load_evaluator(self.checkpoint)
 
 
 class ReconZeroBot(Bot):

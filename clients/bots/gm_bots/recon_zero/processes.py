@@ -1,7 +1,7 @@
 """Processes in which players think, one game each at a time, so that several games use several processors.
 
-Only one thread of a process runs Python at a time, and most of a search is Python. A process takes seconds to load
-PyTorch, so it plays one game after the other, and keeps the networks that it has read.
+Only one thread of a process runs Python at a time. A process takes seconds to load PyTorch, so it plays one game after
+the other, and keeps the networks that it has read.
 """
 
 from __future__ import annotations
@@ -22,27 +22,25 @@ from chess import Color, Move, Square
 from gm_arena.bot import BotFailed
 from gm_recon import Cell
 
-from .evaluation import Evaluator, count_material
+from .evaluation import Evaluator
 from .player import Player, Settings
+from .warm_up import ready_evaluator
 
 
 class Inside:
     """The state of a process: the networks that it has read, and the player of its present game."""
 
     def __init__(self) -> None:
-        self._evaluators: dict[Path | None, Evaluator] = {None: count_material}
+        self._evaluators: dict[Path | None, Evaluator] = {}
         self._player: Player
 
     def load(self, checkpoint: Path | None) -> None:
-        """Load an evaluator.
+        """Make an evaluator ready.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
         if checkpoint not in self._evaluators:
-            from .checkpoint import load_evaluator
-
-            assert checkpoint is not None
-            self._evaluators[checkpoint] = load_evaluator(checkpoint)
+            self._evaluators[checkpoint] = ready_evaluator(checkpoint)
 
     def sit(self, color: Color, checkpoint: Path | None, settings: Settings, rng: random.Random, fen: str) -> None:
         """Begin a game."""

@@ -1,0 +1,49 @@
+"""A short game before the first that counts, so that no clock runs while kernels are compiled.
+
+numba compiles a kernel when it is first called: some ten seconds for all, once after each installation; later it reads
+them from its cache, in less than one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+
+from .evaluation import Evaluator, count_material
+from .player import STEP, Settings
+from .self_play import play_random
+
+#: Half-moves of each game: enough for captures by both sides.
+PLIES = 16
+#: The settings with which a player does all that any player does, and little of it.
+BRIEF = Settings(simulations=STEP, determinisations=2, worth=1.0, searched=2, looks=STEP)
+
+#: The kinds of evaluators that this process has played with: piece values, or a network.
+_played_with = set[type]()
+
+
+def ready_evaluator(checkpoint: Path | None) -> Evaluator:
+    """Return an evaluator that is loaded, and has been played with.
+
+    :param checkpoint: the network's checkpoint; None to evaluate by piece values.
+    :raises BotFailed: the checkpoint cannot be read.
+    """
+    evaluator: Evaluator = count_material
+    if checkpoint is not None:
+        from .checkpoint import load_evaluator  # imports PyTorch, which takes seconds
+
+        evaluator = load_evaluator(checkpoint)
+    warm_up(evaluator)
+    return evaluator
+
+
+def warm_up(evaluator: Evaluator) -> None:
+    """Play a little with either colour, against random moves, so that everything is loaded and compiled.
+
+    A process does so once with each kind of evaluator.
+    """
+    if type(evaluator) not in _played_with:
+        for color in chess.COLORS:
+            play_random(evaluator, BRIEF, "warm-up", color, PLIES)
+        _played_with.add(type(evaluator))

@@ -1,0 +1,47 @@
+"""A bot's kernels are compiled, and its network is loaded, before a clock runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.bots.recon_zero.learning import needs_torch
+from tests.serving import environment
+
+#: What makes a bot ready in each of the places where bots play: ``gmd connect``, a pool of processes, reconchess.
+WAYS = {
+    "bots": "from gm_bots.recon_zero.entry import make; evaluator = make({}).evaluator()",
+    "process": "from gm_bots.recon_zero.processes import Inside; from gm_bots.recon_zero.entry import read\n"
+    "inside = Inside(); path = read(dict({})).checkpoint; inside.load(path); evaluator = inside._evaluators[path]",
+    "reconchess": "from gm_bots.recon_zero import ReconZero; evaluator = ReconZero({})._evaluator",
+}
+
+#: Plays games of every kind, and prints the kernels that were compiled, or read from the cache, meanwhile.
+PLAYS = """
+import gc
+from dataclasses import replace
+import chess
+from numba.core.dispatcher import Dispatcher
+from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.self_play import play_random
+
+def kernels():
+    return {(each.__module__, each.__name__, str(types))
+            for each in gc.get_objects() if isinstance(each, Dispatcher) for types in each.signatures}
+
+before, quick = kernels(), Settings(simulations=6, determinisations=3, searched=3, looks=4)
+for settings in (quick, replace(quick, weights="equal", worth=1.0), replace(quick, positions=False, together=False)):
+    for color in chess.COLORS:
+        play_random(evaluator, settings, "a real game", color, 60)
+print(len(before) >= 10, sorted(kernels() - before))
+"""
+
+
+@pytest.mark.parametrize("options", ["checkpoint='none'", pytest.param("", marks=needs_torch)])
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_is_compiled_during_games(way: str, options: str) -> None:
+    program = f"{WAYS[way].format(options)}\n{PLAYS}"
+    run = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True)
+    assert run.stdout == "True []\n", run.stderr
