@@ -6,10 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
-from gm_arena.endings import ending_words, result_words
+from gm_arena.endings import cause_words, ending_words, reason_words, result_words
 from gm_arena.match.game import ending
 from gm_arena.referee.game import status_of
-from gm_arena.replay import files
 from gm_bots.play.blind import words
 from gm_protocol.endings import TERMINATIONS, Cause, read_ending, result_of
 from gm_protocol.state import Termination
@@ -59,8 +58,9 @@ def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -
     assert sentence == "" or sentence.endswith(".")
 
 
-def test_reasons_of_blind_chess_have_words_in_a_replay() -> None:
-    assert set(files.ENDINGS) == set(WinReason)
+@pytest.mark.parametrize("reason", WinReason)
+def test_reasons_of_blind_chess_have_the_words_of_their_causes(reason: WinReason) -> None:
+    assert reason_words(reason) in {cause_words(cause) for cause in Cause}
 
 
 @pytest.mark.parametrize("other", ["", "normal", "time forfeit", "White mates"])

@@ -7,7 +7,17 @@ from typing import assert_never
 import chess
 
 from gm_protocol.endings import Cause, Ending, read_ending
+from gm_recon import WinReason
 from gmd.games.variants import victory_in
+
+#: The cause of an ending that a record of blind chess has as a reason.
+CAUSES = {
+    WinReason.KING_CAPTURE: Cause.KING_CAPTURE,
+    WinReason.TIMEOUT: Cause.TIMEOUT,
+    WinReason.RESIGN: Cause.RESIGNATION,
+    WinReason.TURN_LIMIT: Cause.TURN_LIMIT,
+    WinReason.MOVE_LIMIT: Cause.MOVE_LIMIT,
+}
 
 
 def cause_words(cause: Cause) -> str:
@@ -39,6 +49,11 @@ def cause_words(cause: Cause) -> str:
             return cause.name.lower().replace("_", " ")
         case other:
             assert_never(other)
+
+
+def reason_words(reason: WinReason) -> str:
+    """Return why a game of blind chess ended, by the reason in its record: ``king captured``."""
+    return cause_words(CAUSES[reason])
 
 
 def ending_of(termination: str, variant: str) -> Ending | None:

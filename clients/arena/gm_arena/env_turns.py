@@ -17,21 +17,14 @@ from gm_env.opponents import RESIGN
 from gm_env.turns import FIRST_SENSE
 from gm_protocol.endings import ON, Cause, Ending
 from gm_protocol.state import COLOR_NAMES
-from gm_recon import Cell, History, ReconBoard, WinReason
+from gm_recon import Cell, History, ReconBoard
 
 from .bot import BotFailed
-from .endings import loss
+from .endings import CAUSES, loss
 
 #: The players' ids in states: the learner's and the bot's.
 LEARNER, BOT = 1, 2
 
-_CAUSES = {
-    WinReason.KING_CAPTURE: Cause.KING_CAPTURE,
-    WinReason.TIMEOUT: Cause.TIMEOUT,
-    WinReason.RESIGN: Cause.RESIGNATION,
-    WinReason.TURN_LIMIT: Cause.TURN_LIMIT,
-    WinReason.MOVE_LIMIT: Cause.MOVE_LIMIT,
-}
 _LETTERS = " pNBRQK"
 
 
@@ -198,7 +191,7 @@ def over(table: Table, ended: ObservedTurn | Ended) -> GameState:
     theirs = turns[-1:] if board.turn == color else turns[-2:-1]
     captures = [turn.capture_square for turn in theirs if turn.capture_square is not None]
     assert history.win_reason is not None
-    ending = Ending(_CAUSES[history.win_reason], winner=history.winner)
+    ending = Ending(CAUSES[history.win_reason], winner=history.winner)
     shown = {
         **state_of(table, ended.observed, "over"),
         "available_castles": _castles(board),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
-from gm_bots.recon_zero.measure.in_step import row_of
+from gm_bots.recon_zero.measure.in_step import Own, Part, parts_of, row_of
+from gm_bots.recon_zero.player import Settings
 from tests.bots.recon_zero.test_evaluate import PLAIN, rows, run
 
 STEP = ("--in-step", 2, "--games", 3)
@@ -36,12 +38,21 @@ def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     assert "recon-zero:checkpoint=none,simulations=1" in one
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3, 7])
+def test_colours_alternate_whatever_number_is_played_at_once(at_once: int) -> None:
+    own = Own(None, Settings())
+    parts = parts_of(Part(own, own, ("seed",), 2, "float32"), 7, at_once)
+    assert [color for part in parts for color in part.colors()] == [*chess.COLORS] * 3 + [chess.WHITE]
+    assert len({seed for part in parts for seed in part.seeds}) == 7
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (("--clock", "60"), "--in-step plays without clocks and records: leave out --clock"),
         (("--movetime", 1), "--in-step plays without clocks and records: leave out --movetime"),
         (("--option", "belief=squares"), "recon-zero: games in step keep positions and sense for information"),
+        (("--against", "random", "--against", "random"), "--against: 2 opponents are called random: name one"),
         (("--against", "codingame:cat"), "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
     ],
 )
@@ -52,6 +63,8 @@ def test_what_games_in_step_lack_is_refused(arguments: tuple[object, ...], reaso
 
 
 def test_row_counts_outcomes_and_gives_intervals() -> None:
-    assert row_of("other", [1.0, 1.0, 0.0, -1.0]) == [
+    ended = [(1.0, "king captured"), (1.0, "resignation"), (0.0, "too long"), (-1.0, "king captured")]
+    assert row_of("other", ended) == [
         "other", "2", "1", "1", "62.5 %", "21.9 to 90.8", "+89", "-220 to +398",
+        "king captured 2, resignation 1, too long 1",
     ]  # fmt: skip

@@ -51,6 +51,7 @@ def test_games_against_programs_end_and_repeat() -> None:
     assert all({sample.outcome for sample in game.samples} == {game.outcome} for game in met)
     assert {game.outcome for game in met} <= {-1.0, 0.0, 1.0}
     assert any(game.outcome for game in met)
+    assert {game.ending for game in met if game.outcome} == {"king captured"}
     assert told(play(games, rivals)) == told(met)
 
 
@@ -58,6 +59,7 @@ def test_only_the_learners_decisions_are_kept() -> None:
     """Of five plies White makes three. Black's first sample has a pawn or a knight of White's moved."""
     white, black = play(fixtures("same"), {"same": count_material}, plies=5)
     assert (len(white.samples), len(black.samples)) == (3, 2)
+    assert white.ending == black.ending == "too long"
     assert (white.outcome, black.outcome) == (0.0, 0.0)
     assert white.samples[0].planes[:6].sum() == 16
     start = white.samples[0].planes
@@ -118,11 +120,13 @@ def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
         (["codingame:cat"], "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
         (["nowhere.pt"], "nowhere.pt cannot be read: No such file"),
         (["attacker", "attacker"], "--member attacker: there is a member attacker already"),
+        (["{}/iteration-0002.pt"], "iteration-0002 is a network of this training's own: give NAME=FILE.pt"),
+        (["iteration-2={}/one.pt"], "iteration-2 is a network of this training's own: give NAME=FILE.pt"),
     ],
 )
-def test_member_that_cannot_play_is_refused(texts: list[str], complaint: str) -> None:
+def test_member_that_cannot_play_is_refused(texts: list[str], complaint: str, tmp_path: Path) -> None:
     with pytest.raises(BotUnusable, match=complaint):
-        named(texts)
+        named([text.format(tmp_path) for text in texts])
 
 
 def test_checkpoints_are_members_by_their_contents(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import chess
 
 from gm_client.blocking import HistoryReply
-from gm_protocol.endings import ON, Cause, result_of
-from gm_recon import BadHistory, History, SavedGame, WinReason, read_json
+from gm_protocol.endings import ON, result_of
+from gm_recon import BadHistory, History, SavedGame, read_json
 from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
 from gmd.games.clock import Clock
@@ -23,7 +23,7 @@ from gmd.games.replay import replay
 from gmd.games.views import player_text
 
 from ..boards import board_of
-from ..endings import cause_words, ending_words
+from ..endings import cause_words, ending_words, reason_words
 from .main_line import read_main_line
 from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
@@ -33,14 +33,6 @@ from .variant_headers import own_variant
 MAX_BYTES = 1 << 28
 
 _BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
-#: The words for how a game of blind chess ended, by the reason in its record.
-ENDINGS = {
-    WinReason.KING_CAPTURE: cause_words(Cause.KING_CAPTURE),
-    WinReason.TIMEOUT: cause_words(Cause.TIMEOUT),
-    WinReason.RESIGN: cause_words(Cause.RESIGNATION),
-    WinReason.TURN_LIMIT: cause_words(Cause.TURN_LIMIT),
-    WinReason.MOVE_LIMIT: cause_words(Cause.MOVE_LIMIT),
-}
 
 
 def read_file(path: Path, wanted: int | None = None) -> Recorded:
@@ -151,7 +143,7 @@ def pgn_game(text: str, where: str) -> Recorded:
 def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
     history = saved.history
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
-    ending = "" if history.win_reason is None else ENDINGS[history.win_reason]
+    ending = "" if history.win_reason is None else reason_words(history.win_reason)
     white, black = saved.white or "?", saved.black or "?"
     return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
 

@@ -33,9 +33,11 @@ class Met:
     """A game that was played.
 
     :ivar outcome: how it ended for the learner: 1, 0 or -1.
+    :ivar ending: why it ended, in words.
     :ivar samples: the learner's decisions.
     """
 
     member: str
     outcome: float
+    ending: str
     samples: list[Sample]

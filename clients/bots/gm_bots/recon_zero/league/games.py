@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gm_arena.endings import reason_words
 from gm_env.kernels.layout import NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
+from gm_recon import WinReason
 
 from ..evaluation import Evaluator
 from ..lockstep.games import Games
@@ -22,6 +24,9 @@ from ..lockstep.seats import Side
 from ..player import Settings
 from .fixtures import Fixture, Met, Rival
 from .programs import Program
+
+#: The endings of games that are drawn here, and would go on elsewhere.
+TOO_LONG, LOST_TRACK = "too long", "lost track"
 
 
 def play_league(
@@ -87,7 +92,7 @@ class _MixedGames(Games):
             [fixture.seed for fixture in fixtures],
             max_plies,
         )
-        self._fixtures, self._resigned = fixtures, set[int]()
+        self._fixtures, self._given_up = fixtures, dict[int, WinReason]()
         numbers = [_number(fixture.seed) for fixture in fixtures]
         self._programs = {name: program.opponent(numbers[0]) for name, program in programs.items()}
         self._begin(numbers)
@@ -127,8 +132,8 @@ class _MixedGames(Games):
             waiting[playing] = True
             assert (batch.phases[playing] == phase).all()
             lost = answer(batch, waiting, opponent, self._rng)
-            self._resigned |= {*np.flatnonzero(lost).tolist()}
-            playing = [game for game in playing if game not in self._resigned]
+            self._given_up |= {int(game): WinReason(int(lost[game])) for game in np.flatnonzero(lost)}
+            playing = [game for game in playing if game not in self._given_up]
         phases, plies = batch.phases, batch.plies
         return [game for game in playing if phases[game] != OVER and plies[game] < self._max_plies]
 
@@ -153,10 +158,21 @@ class _MixedGames(Games):
         """Return all games as they ended."""
         found = []
         for game, fixture in enumerate(self._fixtures):
-            winner = fixture.color if game in self._resigned else int(self._batch.winners[game])
+            winner = fixture.color if game in self._given_up else int(self._batch.winners[game])
             outcome = 0.0 if winner == NONE else 1.0 if winner == fixture.color else -1.0
-            found.append(Met(fixture.member, outcome, self.samples_of(game, winner, fixture.color)))
+            samples = self.samples_of(game, winner, fixture.color)
+            found.append(Met(fixture.member, outcome, self._ending(game), samples))
         return found
+
+    def _ending(self, game: int) -> str:
+        if game in self._given_up:
+            return reason_words(self._given_up[game])
+        if reason := int(self._batch.reasons[game]):
+            return reason_words(WinReason(reason))
+        if self._batch.plies[game] >= self._max_plies:
+            return TOO_LONG
+        is_ours = bool(self._batch.colors[game]) == self._fixtures[game].color
+        return LOST_TRACK if is_ours else f"opponent {LOST_TRACK}"
 
     def close(self) -> None:
         """End all programs."""

@@ -14,6 +14,7 @@ from gm_arena.bot import BotUnusable
 from gm_arena.match.settings import name_and_spec
 
 from ..checkpoint_files import digest_of, is_checkpoint
+from ..older import iteration
 from .programs import ATTACKER, TROUT, Program
 
 #: The same bot, which evaluates positions by piece values.
@@ -51,7 +52,9 @@ def named(texts: Sequence[str]) -> Named:
         name, spec = (text, text) if is_checkpoint(text) else name_and_spec(text)
         if is_checkpoint(spec):
             path = Path(spec)
-            name = _name_of(path) if name == spec else name
+            name = checkpoint_name(path) if name == spec else name
+            if iteration(Path(f"{name}.pt")) is not None:
+                raise BotUnusable(f"--member {text}: {name} is a network of this training's own: give NAME=FILE.pt")
             files[name] = path
             record = f"{name}={digest_of(path)}"
         else:
@@ -86,5 +89,6 @@ def file_of(directory: Path, record: str) -> Path | None:
     return directory / FOLDER / f"{name_of(record)}.pt" if "=sha256:" in record else None
 
 
-def _name_of(path: Path) -> str:
+def checkpoint_name(path: Path) -> str:
+    """Return the name of a checkpoint that is given none: its file's, or its folder's for the newest of a training."""
     return path.resolve().parent.name if path.stem == _NEWEST else path.stem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import count
@@ -10,7 +11,7 @@ from typing import Any
 
 import chess
 from chess import Board, SquareSet
-from chess.engine import Limit, PlayResult, SimpleEngine
+from chess.engine import EngineTerminatedError, Limit, PlayResult, SimpleEngine
 from reconchess.bots.trout_bot import TroutBot
 
 from gm_arena.stockfish import say_where
@@ -46,7 +47,7 @@ class RepeatingTrout(TroutBot):  # type: ignore[misc]
             random.setstate(others)
 
     def choose_move(self, *given: Any) -> Any:
-        """Choose a move, without printing when the engine fails, after which this bot passes."""
+        """Choose a move, without printing for a board that the engine refuses, where this bot passes."""
         with redirect_stdout(StringIO()):
             return super().choose_move(*given)
 
@@ -66,7 +67,11 @@ class _Counting:
         possible = without_surplus(board)
         if possible.king(not board.turn) is None:
             return PlayResult(None, None)
-        return self._engine.play(possible, self._limit, game=object())
+        try:
+            return self._engine.play(possible, self._limit, game=object())
+        except EngineTerminatedError:
+            warnings.warn("TroutBot's engine has ended: it passes from now on", RuntimeWarning, stacklevel=2)
+            raise
 
     def quit(self) -> None:
         """End the engine."""

@@ -7,16 +7,18 @@ training: they see what their seat observed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import chess
 
+from gm_arena.match.text import counted
 from gm_arena.statistics import Sample, elo_interval, score_interval
 
 from ..player import Settings
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from ..lockstep.judging import Precision
     from ..lockstep.seats import Side
 
-COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %")
+COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "ended by")
 #: The longest game, in plies, unless another is given; as in a training most longer ones would be drawn.
 MAX_PLIES = 300
 
@@ -59,9 +61,10 @@ class Own:
 
 @dataclass(frozen=True)
 class Part:
-    """Games that are played in step, the bot with White in the first and every other one.
+    """Games that are played in step, the bot with White in every other one.
 
     :ivar seeds: one for each game.
+    :ivar first: the bot's colour in the first.
     """
 
     ours: Own
@@ -69,10 +72,19 @@ class Part:
     seeds: tuple[str, ...]
     max_plies: int
     precision: Precision
+    first: chess.Color = chess.WHITE
+
+    def colors(self) -> list[chess.Color]:
+        """Return the bot's colour in each game."""
+        return [self.first ^ bool(number % 2) for number in range(len(self.seeds))]
 
 
-def play_part(part: Part) -> list[float]:
-    """Play games; return how each ended for the bot: 1, 0 or -1.
+#: How a game ended for the bot, 1, 0 or -1, and by what.
+Outcome: TypeAlias = tuple[float, str]
+
+
+def play_part(part: Part) -> list[Outcome]:
+    """Play games; return how each ended.
 
     :raises BotUnusable: the opponent is not installed here.
     :raises BotFailed: a checkpoint cannot be read.
@@ -82,14 +94,14 @@ def play_part(part: Part) -> list[float]:
     from ..pool import one_thread
 
     theirs, name = part.theirs, "opponent"
-    fixtures = [Fixture(seed, chess.COLORS[number % 2], name) for number, seed in enumerate(part.seeds)]
+    fixtures = [Fixture(seed, color, name) for seed, color in zip(part.seeds, part.colors(), strict=True)]
     with one_thread():
         ours = part.ours.side(part.precision)
         if isinstance(theirs, Own):
             met = play_fixtures(ours, fixtures, {name: theirs.side(part.precision)}, {}, part.max_plies)
         else:
             met = play_fixtures(ours, fixtures, {}, {name: theirs}, part.max_plies)
-    return [game.outcome for game in met]
+    return [(game.outcome, game.ending) for game in met]
 
 
 def pool_of(processes: int) -> ProcessPoolExecutor:
@@ -103,26 +115,33 @@ def play_opponent(
     """Play a match; return its row of the table.
 
     :param name: the opponent's.
-    :param at_once: games of a part. If it is even, each has as many with each colour.
+    :param at_once: games of a part.
     :param part: what the parts have in common; its seeds are not played.
     :param pool: plays the parts, as many at a time as it has processes.
     :param tell: called with a sentence whenever a part is played.
     """
-    seeds = [f"{' '.join(part.seeds)} {game}" for game in range(games)]
-    parts = [replace(part, seeds=tuple(seeds[start : start + at_once])) for start in range(0, games, at_once)]
-    outcomes: list[float] = []
-    for played in pool.map(play_part, parts):
+    outcomes: list[Outcome] = []
+    for played in pool.map(play_part, parts_of(part, games, at_once)):
         outcomes += played
         tell(f"against {name}: {len(outcomes)} of {games} games")
     return row_of(name, outcomes)
 
 
-def row_of(name: str, outcomes: Sequence[float]) -> list[str]:
-    """Return the row of a match, of at least one game.
+def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
+    """Return the parts of a match, with alternating colours from its first game to its last.
 
-    :param outcomes: how each game ended for the bot: 1, 0 or -1.
+    :param part: what they have in common; its seeds are not played.
     """
-    lost, drawn, won = (sum(outcome == end for outcome in outcomes) for end in (-1, 0, 1))
+    seeds = [f"{' '.join(part.seeds)} {game}" for game in range(games)]
+    return [
+        replace(part, seeds=tuple(seeds[start : start + at_once]), first=not start % 2)
+        for start in range(0, games, at_once)
+    ]
+
+
+def row_of(name: str, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the row of a match, of at least one game."""
+    lost, drawn, won = (sum(outcome == end for outcome, _ in outcomes) for end in (-1, 0, 1))
     score = score_interval(Sample((lost, drawn, won)))
     assert score is not None
     elo = elo_interval(score)
@@ -133,6 +152,7 @@ def row_of(name: str, outcomes: Sequence[float]) -> list[str]:
         f"{100 * score.low:.1f} to {100 * score.high:.1f}",
         elo_text(elo.value),
         f"{elo_text(elo.low)} to {elo_text(elo.high)}",
+        counted(Counter(ending for _, ending in outcomes)),
     ]
 
 
@@ -144,7 +164,7 @@ def table_text(title: str, rows: Sequence[Sequence[str]]) -> str:
 
     drawn = Table(title=Text(title), title_justify="left")
     for number, name in enumerate(COLUMNS):
-        drawn.add_column(name, justify="left" if number == 0 else "right")
+        drawn.add_column(name, justify="left" if number in (0, len(COLUMNS) - 1) else "right")
     for row in rows:
         drawn.add_row(*map(Text, row))
     out = StringIO()

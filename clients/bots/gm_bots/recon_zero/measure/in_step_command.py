@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gm_arena.stockfish import stockfish
 
 from .. import entry
 from ..checkpoint_files import is_checkpoint
+from ..league.members import checkpoint_name
 from ..league.programs import ATTACKER, TROUT, Program
 from .in_step import MAX_PLIES, Own, Part, play_opponent, pool_of, table_text
 from .opponents import NO_STOCKFISH, RECONCHESS, older, switches
@@ -44,7 +46,8 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
     if given["ablation"]:
         opponents += _switched(checkpoint, options)
     if not opponents:
-        raise BotUnusable("no opponent is left")
+        raise BotUnusable("no opponent is left: name one with --against")
+    _check_names([name for name, _ in opponents])
     precision: Precision = given["precision"]
     plies = MAX_PLIES if given["max_moves"] is None else 2 * given["max_moves"]
     rows = []
@@ -55,6 +58,12 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
     title = ",".join(f"{name}={value}" for name, value in options.items())
     click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
     return 0
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise BotUnusable(f"--against: {times} opponents are called {name}: name one, as in other=FILE.pt")
 
 
 def _tell(given: Mapping[str, Any]) -> Any:
@@ -82,7 +91,7 @@ def _against(texts: tuple[str, ...], is_ablation: bool, ours: Own) -> list[tuple
             click.echo(NO_STOCKFISH, err=True)
             continue
         name, spec = (text, text) if is_checkpoint(text) else name_and_spec(text)
-        found.append((Path(name).stem if is_checkpoint(name) else name, _opponent(spec, ours)))
+        found.append((checkpoint_name(Path(name)) if is_checkpoint(name) else name, _opponent(spec, ours)))
     return found
 
 

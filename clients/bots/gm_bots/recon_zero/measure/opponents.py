@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from gm_arena.stockfish import stockfish
 from .. import entry
 from ..bot import ReconZeroBots
 from ..checkpoint_files import digest_of, is_checkpoint
+from ..older import iteration
 from ..player import Settings
 from ..processes import Processes
 from .without import without_network
@@ -38,7 +38,6 @@ RECONCHESS = {
 LEAGUE = (*RECONCHESS, "minimax=minimax:depth=2,seed=1", f"material={entry.NAME}:checkpoint={entry.WITHOUT}")
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
 
-_ITERATION = re.compile(r"iteration-(\d+)\.pt")
 #: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
 _NEEDED_BY = {"belief": ("sensing", "weights", "danger", "alarm"), "sensing": ("alarm",)}
 
@@ -204,9 +203,3 @@ def older(checkpoint: Path | None, number: int) -> list[Path]:
     if not before:
         raise BotUnusable(f"--older: {checkpoint.parent} has no checkpoint of an iteration before {checkpoint.name}")
     return before[:number]
-
-
-def iteration(path: Path) -> int | None:
-    """Return the iteration of a training's checkpoint, by its name; None for another file."""
-    match = _ITERATION.fullmatch(path.name)
-    return int(match[1]) if match else None
