@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import chess
 import numpy as np
 import pytest
 
@@ -12,9 +13,11 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[tr
 
 from gm_bots.recon_zero.actions import PASS, move_of
 from gm_bots.recon_zero.evaluation import count_material
-from gm_bots.recon_zero.lockstep.games import play_together
+from gm_bots.recon_zero.lockstep.games import Games, play_together
+from gm_bots.recon_zero.lockstep.seats import Side
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
+from gm_env.kernels.layout import CASTLING, COLOR, FULLMOVES, NUMBERS, OPPONENT, STATE
 
 SETTINGS = Settings(determinisations=3, simulations=12, exploring=6, alarm=8)
 
@@ -48,6 +51,26 @@ def test_positions_follow_from_each_other() -> None:
         for before, after in zip(white, black, strict=False):
             seen = after[6:12, ::-1]
             assert np.abs(before[:6] - seen).sum() <= 4, "a castling moves two pieces"
+
+
+@pytest.mark.parametrize("turns", [2, 5, 9])
+def test_nothing_hidden_reaches_what_a_player_examines(turns: int) -> None:
+    """The opponent's pieces, its rights, the clocks of draws and all else in the batch may be anything."""
+    side = Side.of(count_material, SETTINGS)
+    games = Games([dict.fromkeys(chess.COLORS, side)] * 3, seeds(3), 60)
+    for _ in range(turns):
+        games.take_turns()
+    states, numbers = games._batch.privileged_rows
+    rng = np.random.default_rng(turns)
+    for game in games.playing:
+        seat = games._seat(game)
+        other, changed = rng.integers(0, 2**63, STATE, np.uint64), rng.integers(-1, 60, NUMBERS, np.int32)
+        other[:OPPONENT] = states[game, :OPPONENT]
+        other[CASTLING] = states[game, CASTLING] & 0xFF | other[CASTLING] & ~np.uint64(0xFF)
+        changed[[COLOR, FULLMOVES]] = numbers[game, [COLOR, FULLMOVES]]
+        told, same = seat.examine(states[game], numbers[game]), seat.examine(other, changed)
+        for name, array in vars(told).items():
+            np.testing.assert_array_equal(array, getattr(same, name), name)
 
 
 def test_winner_takes_the_king() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gm_env.kernels.jit import lowest, mirrored
-from gm_env.kernels.layout import CASTLING, EN_PASSANT, KING, NONE, NUMBERS, OPPONENT, STATE
+from gm_env.kernels.layout import CASTLING, COLOR, EN_PASSANT, FULLMOVES, KING, NONE, NUMBERS, OPPONENT, STATE
 from gm_env.kernels.rules import ONE, ZERO, Numbers, U, Words
 
 from ..positions import Weights
@@ -38,13 +38,13 @@ def lay_out(rows: Words, own_state: Words, own_numbers: Numbers, states: Words, 
 
     :param rows: (positions, 4), the opponent's pieces as it sees the board (:mod:`gm_env.kernels.expanding`).
     :param own_state: the row of the game in the batch, of which nothing but the player's own is read.
-    :param own_numbers: likewise.
+    :param own_numbers: likewise: its colour, and the number of the move.
     """
     for each in range(rows.shape[0]):
         for column in range(STATE):
             states[each, column] = own_state[column] if column < OPPONENT else ZERO
         for column in range(NUMBERS):
-            numbers[each, column] = own_numbers[column]
+            numbers[each, column] = own_numbers[column] if column in (COLOR, FULLMOVES) else 0
         first, second, third = mirrored(rows[each, 0]), mirrored(rows[each, 1]), mirrored(rows[each, 2])
         states[each, OPPONENT] = first & ~(second | third)
         states[each, OPPONENT + 1] = second & ~(first | third)
