@@ -84,6 +84,18 @@ def test_recipe_repeats_a_training(trained: Path, tmp_path: Path) -> None:
         assert (tmp_path / name / "log.jsonl").read_text() == (trained / "log.jsonl").read_text()
 
 
+def test_recipe_of_other_versions_is_repeated_with_a_remark(trained: Path, tmp_path: Path) -> None:
+    content = record(trained)
+    content["sessions"][-1]["versions"] |= {
+        "numpy": "0.1",
+        "torch": f"{_base(content['sessions'][-1]['versions']['torch'])}+other",
+    }
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    for directory, remarks in ((trained, 0), (tmp_path, 1)):
+        done = train("--recipe", directory, "--out", tmp_path / f"again-{remarks}")
+        assert done.output.count("The games will be others than those of the recipe: numpy was 0.1 and is ") == remarks
+
+
 def test_option_that_contradicts_the_record_is_refused(trained: Path, tmp_path: Path) -> None:
     refused = train("--resume", trained, "--iterations", 2, "--batch", 9)
     assert refused.exit_code == 2
@@ -123,7 +135,7 @@ def test_directory_without_a_training_is_not_resumed(tmp_path: Path) -> None:
         ({"format": 2}, "format: .* has 2, and this version of gmd reads 1"),
         ({"plan": {"games": 2, "moon": 1}}, "moon: .* has this setting, which this version of gmd does not know"),
         ({"plan": {"player": {"moon": 1}}}, "moon: .* has this setting"),
-        ({"plan": None}, "is not the record of a training"),
+        ({"plan": None}, "is not the record of a training: .*; name the run.json that gmd train wrote"),
     ],
 )
 def test_record_that_cannot_be_read_is_refused(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
@@ -133,6 +145,9 @@ def test_record_that_cannot_be_read_is_refused(change: dict[str, Any], complaint
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"format": 1, "plan": {}, "iterations": 1, "sessions": [], **change}))
     with pytest.raises(BadTraining, match=complaint):
+        run_record.read(path)
+    path.write_text('{"format": 1}')
+    with pytest.raises(BadTraining, match=r"is not the record of a training: it lacks 'plan'; name the run\.json"):
         run_record.read(path)
     path.write_text("no record")
     with pytest.raises(BadTraining, match="is not the record of a training"):
@@ -152,6 +167,8 @@ def test_shipped_recipe_is_the_plan_of_the_shipped_network() -> None:
     check_played(recipe.plan)
     check_same(recipe.plan, trained["plan"], FILE)
     assert recipe.iterations == trained["iteration"]
+    (session,) = recipe.sessions
+    assert session["versions"].keys() == run_record.versions().keys()
     written = json.loads(RECIPE.read_text())["plan"]
     assert leaves(written).keys() == leaves(asdict(recipe.plan)).keys(), "defaults may change: it names every setting"
 

@@ -34,7 +34,7 @@ class Request:
     :ivar iterations: in total.
     :ivar files: the checkpoints of members that are new to the league, by name.
     :ivar start: the checkpoint with whose network it begins, if it does.
-    :ivar remarks: sentences about default members that are left out.
+    :ivar remarks: sentences about default members that are left out, and about versions that are not a recipe's.
     """
 
     directory: Path
@@ -105,13 +105,14 @@ def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations:
     known = run_record.read(path)
     plan, files = _joined(known.plan, given, path)
     kept = {name_of(each): path.parent / FOLDER / f"{name_of(each)}.pt" for each in (*plan.members, plan.against or "")}
-    start = path.parent / START
+    start, remark = path.parent / START, run_record.differences(known)
     return Request(
         directory,
         plan,
         iterations or known.iterations,
         {**{name: file for name, file in kept.items() if file.is_file()}, **files},
         start if plan.start and start.is_file() else None,
+        () if remark is None else (remark,),
     )
 
 

@@ -56,7 +56,10 @@ def read(path: Path) -> Record:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BadTraining):
             raise
-        raise BadTraining(f"{path} is not the record of a training: {error}") from None
+        what = f"it lacks {error}" if isinstance(error, KeyError) else error
+        raise BadTraining(
+            f"{path} is not the record of a training: {what}; name the {FILE} that gmd train wrote"
+        ) from None
     raise BadTraining(f"format: {path} has {found}, and this version of gmd reads {FORMAT}: use the gmd that wrote it")
 
 
@@ -80,6 +83,22 @@ def versions() -> dict[str, str | None]:
     """Return the versions of gmd, Python, the libraries and Stockfish; None for one that is not installed."""
     libraries = {name: _version(name) for name in LIBRARIES}
     return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, "stockfish": stockfish_version()}
+
+
+def differences(record: Record) -> str | None:
+    """Return a sentence about what a training was last played with, and is another version here; None if nothing is."""
+    then = record.sessions[-1]["versions"] if record.sessions else {}
+    here, others = versions(), []
+    for name in (*LIBRARIES, "stockfish"):
+        was, now = (_without_build(found.get(name)) for found in (then, here))
+        if was is not None and was != now:
+            others.append(f"{name} was {was} and is {now or 'missing'}")
+    return f"The games will be others than those of the recipe: {', '.join(others)}" if others else None
+
+
+def _without_build(version: str | None) -> str | None:
+    """Return a version without how it was built: 2.13.0 for 2.13.0+cpu."""
+    return None if version is None else version.partition("+")[0]
 
 
 def _version(library: str) -> str | None:
