@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 NAME = "recon-zero"
 #: The value of ``checkpoint`` for playing without a network: positions are evaluated by piece values.
 WITHOUT = "none"
-#: An hour: longer than anybody waits for a move.
+#: An hour: longer than anybody waits for a turn.
 MAX_SECONDS = 3600.0
-#: More positions or simulations than this take minutes a move.
+#: More positions or simulations than this take minutes a turn.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
 #: With a larger weight only an attack on the king, or the squares of the opponent's pieces, would count.
@@ -79,7 +79,7 @@ class LibraryMissing(BotUnusable):
 class Given:
     """The options, parsed.
 
-    :ivar seconds: the most seconds for a move; None for as many as the clock allows.
+    :ivar seconds: the most seconds for a turn; None for as many as the clock allows.
     :ivar checkpoint: the network's file; None to play by piece values.
     """
 
@@ -174,7 +174,7 @@ def _checkpoint(options: Mapping[str, str]) -> Path | None:
     if path is None or given == WITHOUT:
         return None
     if not path.is_file():
-        raise BotUnusable(f"{NAME}: checkpoint={path}: there is no such file")
+        raise BotUnusable(f"{NAME}: checkpoint={path}: there is no such file; {WITHOUT} plays without a network")
     return path
 
 

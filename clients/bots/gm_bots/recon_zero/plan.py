@@ -111,7 +111,9 @@ def _check_known(groups: Mapping[str, Mapping[str, Any]], where: object) -> None
     for group, settings in groups.items():
         for name in settings:
             if name not in (known[group] if group else known):
-                raise BadTraining(f"{name}: {where} has this setting, which this version of gmd does not know")
+                raise BadTraining(
+                    f"{name}: {where} has this setting, which this version of gmd does not know: use the gmd that wrote it"
+                )
 
 
 def check_played(plan: Plan) -> None:

@@ -177,16 +177,15 @@ class Player:
 
     @staticmethod
     def _deepen(search: Search, simulations: int, ends: float, *, until_decided: bool = False) -> None:
-        """Add simulations until the time ends; a few in any case.
+        """Add simulations until the time ends; one in any case.
 
         :param until_decided: whether it ends sooner if no more simulations can change the best move.
         """
-        for done in range(0, simulations, STEP):
-            if done and time.monotonic() >= ends:
+        search.deepen(1)
+        for done in range(1, simulations, STEP):
+            if time.monotonic() >= ends or (until_decided and search.is_decided(simulations - done)):
                 break
             search.deepen(min(STEP, simulations - done))
-            if until_decided and search.is_decided(simulations - done - STEP):
-                break
 
     def _weights(self) -> tuple[Weights, Attacked]:
         """Return the weight of each position, and in which positions the king is attacked."""

@@ -17,8 +17,7 @@ from .encoder import SHAPE, Planes
 
 Floats = NDArray[np.float32]
 
-#: Moves kept of a sample; of more, the least visited are left out. A search of eight positions with a hundred
-#: simulations each seldom visits more than sixty.
+#: Moves kept of a sample; of more, the least visited are left out. Few positions have more.
 MOVES = 128
 
 #: The files, with the shape and the type of a sample's part in each.

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 TURN_SECONDS = 1.0
 
 #: Possible positions that are followed for each second that a turn may take, and at least. A hundred thousand of them
-#: take up to two seconds a turn, ten thousand a third of one: so they take about as long as the move's search, and a
-#: player with ten seconds left can still follow enough.
+#: take up to 0.6 seconds a turn; a player with ten seconds left can still follow enough.
 POSITIONS_A_SECOND, LEAST_POSITIONS = 25_000, 5_000
 
 #: The share of a turn's time that the work besides its searches may take.
