@@ -21,10 +21,23 @@ from tests.serving import served
 
 
 def wins_by_rc_bot_match(module: str, name: str, environment: dict[str, str], folder: Path) -> None:
-    """Let rc-bot-match play the bot as White against reconchess's random mover, whose king it must capture."""
+    """Let rc-bot-match play the bot as White against reconchess's random mover, whose king it must capture.
+
+    The random mover has a seed, which Python reads before the program: without, it wins one game in some fifty.
+    """
+    seeded = folder / "seeded"
+    seeded.mkdir()
+    (seeded / "sitecustomize.py").write_text("import random\nrandom.seed(1)\n")
+    path = os.pathsep.join(filter(None, (str(seeded), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, str(BIN / "rc-bot-match"), module, "reconchess.bots.random_bot"]
     run = subprocess.run(
-        command, env=os.environ | environment, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=True
+        command,
+        env=os.environ | environment | {"PYTHONPATH": path},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
     (saved,) = folder.glob(f"{name}-RandomBot-white-*.json")
