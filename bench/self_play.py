@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bench.progress import steps
 
 if TYPE_CHECKING:
-    from gm_bots.recon_zero.evaluation import Evaluator
-    from gm_bots.recon_zero.lockstep.judging import Precision
+    from gm_bots.recon_zero.lockstep.judging import Judge
     from gm_bots.recon_zero.network import Network
     from gm_bots.recon_zero.pool import Pool
     from gm_bots.recon_zero.replay import Replay, Sample
@@ -52,26 +51,26 @@ def measure(rounds: int) -> None:
 
 def _measure_in_step(network: Network, rounds: int) -> None:
     """Compare the processor time of a ply in games that are played each by itself and in step, with equal searches."""
-    from gm_bots.recon_zero.evaluation import count_material
     from gm_bots.recon_zero.lockstep.games import play_together
-    from gm_bots.recon_zero.network import NetworkEvaluator
+    from gm_bots.recon_zero.lockstep.judging import count_material
+    from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
     from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.pool import one_thread
     from gm_bots.recon_zero.self_play import play_itself
 
-    plan, by_network = Plan(), NetworkEvaluator(network)
+    plan, exact, fast = Plan(), NetworkJudge(network), NetworkJudge(network, "bfloat16")
 
-    def each(evaluator: Evaluator, number: int) -> Samples:
-        return [play_itself(evaluator, plan.player, f"{number} {game}", plan.max_plies) for game in range(EACH)]
+    def each(judge: Judge, number: int) -> Samples:
+        return [play_itself(judge, plan.player, f"{number} {game}", plan.max_plies) for game in range(EACH)]
 
-    def in_step(evaluator: Evaluator, precision: Precision, number: int) -> Samples:
+    def in_step(judge: Judge, number: int) -> Samples:
         seeds = [f"{number} {game}" for game in range(plan.in_step)]
-        return play_together(evaluator, plan.player, seeds, plan.max_plies, precision)
+        return play_together(judge, plan.player, seeds, plan.max_plies)
 
     kinds: list[tuple[str, Callable[[int], Samples], Callable[[int], Samples]]] = [
-        ("by piece values", partial(each, count_material), partial(in_step, count_material, "float32")),
-        ("by the network, float32", partial(each, by_network), partial(in_step, by_network, "float32")),
-        ("by the network, bfloat16", partial(each, by_network), partial(in_step, by_network, "bfloat16")),
+        ("by piece values", partial(each, count_material), partial(in_step, count_material)),
+        ("by the network, float32", partial(each, exact), partial(in_step, exact)),
+        ("by the network, bfloat16", partial(each, exact), partial(in_step, fast)),
     ]
     print(f"self-play in step ({plan.in_step} games), processor time of a ply beside that of games by themselves:")
     with one_thread():

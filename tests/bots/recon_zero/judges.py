@@ -5,12 +5,12 @@ from __future__ import annotations
 import chess
 import numpy as np
 
-from gm_bots.recon_zero.evaluation import Evaluator
 from gm_bots.recon_zero.lockstep.judging import Judge, Values
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
 from gm_env.actions import move_of
 from gm_env.positions import read
 from gm_recon import ReconBoard
+from tests.bots.recon_zero.plain_evaluation import Evaluator
 
 
 def judge_by(evaluator: Evaluator) -> Judge:

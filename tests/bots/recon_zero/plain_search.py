@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import chess
 from chess import Move
 
-from gm_bots.recon_zero.evaluation import Evaluator
 from gm_bots.recon_zero.lockstep.forest import C_PUCT
 from gm_bots.recon_zero.search import Found
 from gm_recon import ReconBoard
+from tests.bots.recon_zero.plain_evaluation import Evaluator
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from gm_arena.specs import bots_of
 from gm_bots.random_bot import RandomBots
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.bot import ReconZeroBots
-from gm_bots.recon_zero.evaluation import count_material
+from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
 from gm_bots.recon_zero.player import Decision, Player, Settings
 from gm_bots.recon_zero.self_play import Learnt, play_itself

@@ -11,12 +11,12 @@ pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
 from gm_arena.bot import BotUnusable
-from gm_bots.recon_zero.evaluation import Evaluator, count_material
 from gm_bots.recon_zero.league.fixtures import Fixture, Met, Rival
 from gm_bots.recon_zero.league.games import play_league
 from gm_bots.recon_zero.league.members import default, name_of, named
 from gm_bots.recon_zero.league.programs import Program
 from gm_bots.recon_zero.lockstep.games import play_together
+from gm_bots.recon_zero.lockstep.judging import Judge, count_material
 from gm_bots.recon_zero.player import Settings
 from tests.bots.recon_zero.learning import checkpoint
 from tests.tools import require_tool
@@ -32,7 +32,7 @@ def fixtures(*members: str) -> list[Fixture]:
     ]
 
 
-def play(games: list[Fixture], rivals: dict[str, Rival], plies: int = 200, by: Evaluator = count_material) -> list[Met]:
+def play(games: list[Fixture], rivals: dict[str, Rival], plies: int = 200, by: Judge = count_material) -> list[Met]:
     return play_league(by, games, rivals, SETTINGS, plies)
 
 
@@ -77,9 +77,9 @@ def test_game_against_the_same_bot_is_a_game_against_itself() -> None:
 
 def test_members_network_decides_its_own_moves(tmp_path: Path) -> None:
     """The learner's first decision is its own; what it meets later depends on the member."""
-    from gm_bots.recon_zero.checkpoint import load_evaluator
+    from gm_bots.recon_zero.checkpoint import load_judge
 
-    network = load_evaluator(checkpoint(tmp_path / "one.pt"))
+    network = load_judge(checkpoint(tmp_path / "one.pt"))
     game = [Fixture("one", chess.WHITE, "other")]
     (against_material,) = play(game, {"other": count_material}, 30)
     (against_network,) = play(game, {"other": network}, 30)

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from chess import Move
 
-from gm_bots.recon_zero import evaluation
-from gm_bots.recon_zero.evaluation import Evaluator, Judgement
 from gm_bots.recon_zero.lockstep.candidates import find_attacked, value_senses
 from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
@@ -25,6 +23,7 @@ from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written
 from gm_recon import ReconBoard, ReconGame
 from tests.bots.recon_zero.judges import judge_by
+from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material, plain_network
 from tests.bots.recon_zero.plain_search import PlainSearch
 
 #: Positions of one player that may be true.
@@ -100,20 +99,19 @@ def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int, togeth
 @pytest.mark.parametrize("seed", range(4))
 def test_positions_are_evaluated_by_material_as_one_by_one(seed: int) -> None:
     rng = random.Random(seed)
-    check_judge(count_material, evaluation.count_material, [candidates(rng) for _ in range(20)])
+    check_judge(count_material, plain_material, [candidates(rng) for _ in range(20)])
 
 
 def test_network_judges_positions_as_one_by_one() -> None:
     pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
     from gm_bots.recon_zero.checkpoint import load_network
     from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
-    from gm_bots.recon_zero.network import NetworkEvaluator
     from gm_bots.recon_zero.shipped import FILE
 
     network, rng = load_network(FILE), random.Random(5)
     games = [candidates(rng) for _ in range(10)]
-    check_judge(NetworkJudge(network), NetworkEvaluator(network), games)
-    check_judge(NetworkJudge(network, "bfloat16"), NetworkEvaluator(network), games, tolerance=0.05)
+    check_judge(NetworkJudge(network), plain_network(network), games)
+    check_judge(NetworkJudge(network, "bfloat16"), plain_network(network), games, tolerance=0.05)
 
 
 def check_judge(judge: Judge, evaluator: Evaluator, games: Sequence[Candidates], tolerance: float = 1e-5) -> None:

@@ -12,8 +12,8 @@ pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
 from gm_bots.recon_zero.actions import PASS, move_of
-from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.lockstep.games import Games, play_together
+from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.seats import Side
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
@@ -56,7 +56,7 @@ def test_positions_follow_from_each_other() -> None:
 @pytest.mark.parametrize("turns", [2, 5, 9])
 def test_nothing_hidden_reaches_what_a_player_examines(turns: int) -> None:
     """The opponent's pieces, its rights, the clocks of draws and all else in the batch may be anything."""
-    side = Side.of(count_material, SETTINGS)
+    side = Side(count_material, SETTINGS)
     games = Games([dict.fromkeys(chess.COLORS, side)] * 3, seeds(3), 60)
     for _ in range(turns):
         games.take_turns()

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from gm_bots.recon_zero.evaluation import Evaluator, count_material
+from gm_bots.recon_zero.lockstep.judging import Judge, count_material
 from tests.bots.recon_zero.learning import needs_torch
 
 pytestmark = needs_torch
@@ -26,19 +26,20 @@ def two_threads() -> Iterator[None]:
 def test_games_are_played_in_order_with_the_given_network(two_threads: None) -> None:
     import torch
 
-    from gm_bots.recon_zero.network import Network, NetworkEvaluator, NetworkSettings
+    from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
+    from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.pool import InProcess
 
     begun: list[int] = []
 
-    def play(evaluator: Evaluator, *, number: int) -> Evaluator:
+    def play(judge: Judge, *, number: int) -> Judge:
         begun.append(number)
         assert torch.get_num_threads() == 1
-        return evaluator
+        return judge
 
     games, over = [partial(play, number=number) for number in range(3)], []
     assert list(InProcess().play(games, None, lambda: over.append(len(begun)))) == [count_material] * 3
     assert (begun, over) == ([0, 1, 2], [1, 2, 3])
     network = Network(NetworkSettings(channels=4, layers=1))
-    assert {type(each) for each in InProcess().play(games, network, lambda: None)} == {NetworkEvaluator}
+    assert {type(each) for each in InProcess().play(games, network, lambda: None)} == {NetworkJudge}
     assert torch.get_num_threads() == 2

@@ -14,7 +14,7 @@ import pytest
 
 from gm_arena.bot import BotFailed
 from gm_bots.recon_zero.bot import Thinker
-from gm_bots.recon_zero.evaluation import count_material
+from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.player import Player, Settings
 from gm_bots.recon_zero.processes import Processes
 from gm_recon import ReconGame

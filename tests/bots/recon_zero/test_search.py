@@ -10,11 +10,11 @@ import chess
 import pytest
 from chess import Board, Move
 
-from gm_bots.recon_zero.evaluation import Evaluator, Judgement, count_material
 from gm_bots.recon_zero.lockstep.forest import Forest
 from gm_bots.recon_zero.search import Search
 from gm_recon import ReconBoard, ReconGame
 from tests.bots.recon_zero.judges import judge_by
+from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material
 from tests.bots.recon_zero.plain_search import after, different_moves, king_captures
 
 
@@ -110,7 +110,7 @@ def test_move_is_valued_over_all_positions() -> None:
     fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", *others]
     taking = Move.from_uci("d1d8")
     for together in (True, False):
-        search = searched(*fens, simulations=150, evaluator=count_material, together=together)
+        search = searched(*fens, simulations=150, evaluator=plain_material, together=together)
         found = search.found()
         assert found.values[taking] < (found.value if together else 1)
         assert (found.best() == taking) == (not together), "one vote in six is for it"
@@ -164,13 +164,13 @@ def test_search_evaluates_the_positions_that_it_reaches() -> None:
 
     def watching(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
         seen.update(board.fen() for board, _ in positions)
-        return count_material(positions)
+        return plain_material(positions)
 
     search = searched("6k1/8/4p3/3r4/8/8/8/3Q3K w - - 0 1", simulations=300, evaluator=watching)
     assert len(seen) > 200, "not every look is at a position of its own: a game that is over is judged by the rules"
     assert max(int(fen.split()[-1]) for fen in seen) >= 3, "some are moves ahead"
     assert search.found().best() != Move.from_uci("d1d5")
-    assert searched("6k1/8/8/3r4/8/8/8/3Q3K w - - 0 1", evaluator=count_material).found().best() == Move.from_uci(
+    assert searched("6k1/8/8/3r4/8/8/8/3Q3K w - - 0 1", evaluator=plain_material).found().best() == Move.from_uci(
         "d1d5"
     )
 

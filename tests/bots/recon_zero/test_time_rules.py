@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
 
-from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.knowledge import LEAST_LOOKED_AT, Knowledge
-from gm_bots.recon_zero.lockstep.judges import judge_for
+from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
 from gm_bots.recon_zero.time_rules import GROWTH, LEAST_WORK, WORK_SHARE, Workload
 
@@ -61,7 +60,7 @@ def test_all_work_is_done_again_once_there_is_time() -> None:
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_with_the_least_work_some_positions_are_kept_and_weighed(weighted: bool) -> None:
-    judge = judge_for(count_material, "float32") if weighted else None
+    judge = count_material if weighted else None
     knowledge = Knowledge(chess.WHITE, rng=random.Random(1), judge=judge)
     move = chess.Move.from_uci("g1f3")
     for turn in range(4):

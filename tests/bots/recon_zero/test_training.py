@@ -15,10 +15,10 @@ from click.testing import CliRunner
 from gm_arena.bot import BotFailed
 from gm_bots.minimax.evaluation import is_end_game
 from gm_bots.recon_zero.encoder import Planes
-from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.replay import Batch, Replay, Sample
 from gm_recon import ReconBoard
 from tests.bots.recon_zero.learning import needs_torch, planes
+from tests.bots.recon_zero.plain_evaluation import plain_material, plain_network
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.training import Trainer
@@ -152,13 +152,13 @@ def test_network_can_be_saved_alone(tmp_path: Path) -> None:
 
 
 def test_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
-    from gm_bots.recon_zero.checkpoint import load_evaluator, save
+    from gm_bots.recon_zero.checkpoint import load_network, save
 
     save(tmp_path / "new.pt", trainer())
     board = ReconBoard()
     moves = [None, *board.move_actions()]
     mirrored = ReconBoard.of(chess.Board().mirror())
-    (priors, value), (blacks, same) = load_evaluator(tmp_path / "new.pt")(
+    (priors, value), (blacks, same) = plain_network(load_network(tmp_path / "new.pt"))(
         [(board, moves), (mirrored, [None, *mirrored.move_actions()])]
     )
     assert len(priors) == len(moves)
@@ -171,7 +171,7 @@ def test_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:
 def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     import torch
 
-    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_evaluator
+    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_judge
 
     wrong, other, bare = tmp_path / "wrong.pt", tmp_path / "other.pt", tmp_path / "bare.pt"
     wrong.write_text("not a checkpoint")
@@ -182,22 +182,22 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCheckpoint, match="is not a checkpoint of version 1: its version is 99"):
         load(other)
     with pytest.raises(BotFailed, match=r"bare\.pt is not a checkpoint: .*\n.*Missing key"):
-        load_evaluator(bare)
+        load_judge(bare)
     with pytest.raises(BotFailed, match="is not a checkpoint of version 1"):
-        load_evaluator(other)
+        load_judge(other)
 
 
 def test_initial_value_is_the_material_balance() -> None:
-    """It equals the untrained evaluator's: in the middle game to the last digit."""
-    from gm_bots.recon_zero.network import Network, NetworkEvaluator, NetworkSettings
+    """It equals that by piece values: in the middle game to the last digit."""
+    from gm_bots.recon_zero.network import Network, NetworkSettings
 
-    judge = NetworkEvaluator(Network(NetworkSettings(channels=4, layers=1)))
+    judge = plain_network(Network(NetworkSettings(channels=4, layers=1)))
     boards = [ReconBoard.of(board) for board in middle_games(20)]
     positions = [(board, board.move_actions()) for board in boards]
-    expected = [value for _, value in count_material(positions)]
+    expected = [value for _, value in plain_material(positions)]
     assert [value for _, value in judge(positions)] == pytest.approx(expected, abs=1e-5)
     assert min(expected) < -0.2 < 0.2 < max(expected)
-    blind = NetworkEvaluator(Network(NetworkSettings(channels=4, layers=1, material=False)))
+    blind = plain_network(Network(NetworkSettings(channels=4, layers=1, material=False)))
     assert [value for _, value in blind(positions)] != pytest.approx(expected, abs=0.1)
 
 

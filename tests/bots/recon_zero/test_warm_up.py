@@ -12,10 +12,10 @@ from tests.serving import environment
 
 #: What makes a bot ready in each of the places where bots play: ``gmd connect``, a pool of processes, reconchess.
 WAYS = {
-    "bots": "from gm_bots.recon_zero.entry import make; evaluator = make({}).evaluator()",
+    "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
     "process": "from gm_bots.recon_zero.processes import Inside; from gm_bots.recon_zero.entry import read\n"
-    "inside = Inside(); path = read(dict({})).checkpoint; inside.load(path); evaluator = inside._evaluators[path]",
-    "reconchess": "from gm_bots.recon_zero import ReconZero; evaluator = ReconZero({})._evaluator",
+    "inside = Inside(); path = read(dict({})).checkpoint; inside.load(path); judge = inside._judges[path]",
+    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._judge",
 }
 
 #: Plays games of every kind, and prints the kernels that were compiled, or read from the cache, meanwhile.
@@ -34,7 +34,7 @@ def kernels():
 before, quick = kernels(), Settings(simulations=6, determinisations=3, searched=3, looks=4)
 for settings in (quick, replace(quick, weights="equal", worth=1.0), replace(quick, positions=False, together=False)):
     for color in chess.COLORS:
-        play_random(evaluator, settings, "a real game", color, 60)
+        play_random(judge, settings, "a real game", color, 60)
 print(len(before) >= 10, sorted(kernels() - before))
 """
 

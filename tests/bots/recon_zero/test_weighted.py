@@ -13,11 +13,11 @@ from chess import Board, Color
 from numpy.typing import NDArray
 
 from gm_recon import ReconBoard, ReconGame
+from tests.bots.recon_zero.plain_evaluation import plain_material
 
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
 
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
-from gm_bots.recon_zero.evaluation import count_material
 from gm_bots.recon_zero.lockstep import judging
 from gm_bots.recon_zero.lockstep.opponent_model import OpponentModel, model_of
 from gm_bots.recon_zero.lockstep.requests import FEATURES
@@ -169,7 +169,7 @@ def after_opponent(
         results = [(None, None) if request is None else position.revise(request) for request in requests]
         judged = [1 / len(requests)] * len(requests)
         if model.asked:
-            ((judged, _),) = count_material([(position, requests)])
+            ((judged, _),) = plain_material([(position, requests)])
         features = np.array([features_of(position, *each) for each in zip(requests, judged, strict=True)])
         eager = np.exp(features @ model.coefficients.T)
         accepted = np.array(

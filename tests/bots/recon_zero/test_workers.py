@@ -175,10 +175,10 @@ def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.Mo
         # A game that kills its worker is not played for ever.
         monkeypatch.setattr("gm_bots.recon_zero.workers.MOST_DEATHS", 1)
         with pytest.raises(NoWorkers, match="3 workers have died without any game finishing"):
-            list(workers.play([lambda evaluator: os._exit(1)], None, lambda: None))
+            list(workers.play([lambda judge: os._exit(1)], None, lambda: None))
 
 
-def hang_at_first(evaluator: object, mark: Path) -> int:
+def hang_at_first(judge: object, mark: Path) -> int:
     """Be a game that never ends where it is first played; return its worker's process."""
     if not mark.exists():
         mark.write_text(str(os.getpid()))

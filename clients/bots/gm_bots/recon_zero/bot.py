@@ -20,10 +20,10 @@ from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
 from gm_recon import Cell
 
-from .evaluation import Evaluator
+from .lockstep.judging import Judge
 from .player import Player, Settings
 from .time_rules import TURN_SECONDS
-from .warm_up import ready_evaluator
+from .warm_up import ready_judge
 
 if TYPE_CHECKING:
     from .processes import Processes
@@ -60,11 +60,11 @@ class Seat(Protocol):
 class Here:
     """A :class:`Seat` in a thread of this process."""
 
-    def __init__(self, evaluator: Evaluator, settings: Settings) -> None:
-        self._evaluator, self._settings = evaluator, settings
+    def __init__(self, judge: Judge, settings: Settings) -> None:
+        self._judge, self._settings = judge, settings
 
     def sit(self, color: Color, rng: random.Random, fen: str) -> Thinker:
-        return Player(color, self._evaluator, self._settings, rng, fen=fen)
+        return Player(color, self._judge, self._settings, rng, fen=fen)
 
     def leave(self) -> None:
         """Do nothing: a thread that still thinks ends by itself, and nobody waits for it."""
@@ -93,7 +93,7 @@ class ReconZeroBots(Bots):
         self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
         self._rng = random.Random(seed)
-        self._evaluator: Evaluator | None = None
+        self._judge: Judge | None = None
         self._processes: Processes | None = None
 
     def in_processes(self, processes: Processes) -> Self:
@@ -109,16 +109,16 @@ class ReconZeroBots(Bots):
     def _seat(self) -> Seat:
         if self._processes is not None:
             return self._processes.seat(self.checkpoint, self.settings)
-        return Here(self.evaluator(), self.settings)
+        return Here(self.judge(), self.settings)
 
-    def evaluator(self) -> Evaluator:
+    def judge(self) -> Judge:
         """Return the evaluator of positions in this process, ready for its first game.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        if self._evaluator is None:
-            self._evaluator = ready_evaluator(self.checkpoint)
-        return self._evaluator
+        if self._judge is None:
+            self._judge = ready_judge(self.checkpoint)
+        return self._judge
 
 
 class ReconZeroBot(Bot):

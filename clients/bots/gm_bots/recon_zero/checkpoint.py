@@ -20,8 +20,9 @@ import torch
 from gm_arena.bot import BotFailed
 from gmd.version import VERSION as GMD_VERSION
 
-from .evaluation import Evaluator
-from .network import Network, NetworkEvaluator, NetworkSettings
+from .lockstep.judging import Judge, Precision
+from .lockstep.network_judge import NetworkJudge
+from .network import Network, NetworkSettings
 from .training import Trainer, TrainingSettings
 
 #: The version of the file's contents, and of the meaning of planes and move numbers.
@@ -142,8 +143,8 @@ def history(path: Path) -> dict[str, Any]:
     return dict(_read(path, mmap=True)["extra"])
 
 
-def load_evaluator(path: Path) -> Evaluator:
-    """Return the network as a bot's evaluator.
+def load_judge(path: Path, precision: Precision = "float32") -> Judge:
+    """Return the network as a bot's evaluator of positions.
 
     PyTorch then computes in one thread, everywhere in the process. For a few positions at a time more threads do not
     help, and on a busy machine they wait for each other: two games of two seconds took a minute.
@@ -152,7 +153,7 @@ def load_evaluator(path: Path) -> Evaluator:
     """
     torch.set_num_threads(1)
     try:
-        return NetworkEvaluator(load_network(path))
+        return NetworkJudge(load_network(path), precision)
     except (BadCheckpoint, OSError) as error:
         raise BotFailed(str(error)) from None
 

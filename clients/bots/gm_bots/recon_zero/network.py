@@ -11,24 +11,19 @@ correction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import chess
-import numpy as np
 import torch
-from chess import Move
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
-from gm_recon import ReconBoard
 
-from .actions import ACTIONS, PASS, index_of
-from .belief import certain
-from .encoder import PLANES, encode
-from .evaluation import SCALE, Judgement
+from .actions import ACTIONS, PASS
+from .encoder import PLANES
+from .lockstep.judging import SCALE
 
 #: The moves from each source square: target squares, times promotions.
 _FROM_A_SQUARE = ACTIONS // 64
@@ -124,36 +119,3 @@ def _worth() -> Tensor:
             values = KING_WORTH[False][color] if is_king else WORTH[piece_type, color]
             worth[first + piece_type - 1] = torch.tensor(values) / SCALE
     return worth.reshape(1, -1)
-
-
-class NetworkEvaluator:
-    """The network as a search's evaluator: for positions without hidden information.
-
-    :ivar network: the network.
-    """
-
-    def __init__(self, network: Network) -> None:
-        self.network = network.eval()
-        self._device = next(network.parameters()).device
-
-    def __call__(self, positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
-        planes = np.stack([_planes(board) for board, _ in positions])
-        with torch.inference_mode():
-            logits, values = self.network(torch.from_numpy(planes).to(self._device))
-        judged = zip(positions, logits.cpu().numpy(), values.tolist(), strict=True)
-        return [(_softmax(each, board, moves), value) for (board, moves), each, value in judged]
-
-
-def _planes(board: ReconBoard) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    seen = board.as_chess()
-    return encode(seen, board.turn, certain(seen, board.turn))
-
-
-def _softmax(
-    logits: np.ndarray[tuple[int, ...], np.dtype[np.float32]], board: ReconBoard, moves: Sequence[Move | None]
-) -> list[float]:
-    """Return the probabilities of some moves, normalised among themselves."""
-    chosen = logits[[index_of(move, board.turn) for move in moves]].astype(np.float64)
-    powers = np.exp(chosen - chosen.max())
-    probabilities: list[float] = (powers / powers.sum()).tolist()
-    return probabilities

@@ -22,10 +22,11 @@ import torch
 from . import results
 from .checkpoint import keep_network, link, load, load_network, save
 from .checkpoint_files import digest_of
-from .evaluation import Evaluator
 from .league.fixtures import Met
 from .league.season import League, results_of
-from .network import Network, NetworkEvaluator
+from .lockstep.judging import Judge
+from .lockstep.network_judge import NetworkJudge
+from .network import Network
 from .older import checkpoint_of, older_than
 from .plan import BadTraining, Plan, check_same
 from .player import Settings
@@ -185,7 +186,7 @@ class Training:
             *self._taught(self._own_games(), _play_some, "games"),
             *self._taught(self._league_games(), _play_others, "league"),
         ]
-        for played in self._pool.play(games, player, lambda: None):
+        for played in self._pool.play(games, player, lambda: None, self.plan.precision):
             for game in played:
                 tell("game")
                 yield game
@@ -202,7 +203,6 @@ class Training:
                 settings=plan.player,
                 seeds=part,
                 max_plies=plan.max_plies,
-                precision=plan.precision,
             )
             for part in batched(seeds, plan.in_step)
         ]
@@ -221,7 +221,6 @@ class Training:
                 rivals=self._league.rivals(part),
                 settings=plan.player,
                 max_plies=plan.max_plies,
-                precision=plan.precision,
             )
             for part in batched(fixtures, plan.in_step)
         ]
@@ -267,7 +266,7 @@ class Training:
         matches = [
             partial(
                 play_other,
-                theirs=NetworkEvaluator(load_network(path)),
+                theirs=NetworkJudge(load_network(path)),
                 settings=self._at_its_best(),
                 seed=self._seed("older", match),
                 color=chess.COLORS[match % 2],
@@ -316,18 +315,18 @@ def batched(all_of_them: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield all_of_them[start : start + size]
 
 
-def _play_one(evaluator: Evaluator, play: Game[list[Sample]], teaching: Teaching) -> list[Sample]:
+def _play_one(judge: Judge, play: Game[list[Sample]], teaching: Teaching) -> list[Sample]:
     """Play a game, and return what there is to learn from it."""
-    return teaching.lessons([play(evaluator)])[0]
+    return teaching.lessons([play(judge)])[0]
 
 
-def _play_some(evaluator: Evaluator, play: Game[list[list[Sample]]], teaching: Teaching) -> list[list[Sample]]:
+def _play_some(judge: Judge, play: Game[list[list[Sample]]], teaching: Teaching) -> list[list[Sample]]:
     """Play some games, and return what there is to learn from each."""
-    return teaching.lessons(play(evaluator))
+    return teaching.lessons(play(judge))
 
 
-def _play_others(evaluator: Evaluator, play: Game[list[Met]], teaching: Teaching) -> list[Met]:
+def _play_others(judge: Judge, play: Game[list[Met]], teaching: Teaching) -> list[Met]:
     """Play games against others, and return them with what there is to learn from each."""
-    met = play(evaluator)
+    met = play(judge)
     lessons = teaching.lessons([game.samples for game in met])
     return [replace(game, samples=samples) for game, samples in zip(met, lessons, strict=True)]

@@ -111,9 +111,8 @@ def _check_known(groups: Mapping[str, Mapping[str, Any]], where: object) -> None
     for group, settings in groups.items():
         for name in settings:
             if name not in (known[group] if group else known):
-                raise BadTraining(
-                    f"{name}: {where} has this setting, which this version of gmd does not know: use the gmd that wrote it"
-                )
+                unknown = "has this setting, which this version of gmd does not know: use the one that wrote it"
+                raise BadTraining(f"{name}: {where} {unknown}")
 
 
 def check_played(plan: Plan) -> None:

@@ -18,10 +18,9 @@ from gm_recon import Cell, ReconBoard
 
 from .determinise import determinise, draw
 from .encoder import Planes, encode
-from .evaluation import Evaluator
 from .knowledge import Knowledge
 from .lockstep.forest import C_PUCT, Forest
-from .lockstep.judges import judge_for
+from .lockstep.judging import Judge
 from .lockstep.weighted import CAP
 from .positions import Attacked, Weights
 from .search import Found, Search
@@ -93,7 +92,7 @@ class Player:
     def __init__(
         self,
         color: Color,
-        evaluator: Evaluator,
+        judge: Judge,
         settings: Settings,
         rng: random.Random,
         *,
@@ -101,7 +100,6 @@ class Player:
         keep: bool = False,
     ) -> None:
         self._settings, self._rng, self._keep = settings, rng, keep
-        judge = judge_for(evaluator, "float32")
         self._forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
         self._moves, self._work = 0, Workload()
         self.decisions: list[Decision] = []

@@ -9,15 +9,16 @@ from typing import Protocol, TypeVar
 
 import torch
 
-from .evaluation import Evaluator, count_material
-from .network import Network, NetworkEvaluator
+from .lockstep.judging import Judge, Precision, count_material
+from .lockstep.network_judge import NetworkJudge
+from .network import Network
 
 T = TypeVar("T")
 
 #: A game to be played with the evaluator that it is given; it returns its result. All its random choices come from a
 #: seed of its own, so that it is the same wherever and however often it is played. It is a ``functools.partial`` of a
 #: module's function, since it may be sent to another process.
-Game = Callable[[Evaluator], T]
+Game = Callable[[Judge], T]
 
 
 class NoWorkers(RuntimeError):
@@ -27,11 +28,18 @@ class NoWorkers(RuntimeError):
 class Pool(Protocol):
     """A player of games."""
 
-    def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
+    def play(
+        self,
+        games: Sequence[Game[T]],
+        network: Network | None,
+        done: Callable[[], None],
+        precision: Precision = "float32",
+    ) -> Iterator[T]:
         """Yield the result of each game, in the order of the games, whichever ends first.
 
-        :param network: the network that plays all of them; None for :func:`~.evaluation.count_material`.
+        :param network: the network that plays all of them; None for :func:`~.lockstep.judging.count_material`.
         :param done: called whenever a game is over.
+        :param precision: the numbers that it computes with: see :class:`~.lockstep.network_judge.NetworkJudge`.
         :raises NoWorkers: there are no workers to play them.
         """
         ...
@@ -40,11 +48,17 @@ class Pool(Protocol):
 class InProcess:
     """Plays games in this process, where PyTorch may have the network on a GPU."""
 
-    def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
-        evaluator = count_material if network is None else NetworkEvaluator(network)
+    def play(
+        self,
+        games: Sequence[Game[T]],
+        network: Network | None,
+        done: Callable[[], None],
+        precision: Precision = "float32",
+    ) -> Iterator[T]:
+        judge: Judge = count_material if network is None else NetworkJudge(network, precision)
         for game in games:
             with one_thread():
-                result = game(evaluator)
+                result = game(judge)
             yield result
             done()
 

@@ -22,29 +22,29 @@ from chess import Color, Move, Square
 from gm_arena.bot import BotFailed
 from gm_recon import Cell
 
-from .evaluation import Evaluator
+from .lockstep.judging import Judge
 from .player import Player, Settings
-from .warm_up import ready_evaluator
+from .warm_up import ready_judge
 
 
 class Inside:
     """The state of a process: the networks that it has read, and the player of its present game."""
 
     def __init__(self) -> None:
-        self._evaluators: dict[Path | None, Evaluator] = {}
+        self._judges: dict[Path | None, Judge] = {}
         self._player: Player
 
     def load(self, checkpoint: Path | None) -> None:
-        """Make an evaluator ready.
+        """Make a network ready, or the evaluation by piece values.
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        if checkpoint not in self._evaluators:
-            self._evaluators[checkpoint] = ready_evaluator(checkpoint)
+        if checkpoint not in self._judges:
+            self._judges[checkpoint] = ready_judge(checkpoint)
 
     def sit(self, color: Color, checkpoint: Path | None, settings: Settings, rng: random.Random, fen: str) -> None:
         """Begin a game."""
-        self._player = Player(color, self._evaluators[checkpoint], settings, rng, fen=fen)
+        self._player = Player(color, self._judges[checkpoint], settings, rng, fen=fen)
 
     def ask(self, method: str, *arguments: Any) -> Any:
         """Call a method of the player."""

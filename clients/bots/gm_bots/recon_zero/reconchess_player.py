@@ -43,14 +43,14 @@ class ReconZero(Player):  # type: ignore[misc]
             self._bots = make(**{**from_environment(VARIABLE), **given})
         except LibraryMissing as error:
             raise error.saying(f"{VARIABLE}=checkpoint={WITHOUT}") from None
-        self._evaluator = self._bots.evaluator()
+        self._judge = self._bots.judge()
         self._rng = random.Random(self._bots.seed)
 
     def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
         from gm_bots.recon_zero.player import Player as Thinker  # behind the complaint of a missing numpy
 
         fen = board.fen(en_passant="fen")
-        self._thinker = Thinker(color, self._evaluator, self._bots.settings, self._rng, fen=fen)
+        self._thinker = Thinker(color, self._judge, self._bots.settings, self._rng, fen=fen)
         self._opponent_has_moved = board.turn != color
         self._unsettled: partial[None] | None = None
         self._began = 0.0

@@ -16,7 +16,7 @@ from gm_recon import Cell, ReconGame
 from .actions import index_of
 from .belief import certain
 from .encoder import Planes, encode
-from .evaluation import Evaluator
+from .lockstep.judging import Judge
 from .player import Decision, Player, Settings
 from .replay import Sample
 
@@ -25,7 +25,7 @@ Learnt = Literal["position", "belief"]
 
 
 def play_itself(
-    evaluator: Evaluator, settings: Settings, seed: str, max_plies: int, learnt: Learnt = "position"
+    judge: Judge, settings: Settings, seed: str, max_plies: int, learnt: Learnt = "position"
 ) -> list[Sample]:
     """Play a game against itself; return both players' decisions with its result. A game that is too long is drawn.
 
@@ -33,7 +33,7 @@ def play_itself(
     :param learnt: the input of the samples: the true position, which the player did not know, or its belief.
     """
     players = {
-        color: Player(color, evaluator, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
+        color: Player(color, judge, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
     }
     truth: dict[Color, list[Planes]] = {color: [] for color in chess.COLORS}
     winner = _play(players, max_plies, lambda game: truth[game.turn].append(_shown(game)))
@@ -44,16 +44,14 @@ def play_itself(
     ]
 
 
-def play_random(evaluator: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
+def play_random(judge: Judge, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
     """Play as a colour against a player who senses and moves at random; return the points: 1, 0.5 or 0."""
-    player = Player(color, evaluator, settings, random.Random(f"{seed} player"))
+    player = Player(color, judge, settings, random.Random(f"{seed} player"))
     winner = _play({color: player, not color: RandomMover(random.Random(f"{seed} random"))}, max_plies)
     return 0.5 if winner is None else float(winner == color)
 
 
-def play_other(
-    ours: Evaluator, theirs: Evaluator, settings: Settings, seed: str, color: Color, max_plies: int
-) -> float:
+def play_other(ours: Judge, theirs: Judge, settings: Settings, seed: str, color: Color, max_plies: int) -> float:
     """Play as a colour against the same player with another evaluator; return the points: 1, 0.5 or 0."""
     players = {
         side: Player(side, ours if side == color else theirs, settings, random.Random(f"{seed} {side}"))

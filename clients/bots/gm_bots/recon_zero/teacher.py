@@ -29,7 +29,7 @@ from .encoder import LATE, Planes, encode
 from .replay import MOVES, Sample
 
 #: The hundredths of a pawn that are worth three quarters of a game. It is less than
-#: :data:`.evaluation.SCALE`, which holds for material alone: an engine's score includes what happens next.
+#: :data:`.lockstep.judging.SCALE`, which holds for material alone: an engine's score includes what happens next.
 SCALE = 1500.0
 #: The difference in value that makes a move e times less likely: 0.05 is three quarters of a pawn in an equal position.
 TEMPERATURE = 0.05

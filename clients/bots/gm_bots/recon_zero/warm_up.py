@@ -10,7 +10,7 @@ from pathlib import Path
 
 import chess
 
-from .evaluation import Evaluator, count_material
+from .lockstep.judging import Judge, count_material
 from .player import STEP, Settings
 from .self_play import play_random
 
@@ -23,27 +23,27 @@ BRIEF = Settings(simulations=STEP, determinisations=2, worth=1.0, searched=2, lo
 _played_with = set[type]()
 
 
-def ready_evaluator(checkpoint: Path | None) -> Evaluator:
-    """Return an evaluator that is loaded, and has been played with.
+def ready_judge(checkpoint: Path | None) -> Judge:
+    """Return an evaluator of positions that is loaded, and has been played with.
 
     :param checkpoint: the network's checkpoint; None to evaluate by piece values.
     :raises BotFailed: the checkpoint cannot be read.
     """
-    evaluator: Evaluator = count_material
+    judge: Judge = count_material
     if checkpoint is not None:
-        from .checkpoint import load_evaluator  # imports PyTorch, which takes seconds
+        from .checkpoint import load_judge  # imports PyTorch, which takes seconds
 
-        evaluator = load_evaluator(checkpoint)
-    warm_up(evaluator)
-    return evaluator
+        judge = load_judge(checkpoint)
+    warm_up(judge)
+    return judge
 
 
-def warm_up(evaluator: Evaluator) -> None:
+def warm_up(judge: Judge) -> None:
     """Play a little with either colour, against random moves, so that everything is loaded and compiled.
 
     A process does so once with each kind of evaluator.
     """
-    if type(evaluator) not in _played_with:
+    if type(judge) not in _played_with:
         for color in chess.COLORS:
-            play_random(evaluator, BRIEF, "warm-up", color, PLIES)
-        _played_with.add(type(evaluator))
+            play_random(judge, BRIEF, "warm-up", color, PLIES)
+        _played_with.add(type(judge))

@@ -22,8 +22,9 @@ import ray
 import torch
 from ray.exceptions import RayError, RayTaskError
 
-from .evaluation import Evaluator, count_material
-from .network import Network, NetworkEvaluator, NetworkSettings
+from .lockstep.judging import Judge, Precision, count_material
+from .lockstep.network_judge import NetworkJudge
+from .network import Network, NetworkSettings
 from .pool import Game, NoWorkers
 
 T = TypeVar("T")
@@ -53,18 +54,19 @@ class Weights:
 
     settings: NetworkSettings
     arrays: dict[str, np.ndarray[Any, Any]]
+    precision: Precision
 
     @classmethod
-    def of(cls, network: Network) -> Weights:
+    def of(cls, network: Network, precision: Precision) -> Weights:
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
-        return cls(network.settings, arrays)
+        return cls(network.settings, arrays, precision)
 
-    def evaluator(self) -> Evaluator:
-        """Return the network's evaluator, on the CPU."""
+    def judge(self) -> Judge:
+        """Return the network as an evaluator of positions, on the CPU."""
         network = Network(self.settings)
         # Ray's arrays are read-only, about which torch.from_numpy warns: torch.tensor copies them.
         network.load_state_dict({name: torch.tensor(array) for name, array in self.arrays.items()})
-        return NetworkEvaluator(network)
+        return NetworkJudge(network, self.precision)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class _Player:
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
-        self._version, self._evaluator = 0, count_material
+        self._version = 0
+        self._judge: Judge = count_material
 
     def place(self) -> Place:
         return Place(socket.gethostname(), os.getpid())
@@ -94,9 +97,9 @@ class _Player:
         :param version: the version of the weights, which are loaded into a network only once.
         """
         if version != self._version:
-            self._evaluator = count_material if weights is None else weights.evaluator()
+            self._judge = count_material if weights is None else weights.judge()
             self._version = version
-        return game(self._evaluator)
+        return game(self._judge)
 
 
 @dataclass(eq=False)
@@ -188,13 +191,19 @@ class Workers:
         while len(self.places) < self._count:
             self._attend()
 
-    def play(self, games: Sequence[Game[T]], network: Network | None, done: Callable[[], None]) -> Iterator[T]:
+    def play(
+        self,
+        games: Sequence[Game[T]],
+        network: Network | None,
+        done: Callable[[], None],
+        precision: Precision = "float32",
+    ) -> Iterator[T]:
         """Play games, as :class:`~.pool.Pool` says.
 
         :raises NoWorkers: there are no workers left, or they die again and again.
         """
         self._version += 1
-        weights = ray.put(None if network is None else Weights.of(network))
+        weights = ray.put(None if network is None else Weights.of(network, precision))
         current = _Round(games, self._version, weights, deque(range(len(games))), {}, done)
         for number in range(len(games)):
             while number not in current.results:

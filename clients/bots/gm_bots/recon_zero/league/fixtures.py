@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from chess import Color
 
-from ..evaluation import Evaluator
+from ..lockstep.judging import Judge
 from ..replay import Sample
 from .programs import Program
 
-#: A member as it plays: the same bot with another evaluator, or another program.
-Rival: TypeAlias = Evaluator | Program
+#: A member as it plays: the same bot with another network or none, or another program.
+Rival: TypeAlias = Judge | Program
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Games in step against the members of a league, of which the learner's decisions are learnt from.
 
-A member that is the same bot with another evaluator is searched in step, too. Any other is an opponent of the
+A member that is the same bot with another network is searched in step, too. Any other is an opponent of the
 environment :mod:`gm_env`, which is shown what its seat observed and nothing else.
 """
 
@@ -17,9 +17,8 @@ from gm_env.kernels.layout import NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
 from gm_recon import WinReason
 
-from ..evaluation import Evaluator
 from ..lockstep.games import Games
-from ..lockstep.judging import Precision
+from ..lockstep.judging import Judge
 from ..lockstep.seats import Side
 from ..player import Settings
 from .fixtures import Fixture, Met, Rival
@@ -30,28 +29,27 @@ TOO_LONG, LOST_TRACK = "too long", "lost track"
 
 
 def play_league(
-    evaluator: Evaluator,
+    judge: Judge,
     fixtures: Sequence[Fixture],
     rivals: Mapping[str, Rival],
     settings: Settings,
     max_plies: int,
-    precision: Precision = "float32",
 ) -> list[Met]:
     """Play games of a learner against members of a league, in step.
 
     A game that is too long is drawn, as is one in which a player of this bot loses track of the possible positions.
     The same fixtures, in the same order, make the same games, as far as the programs repeat theirs.
 
-    :param evaluator: the learner's.
+    :param judge: the learner's.
     :param rivals: the members, by name.
     :param settings: of the learner, and of members that are the same bot; see :func:`..lockstep.games.play_together`.
     :raises ValueError: a setting is not played in step.
     :raises BotUnusable: a program is not installed here.
     """
     met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
-    sides = {name: Side.of(rival, settings, precision) for name, rival in met.items() if not isinstance(rival, Program)}
+    sides = {name: Side(rival, settings) for name, rival in met.items() if not isinstance(rival, Program)}
     programs = {name: rival for name, rival in met.items() if isinstance(rival, Program)}
-    return play_fixtures(Side.of(evaluator, settings, precision), fixtures, sides, programs, max_plies)
+    return play_fixtures(Side(judge, settings), fixtures, sides, programs, max_plies)
 
 
 def play_fixtures(

@@ -11,8 +11,8 @@ import chess
 
 from ..checkpoint import link, load_network
 from ..checkpoint_files import digest_of
-from ..evaluation import count_material
-from ..network import NetworkEvaluator
+from ..lockstep.judging import count_material
+from ..lockstep.network_judge import NetworkJudge
 from ..older import checkpoint_of
 from ..plan import BadTraining, Plan
 from . import members
@@ -85,7 +85,7 @@ class League:
         if record == members.MATERIAL:
             return count_material
         path = self._directory / f"{name}.pt" if record is None else members.file_of(self._directory, record)
-        return Program(name) if path is None else NetworkEvaluator(load_network(path))
+        return Program(name) if path is None else NetworkJudge(load_network(path), self._plan.precision)
 
     def _own(self, iteration: int) -> list[Path]:
         """Return the checkpoints of this training that are members, as far as they were not removed."""

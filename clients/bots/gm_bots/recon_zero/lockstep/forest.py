@@ -18,7 +18,7 @@ MOST_MOVES = 256
 #: Moves that capture a king at most: fewer pieces than a side has can, some of them with four promotions.
 MOST_KING_CAPTURES = 64
 #: The weight of a move's probability relative to its results. Other bots and the notebook have 1.5; but in blind
-#: chess most positions have values near 0 (see :data:`..evaluation.SCALE`), and with so large a weight the results
+#: chess most positions have values near 0 (see :data:`.judging.SCALE`), and with so large a weight the results
 #: would not count.
 C_PUCT = 0.5
 

@@ -17,30 +17,26 @@ from gm_env import PASS, SKIP, BatchedRbc
 from gm_env.actions import FROM_TO_BY_PLANES
 from gm_env.kernels.layout import NONE, PAWN
 
-from ..evaluation import Evaluator
 from ..player import Settings
 from ..replay import Sample
 from ..sensing import values_of_senses
 from .candidates import pieces_on, value_senses
 from .encoding import encode_all
 from .forest import Found
-from .judging import Precision
+from .judging import Judge
 from .seats import Examined, Seat, Side
 
 
-def play_together(
-    evaluator: Evaluator, settings: Settings, seeds: Sequence[str], max_plies: int, precision: Precision = "float32"
-) -> list[list[Sample]]:
+def play_together(judge: Judge, settings: Settings, seeds: Sequence[str], max_plies: int) -> list[list[Sample]]:
     """Play games of a player against itself; return the decisions of each game with its result.
 
     A game that is too long is drawn, as is one in which a player loses track of the possible positions.
 
     :param settings: must keep positions, and sense for information.
     :param seeds: one for each game. The same seeds, in the same order, make the same games.
-    :param precision: the numbers that a network computes with: see :class:`.network_judge.NetworkJudge`.
     :raises ValueError: a setting is not one of those.
     """
-    side = Side.of(evaluator, settings, precision)
+    side = Side(judge, settings)
     games = Games([dict.fromkeys(chess.COLORS, side)] * len(seeds), seeds, max_plies)
     games.play()
     return games.samples()

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from gm_env.actions import cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, NUMBERS, STATE
 
-from ..evaluation import Evaluator
 from ..knowledge import LOOKED_AT
 from ..player import Settings
 from ..weights import weights_of
 from .candidates import find_attacked, lay_out
 from .forest import Forest
-from .judges import judge_for
-from .judging import Judge, Precision
+from .judging import Judge
 from .weighted import known_positions
 
 
@@ -45,11 +43,6 @@ class Side:
                 )
         self.settings, self.judge = settings, judge
         self.forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
-
-    @classmethod
-    def of(cls, evaluator: Evaluator, settings: Settings, precision: Precision = "float32") -> Side:
-        """Return the side that searches with an evaluator."""
-        return cls(judge_for(evaluator, precision), settings)
 
 
 @dataclass(frozen=True)

@@ -49,14 +49,14 @@ class Own:
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        from ..evaluation import count_material
+        from ..lockstep.judging import count_material
         from ..lockstep.seats import Side
 
         if self.checkpoint is None:
-            return Side.of(count_material, self.settings, precision)
-        from ..checkpoint import load_evaluator
+            return Side(count_material, self.settings)
+        from ..checkpoint import load_judge
 
-        return Side.of(load_evaluator(self.checkpoint), self.settings, precision)
+        return Side(load_judge(self.checkpoint, precision), self.settings)
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,9 @@ from gm_recon import History
 from gm_recon.reading import BadHistory
 
 from ..checkpoint import load_network
-from ..evaluation import Evaluator, count_material
-from ..lockstep.judges import judge_for
-from ..lockstep.judging import Judge
+from ..lockstep.judging import Judge, count_material
+from ..lockstep.network_judge import NetworkJudge
 from ..lockstep.opponent_model import OpponentModel, learn, model_of
-from ..network import NetworkEvaluator
 from ..shipped import shipped
 from .likelihood import Likelihood, choices, games_in, mean_of, moments
 
@@ -115,5 +113,4 @@ def _both(bits: tuple[float, float]) -> str:
 
 def _judge(checkpoint: Path | None) -> Judge:
     path = checkpoint or shipped()
-    evaluator: Evaluator = count_material if path is None else NetworkEvaluator(load_network(path))
-    return judge_for(evaluator, "float32")
+    return count_material if path is None else NetworkJudge(load_network(path))
