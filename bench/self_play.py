@@ -1,8 +1,8 @@
 """The speed of recon-zero's training: games against itself, each by itself and in step, and training steps.
 
 One worker is the process itself, two are Ray's actors, as with ``gmd train recon-zero --workers``. In each round both
-play the same whole games, with the settings of a training and the network that ships with it. On a busy machine, two
-workers may get no more processor time than one; then their ratio is meaningless.
+play the same whole games in step, with the settings of a training and the network that ships with it. On a busy
+machine, two workers may get no more processor time than one; then their ratio is meaningless.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Samples: TypeAlias = "list[list[Sample]]"
 
 #: Games per round that are played each by itself, beside those in step.
 EACH = 3
-#: Games per round, shared equally by two workers.
-GAMES = 4
+#: Parts of games in step per round, shared equally by two workers.
+PARTS = 2
 #: Batch sizes of a training step, and positions per round.
 BATCHES, POSITIONS = (64, 256), 512
 
@@ -92,6 +92,7 @@ def _cost(play: Callable[[int], Samples], number: int) -> float:
 
 def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:
     """Measure self-play, and return the samples of some games."""
+    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.pool import InProcess
     from gm_bots.recon_zero.workers import Workers
 
@@ -103,10 +104,13 @@ def _measure_games(network: Network, rounds: int) -> Sequence[Sample]:
         for number in steps(range(rounds), "self-play"):
             one.append(_seconds_to_play(InProcess(), network, number))
             two.append(_seconds_to_play(workers, network, number))
+    games = PARTS * Plan().in_step
     ratio = median(alone / both for alone, both in zip(one, two, strict=True))
-    plies = len(samples) / GAMES
-    print(f"self-play, whole games a second (of some {plies:.0f} plies), medians of {rounds}:", end=" ")
-    print(f"1 worker {GAMES / median(one):.3f}, 2 workers {GAMES / median(two):.3f};", end=" ")
+    print(
+        f"self-play in step, whole games a second (of some {len(samples) / games:.0f} plies), medians of {rounds}:",
+        end=" ",
+    )
+    print(f"1 worker {games / median(one):.2f}, 2 workers {games / median(two):.2f};", end=" ")
     print(f"ratio {ratio:.2f} on {os.cpu_count()} processors")
     return samples
 
@@ -118,13 +122,14 @@ def _seconds_to_play(pool: Pool, network: Network, number: int) -> float:
 
 
 def _play(pool: Pool, network: Network, seed: str) -> Sequence[Sample]:
+    from gm_bots.recon_zero.lockstep.games import play_together
     from gm_bots.recon_zero.plan import Plan
-    from gm_bots.recon_zero.self_play import play_itself
 
     plan = Plan()
-    game = partial(play_itself, settings=plan.player, max_plies=plan.max_plies)
-    games = [partial(game, seed=f"{seed} {number}") for number in range(GAMES)]
-    return [sample for samples in pool.play(games, network, lambda: None) for sample in samples]
+    part = partial(play_together, settings=plan.player, max_plies=plan.max_plies)
+    seeds = [[f"{seed} {number} {game}" for game in range(plan.in_step)] for number in range(PARTS)]
+    played = pool.play([partial(part, seeds=some) for some in seeds], network, lambda: None)
+    return [sample for games in played for samples in games for sample in samples]
 
 
 def _measure_steps(network: Network, samples: Sequence[Sample], rounds: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,18 +13,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from gm_arena.bot import BotUnusable
+from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.lockstep import judging
 from gm_bots.recon_zero.lockstep.opponent_model import (
     ANY,
     Choice,
     OpponentModel,
-    known_opponents,
     learn,
     model_of,
+    read_model,
     shares_of,
 )
 from gm_bots.recon_zero.lockstep.requests import FEATURES
 from gm_bots.recon_zero.measure.likelihood import Moment, choices, games_in, mean_of, moments
+from gm_bots.recon_zero.player import Player
 from gm_recon.reading import SavedGame
 from tests.arena.matches import played as match
 
@@ -70,14 +75,14 @@ def test_turns_are_measured_by_what_the_player_was_told(played: Path) -> None:
     truth likelier still.
     """
     turns = {name: list(follow(games_in(played), model)) for name, model in MODELS.items()}
-    found = {name: mean_of(each) for name, each in turns.items()}
+    found = {name: mean_of([each]) for name, each in turns.items()}
     assert found["any"].equal == found["known"].equal
     assert found["known"].moves[0] > found["any"].moves[0]
     for each in turns["any"]:
         assert each.equal[0] <= each.equal[1] <= 0, "a sense excludes positions, and never the true one"
 
 
-MODELS = {"any": model_of({}), "known": known_opponents()}
+MODELS = {"any": model_of({}), "known": read_model()}
 
 
 def follow(games: list[SavedGame], model: OpponentModel) -> Iterator[Moment]:
@@ -99,6 +104,44 @@ def test_command_learns_and_measures(played: Path, tmp_path: Path) -> None:
     assert model["features"] == [*FEATURES]
     assert len(model["kinds"]) == 3
     assert model["kinds"][ANY] == [0.0] * len(FEATURES)
+
+
+def test_gain_has_an_interval_by_games() -> None:
+    """The turns of a game are alike: ten like one say no more than that one."""
+    one, other = Moment((-3.0, -2.0), (-2.0, -2.0)), Moment((-3.0, -2.0), (0.0, -1.0))
+    assert mean_of([[one, other]]).errors == (math.inf, math.inf)
+    few, many = mean_of([[one], [other]]), mean_of([[one] * 10, [other] * 10, []])
+    assert (few.turns, few.equal, few.moves) == (2, (-3.0, -2.0), (-1.0, -1.5))
+    assert few.errors == pytest.approx((1.96, 0.98))
+    assert many.errors == pytest.approx((1.96, 0.98))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("[]", "is not a model of opponents: gmd train opponents --out writes one"),
+        ('{"features": [], "kinds": {"one": []}}', "has other features than this version of gmd: learn it again"),
+    ],
+)
+def test_file_that_is_no_model_is_refused(content: str | None, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(BotUnusable, match=complaint):
+        entry.read({"checkpoint": "none", "opponents": str(path)})
+
+
+def test_bot_plays_by_the_model_that_it_is_given(tmp_path: Path) -> None:
+    path, moves = tmp_path / "model.json", {}
+    path.write_text(model_of({"passive": tuple(9.0 * (name == "pass") for name in FEATURES)}).as_json())
+    for options in ({}, {"opponents": str(path)}):
+        settings = entry.read({"checkpoint": "none", **options}).settings
+        player = Player(chess.WHITE, judging.count_material, settings, random.Random(1))
+        player.moved(None, None, None)
+        player.opponent_moved(None)
+        moves[len(options)] = player.knowledge.weights().max()
+    assert moves[1] > 0.6 > 2 * moves[0], "an opponent that passes has not moved"
 
 
 def test_command_says_what_it_cannot_read(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[trai
 
 from gm_bots.recon_zero.knowledge import LEAST_LOOKED_AT, Knowledge
 from gm_bots.recon_zero.lockstep.judging import count_material
-from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
+from gm_bots.recon_zero.lockstep.opponent_model import read_model
+from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT, Weighing
 from gm_bots.recon_zero.time_rules import GROWTH, LEAST_WORK, WORK_SHARE, Workload
 
 
@@ -60,8 +61,8 @@ def test_all_work_is_done_again_once_there_is_time() -> None:
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_with_the_least_work_some_positions_are_kept_and_weighed(weighted: bool) -> None:
-    judge = count_material if weighted else None
-    knowledge = Knowledge(chess.WHITE, rng=random.Random(1), judge=judge)
+    weighing = Weighing(count_material, read_model()) if weighted else None
+    knowledge = Knowledge(chess.WHITE, rng=random.Random(1), weighing=weighing)
     move = chess.Move.from_uci("g1f3")
     for turn in range(4):
         knowledge.limit(100_000, 0.0)

@@ -113,13 +113,13 @@ def make(**options: str) -> ReconZeroBots:
 def read(options: Mapping[str, str]) -> Given:
     """Read the options, without PyTorch.
 
-    :param options: ``checkpoint``, a file, or ``none`` to play by piece values, by default the one that comes with the
-        package; ``movetime`` (seconds) and ``seed``; the other numbers, and the words, as in
-        :class:`~gm_bots.recon_zero.player.Settings`.
+    :param options: ``checkpoint``, a file, or ``none`` to play by piece values; ``opponents``, a file that ``gmd train
+        opponents`` has written; by default both are those that come with the package. ``movetime`` (seconds) and
+        ``seed``; the other numbers, and the words, as in :class:`~gm_bots.recon_zero.player.Settings`.
     :raises BotUnusable: an option is unknown, or its value is not allowed.
     :raises LibraryMissing: numpy or numba is not installed.
     """
-    only(NAME, options, "checkpoint", *NUMBERS, *WORDS)
+    only(NAME, options, "checkpoint", "opponents", *NUMBERS, *WORDS)
     for library in ("numpy", "numba"):
         _need(library, "plays with")
     return Given(
@@ -140,6 +140,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
         positions=_word(options, "belief") == "positions",
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         weights="moves" if _word(options, "weights") == "moves" else "equal",
+        opponents=_opponents(options),
         danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
         worth=plain.worth if worth is None else worth,
         searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
@@ -162,6 +163,22 @@ def _word(options: Mapping[str, str], name: str) -> str:
     if word not in WORDS[name]:
         raise BotUnusable(f"{NAME}: {name}={word} is not one of {', '.join(WORDS[name])}")
     return word
+
+
+def _opponents(options: Mapping[str, str]) -> str | None:
+    """Return the file of the model of opponents; None for the one that comes with the package.
+
+    :raises BotUnusable: it is no such file.
+    """
+    from .lockstep.opponent_model import BadModel, read_model
+
+    given = options.get("opponents")
+    try:
+        if given is not None:
+            read_model(Path(given))
+    except BadModel as error:
+        raise BotUnusable(f"{NAME}: opponents={error}") from None
+    return given
 
 
 def _checkpoint(options: Mapping[str, str]) -> Path | None:

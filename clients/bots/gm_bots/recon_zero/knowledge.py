@@ -18,8 +18,7 @@ from chess import Board, Color, Move, Square
 from gm_recon import Cell
 
 from . import belief as beliefs
-from .lockstep.judging import Judge
-from .lockstep.weighted import CAP, known_positions
+from .lockstep.weighted import CAP, Weighing, known_positions
 from .opponent_turn import opponent_moved
 from .positions import Channels, Weights, belief_of, channels_of
 
@@ -44,15 +43,14 @@ class Knowledge:
         positions: bool = True,
         cap: int = CAP,
         rng: random.Random | None = None,
-        judge: Judge | None = None,
+        weighing: Weighing | None = None,
     ) -> None:
         """:param positions: whether to keep possible positions, or only a belief.
-        :param judge: gives the probabilities of the opponent's requests, by which positions weigh; None if all weigh
-            the same.
+        :param weighing: what positions weigh by; None if all weigh the same.
         :raises ValueError: the FEN cannot be read, or is not a start position.
         """
         self.color = color
-        self._known = known_positions(color, rng or random.Random(), judge, fen, cap) if positions else None
+        self._known = known_positions(color, rng or random.Random(), weighing, fen, cap) if positions else None
         board = Board(fen)
         self._captured = 0
         self._theirs = chess.popcount(board.occupied_co[not color])

@@ -23,7 +23,12 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Every Nth game of a player is not learnt from, but measured by.",
 )
 @click.option("--checkpoint", type=FILE, help="The network to ask.  [default: the one that comes with gmd]")
-@click.option("--out", metavar="FILE.json", type=click.Path(dir_okay=False, path_type=Path), help="Write the model.")
+@click.option(
+    "--out",
+    metavar="FILE.json",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the model, for recon-zero:opponents=FILE.json.",
+)
 def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, out: Path | None) -> None:
     """\b
     Example: gmd train opponents games.pgn --out opponents.json
@@ -32,6 +37,7 @@ def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, o
 
     It prints how likely the model makes the true position to whoever plays against it, before a sense and after it: the
     mean logarithm in bits, in games that were not learnt from, beside that of equal weights.
+    recon-zero:opponents=FILE.json plays by a model.
     """
     for library in ("numpy", "numba", "torch"):
         if find_spec(library) is None:

@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import chess
@@ -21,7 +22,8 @@ from .encoder import Planes, encode
 from .knowledge import Knowledge
 from .lockstep.forest import C_PUCT, Forest
 from .lockstep.judging import Judge
-from .lockstep.weighted import CAP
+from .lockstep.opponent_model import read_model
+from .lockstep.weighted import CAP, Weighing
 from .positions import Attacked, Weights
 from .search import Found, Search
 from .sensing import best_of, bits_of_senses, entropy_sense, values_of_senses
@@ -40,6 +42,7 @@ class Settings:
     :ivar sensing: choose a sense by its expected information about those positions, or by the squares' entropies.
     :ivar weights: whether positions are as likely as a model of opponents says by their moves so far
         (:mod:`.lockstep.weighted`), or all the same.
+    :ivar opponents: the file of that model; None for the one that comes with the package.
     :ivar danger: the factor on the weight of a position, for senses and for drawing the positions to search, if the
         opponent attacks the player's king there; 1 changes nothing.
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
@@ -58,6 +61,7 @@ class Settings:
     positions: bool = True
     sensing: Literal["information", "entropy"] = "information"
     weights: Literal["moves", "equal"] = "moves"
+    opponents: str | None = None
     danger: float = 10.0
     alarm: float = 30.0
     worth: float = 0.0
@@ -69,6 +73,15 @@ class Settings:
     simulations: int = 400
     c_puct: float = C_PUCT
     exploring: int = 0
+
+    def weighing_with(self, judge: Judge) -> Weighing | None:
+        """Return what positions weigh by; None if all weigh the same.
+
+        :raises BadModel: the file of the model of opponents cannot be read.
+        """
+        if self.weights == "equal":
+            return None
+        return Weighing(judge, read_model() if self.opponents is None else read_model(Path(self.opponents)))
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,7 @@ class Player:
         self._moves, self._work = 0, Workload()
         self.decisions: list[Decision] = []
         self.knowledge = Knowledge(
-            color, fen, positions=settings.positions, rng=rng, judge=judge if settings.weights == "moves" else None
+            color, fen, positions=settings.positions, rng=rng, weighing=settings.weighing_with(judge)
         )
 
     def opponent_moved(self, capture: Square | None) -> None:

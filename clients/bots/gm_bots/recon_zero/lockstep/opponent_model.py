@@ -44,16 +44,18 @@ class OpponentModel:
     :ivar carried: positions, the likeliest, whose requests have features and carry their weights over. What only the
         others lead to gets the least weight: a hundred thousand would take most of a turn, for what is hardly ever
         true.
+    :ivar network: the hash of the network's file that was asked when the coefficients were learnt; None for none.
     """
 
     kinds: Mapping[str, tuple[float, ...]]
+    network: str | None = None
     doubt: float = 0.02
     asked: int = 64
     carried: int = 4_096
 
     def as_json(self) -> str:
         """Return the model as the text of a file."""
-        return json.dumps({"features": FEATURES, "kinds": self.kinds}, indent=1) + "\n"
+        return json.dumps({"features": FEATURES, "network": self.network, "kinds": self.kinds}, indent=1) + "\n"
 
     @cached_property
     def coefficients(self) -> Features:
@@ -72,18 +74,35 @@ class Choice(NamedTuple):
     chosen: int
 
 
+class BadModel(ValueError):
+    """A file is not a model of opponents, or not one of this version's."""
+
+
 @cache
-def known_opponents() -> OpponentModel:
-    """Return the model that comes with the package, learnt by ``gmd train opponents``."""
-    found = json.loads(FILE.read_text())
-    if found["features"] != [*FEATURES]:
-        raise ValueError(f"features: {FILE} has {found['features']}, and this version of gmd {[*FEATURES]}")
-    return OpponentModel({name: tuple(kind) for name, kind in found["kinds"].items()})
+def read_model(path: Path = FILE) -> OpponentModel:
+    """Return the model in a file that ``gmd train opponents`` has written; by default the one of the package.
+
+    :raises BadModel: it is none.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        features, network = found["features"], found.get("network")
+        kinds = {str(name): tuple(map(float, kind)) for name, kind in found["kinds"].items()}
+    except OSError as error:
+        raise BadModel(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise BadModel(f"{path} is not a model of opponents: gmd train opponents --out writes one") from None
+    if features != [*FEATURES] or not kinds or any(len(kind) != len(FEATURES) for kind in kinds.values()):
+        raise BadModel(f"{path} has other features than this version of gmd: learn it again by gmd train opponents")
+    return OpponentModel(kinds, network)
 
 
-def model_of(kinds: Mapping[str, tuple[float, ...]]) -> OpponentModel:
-    """Return the model of these kinds and of an opponent that requests anything."""
-    return OpponentModel({**kinds, ANY: (0.0,) * len(FEATURES)})
+def model_of(kinds: Mapping[str, tuple[float, ...]], network: str | None = None) -> OpponentModel:
+    """Return the model of these kinds and of an opponent that requests anything.
+
+    :param network: the hash of the network's file that was asked.
+    """
+    return OpponentModel({**kinds, ANY: (0.0,) * len(FEATURES)}, network)
 
 
 def learn(choices: Sequence[Choice]) -> tuple[float, ...]:

@@ -65,7 +65,7 @@ class Seat:
     def __init__(self, color: Color, seed: str, side: Side) -> None:
         self.color, self.side, self.moves = color, side, 0
         self.rng = random.Random(f"{seed} {color}")
-        self.known = known_positions(color, self.rng, side.judge if side.settings.weights == "moves" else None)
+        self.known = known_positions(color, self.rng, side.settings.weighing_with(side.judge))
 
     def opponent_moved(self, lost: int) -> None:
         self.known.opponent_moved(self._square(lost))

@@ -30,7 +30,7 @@ from gm_recon.possible import PossiblePositions
 from ..positions import Weights
 from .judging import Judge
 from .likelihood import Column, carry, find_position, move_weights, plant_requests, share_evenly
-from .opponent_model import OpponentModel, known_opponents
+from .opponent_model import OpponentModel
 from .requests import weigh_requests
 from .trees import make
 
@@ -59,19 +59,25 @@ class _Before(NamedTuple):
     capture: int
 
 
+class Weighing(NamedTuple):
+    """What positions weigh by: the probabilities of the opponent's requests, and what is assumed of opponents."""
+
+    judge: Judge
+    model: OpponentModel
+
+
 def known_positions(
-    color: Color, rng: Rng, judge: Judge | None, fen: str = chess.STARTING_FEN, cap: int = CAP
+    color: Color, rng: Rng, weighing: Weighing | None, fen: str = chess.STARTING_FEN, cap: int = CAP
 ) -> EvenPositions:
     """Return a player's possible positions at the start of a game.
 
-    :param judge: gives the probabilities of the opponent's requests, by which positions weigh; None if all weigh the
-        same.
+    :param weighing: what they weigh by; None if all weigh the same.
     :param cap: as for :class:`gm_recon.possible.PossiblePositions`.
     :raises ValueError: the FEN cannot be read, or is not a start position.
     """
-    if judge is None:
+    if weighing is None:
         return EvenPositions(color, fen=fen, cap=cap, rng=rng)
-    return WeightedPositions(color, judge, known_opponents(), fen=fen, cap=cap, rng=rng)
+    return WeightedPositions(color, weighing.judge, weighing.model, fen=fen, cap=cap, rng=rng)
 
 
 class EvenPositions:

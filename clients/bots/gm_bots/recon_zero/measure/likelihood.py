@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 import chess
 import numpy as np
 from chess import Board, Color
+from numpy.typing import NDArray
 
 from gm_env.actions import action_of
 from gm_env.kernels.layout import PLANES
@@ -36,6 +36,9 @@ from ..lockstep.weighted import LEAST, MOST_REQUESTS, WeightedPositions
 
 #: The most positions of a player that is followed.
 _CAP = 20_000
+#: Before a sense and after it.
+Bits = NDArray[np.float64]
+
 _GAME = re.compile(r"^(?=\[Event )", re.M)
 
 
@@ -115,15 +118,32 @@ class Likelihood(NamedTuple):
     """The mean likelihood of the true position in some turns, in bits, before the sense and after it.
 
     :ivar turns: how many turns.
+    :ivar errors: of the gain of ``moves`` over ``equal``: half of the interval that has the true one in 95 of 100
+        cases. Infinite where all turns are of one game.
     """
 
     turns: int
     equal: tuple[float, float]
     moves: tuple[float, float]
+    errors: tuple[float, float]
 
 
-def mean_of(found: Sequence[Moment]) -> Likelihood:
-    """Return the mean of at least one turn."""
-    before = [fmean(each) for each in zip(*(moment.equal for moment in found), strict=True)]
-    after = [fmean(each) for each in zip(*(moment.moves for moment in found), strict=True)]
-    return Likelihood(len(found), (before[0], before[1]), (after[0], after[1]))
+def mean_of(games: Sequence[Sequence[Moment]]) -> Likelihood:
+    """Return the mean of the turns of some games, at least one turn."""
+    found = [moment for game in games for moment in game]
+    equal, moves = (np.mean([vars(moment)[name] for moment in found], axis=0) for name in ("equal", "moves"))
+    return Likelihood(len(found), _pair(equal), _pair(moves), _pair(_error(games, moves - equal)))
+
+
+def _error(games: Sequence[Sequence[Moment]], gain: Bits) -> Bits:
+    """Return the error of the mean gain of all turns. The turns of a game are alike, so it is that of games."""
+    played = [game for game in games if game]
+    if len(played) < 2:
+        return np.full(2, np.inf)
+    off = [sum((np.subtract(each.moves, each.equal) - gain for each in game), np.zeros(2)) for game in played]
+    variance = np.square(off).sum(axis=0) * len(played) / (len(played) - 1)
+    return np.asarray(1.96 * np.sqrt(variance) / sum(map(len, played)))
+
+
+def _pair(bits: Bits) -> tuple[float, float]:
+    return float(bits[0]), float(bits[1])

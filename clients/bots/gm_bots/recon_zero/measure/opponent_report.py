@@ -18,6 +18,7 @@ from gm_recon import History
 from gm_recon.reading import BadHistory
 
 from ..checkpoint import load_network
+from ..checkpoint_files import digest_of
 from ..lockstep.judging import Judge, count_material
 from ..lockstep.network_judge import NetworkJudge
 from ..lockstep.opponent_model import OpponentModel, learn, model_of
@@ -62,7 +63,8 @@ def learn_and_measure(
     :raises BadHistory: a game cannot be read, or a player has no request to learn from.
     :raises BadCheckpoint: the checkpoint cannot be read.
     """
-    judge, seats = _judge(checkpoint), seats_in(paths)
+    path, seats = checkpoint or shipped(), seats_in(paths)
+    judge: Judge = count_material if path is None else NetworkJudge(load_network(path))
     kinds, requests = {}, {}
     for name, played in seats.items():
         found = [each for index, seat in enumerate(played) if (index + 1) % held_out for each in choices(*seat, judge)]
@@ -70,12 +72,13 @@ def learn_and_measure(
             raise BadHistory(f"player {name!r}: it has no request to learn from: give more of its games")
         tell(f"learning from {len(found)} requests of {name}")
         kinds[name], requests[name] = learn(found), len(found)
-    model, likelihoods = model_of(kinds), {}
+    model, likelihoods = model_of(kinds, None if path is None else digest_of(path)), {}
     for name, played in seats.items():
         measured = played[held_out - 1 :: held_out]
         tell(f"measuring by {len(measured)} games of {name}")
-        if turns := [each for seat in measured for each in moments(seat.history, not seat.color, judge, model)]:
-            likelihoods[name] = mean_of(turns)
+        followed = [list(moments(seat.history, not seat.color, judge, model)) for seat in measured]
+        if any(followed):
+            likelihoods[name] = mean_of(followed)
     return Learnt(model, requests, likelihoods)
 
 
@@ -95,11 +98,13 @@ def seats_in(paths: Sequence[Path]) -> dict[str, list[Seat]]:
 def table_of(learnt: Learnt) -> str:
     """Return what is printed of a model."""
     drawn = Table(title="The true position's likelihood in bits, before the sense / after it", title_justify="left")
-    for column in ("against", "requests", "turns", "equal weights", "by the moves"):
+    for column in ("against", "requests", "turns", "equal weights", "by the moves", "gain, 95 %"):
         drawn.add_column(column, justify="left" if column == "against" else "right")
     for name, count in learnt.requests.items():
         found = learnt.likelihoods.get(name)
-        cells = ("0", "", "") if found is None else (f"{found.turns:,}", _both(found.equal), _both(found.moves))
+        cells = ("0", "", "", "")
+        if found is not None:
+            cells = f"{found.turns:,}", _both(found.equal), _both(found.moves), _gain(found)
         drawn.add_row(name, f"{count:,}", *cells)
     console = Console(file=StringIO(), width=WIDTH)
     with console.capture() as capture:
@@ -111,6 +116,6 @@ def _both(bits: tuple[float, float]) -> str:
     return f"{bits[0]:.2f} / {bits[1]:.2f}"
 
 
-def _judge(checkpoint: Path | None) -> Judge:
-    path = checkpoint or shipped()
-    return count_material if path is None else NetworkJudge(load_network(path))
+def _gain(found: Likelihood) -> str:
+    gains = zip(found.equal, found.moves, found.errors, strict=True)
+    return " / ".join(f"{moves - equal:+.2f} ± {error:.2f}" for equal, moves, error in gains)
