@@ -21,8 +21,9 @@ from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.bot import ReconZeroBots
 from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
-from gm_bots.recon_zero.player import Decision, Player, Settings
-from gm_bots.recon_zero.self_play import Learnt, play_itself
+from gm_bots.recon_zero.player import Player, Settings
+from gm_bots.recon_zero.search import Found
+from gm_bots.recon_zero.self_play import play_itself
 from gm_bots.recon_zero.shipped import shipped
 from gm_recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
@@ -41,7 +42,7 @@ def named(spec: str) -> Bots:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("recon-zero:depth=2", "recon-zero: unknown option depth; known are checkpoint, simulations"),
+        ("recon-zero:depth=2", "recon-zero: unknown option depth; known are checkpoint, opponents, simulations"),
         ("recon-zero:belief=none", "recon-zero: belief=none is not one of positions, squares"),
         ("recon-zero:sensing=far", "recon-zero: sensing=far is not one of information, entropy"),
         ("recon-zero:c_puct=101", "recon-zero: c_puct=101 is not from 0 to 100"),
@@ -136,32 +137,24 @@ def test_same_seed_without_a_limit_gives_the_same_game() -> None:
     assert first != played(8)[0]
 
 
-def test_decision_keeps_the_belief_and_all_simulations() -> None:
+def test_all_simulations_of_a_decision_are_kept() -> None:
     """Each position gets eight simulations; there may be only one position."""
-    asked, decisions = played(7)
-    assert len(asked) == len(decisions)
-    assert {sum(each.found.visits.values()) for each in decisions} == {8, 16}
-    beliefs = np.stack([each.believed[6:13] for each in decisions])
-    assert np.allclose(beliefs.sum(axis=1), 1)
-    assert not np.isin(beliefs, (0, 1)).all()
+    asked, found = played(7)
+    assert len(asked) == len(found)
+    assert {sum(each.visits.values()) for each in found} == {8, 16}
 
 
-@pytest.mark.parametrize("learnt", ["belief", "position"])
-def test_samples_show_the_true_position_or_the_belief(learnt: Learnt) -> None:
+def test_samples_show_the_true_position() -> None:
     """White's pieces in Black's samples are White's own; only one of Black's moves comes between."""
-    samples = play_itself(count_material, Settings(simulations=8, determinisations=2, exploring=6), "7", 14, learnt)
+    samples = play_itself(count_material, Settings(simulations=8, determinisations=2, exploring=6), "7", 14)
     white, black = samples[: (len(samples) + 1) // 2], samples[(len(samples) + 1) // 2 :]
-    beliefs = np.stack([each.planes[6:13] for each in samples])
-    assert np.isin(beliefs, (0, 1)).all() == (learnt == "position"), "a position has no doubts"
+    assert np.isin(np.stack([each.planes[6:13] for each in samples]), (0, 1)).all(), "a position has no doubts"
     agrees = [
         np.array_equal(theirs.planes[6:12, ::-1], own.planes[:6]) for theirs, own in zip(black, white[1:], strict=False)
     ]
     captured = [before.planes[:6].sum() > then.planes[:6].sum() for before, then in pairwise(white)]
-    if learnt == "position":
-        assert all(same != lost for same, lost in zip(agrees, captured, strict=True))
-        assert sum(agrees) >= 4
-    else:
-        assert not all(agrees)
+    assert all(same != lost for same, lost in zip(agrees, captured, strict=True))
+    assert sum(agrees) >= 4
 
 
 def test_every_option_sets_its_setting() -> None:
@@ -189,8 +182,8 @@ def test_every_option_sets_its_setting() -> None:
     assert plain.settings == Settings()
 
 
-def played(seed: int) -> tuple[list[str], list[Decision]]:
-    """Return the moves that two players ask for, whose first ones are random, and the decisions to learn from."""
+def played(seed: int) -> tuple[list[str], list[Found]]:
+    """Return the moves that two players ask for, whose first ones are random, and what their searches found."""
     game = ReconGame()
     settings = Settings(simulations=8, determinisations=2, exploring=6)
     players = {
@@ -208,7 +201,7 @@ def played(seed: int) -> tuple[list[str], list[Decision]]:
         outcome = game.move(move)
         if not game.is_over():
             player.moved(*outcome)
-    return asked, [decision for player in players.values() for decision in player.decisions]
+    return asked, [found for player in players.values() for found in player.found]
 
 
 def test_recon_zero_without_a_checkpoint_does_not_load_torch() -> None:

@@ -118,11 +118,3 @@ def test_training_plays_in_step(tmp_path: Path, taught: str) -> None:
     result = train(tmp_path, 1, "--in-step", "2", "--games", "3", "--taught", taught)
     assert result.exit_code == 0, result.output
     assert "Iteration 1: " in result.output
-
-
-def test_belief_is_not_learnt_from_games_in_step(tmp_path: Path) -> None:
-    from .test_pipeline import train
-
-    result = train(tmp_path, 1, "--in-step", "2", "--learnt", "belief")
-    assert result.exit_code == 2
-    assert "add --in-step 0" in result.output

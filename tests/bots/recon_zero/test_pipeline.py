@@ -151,11 +151,11 @@ def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> No
     asked: list[tuple[str, float, int, int]] = []
 
     class Asked(InProcess):
-        def play(self, games: Any, network: Any, done: Any) -> Any:
+        def play(self, games: Any, network: Any, done: Any, precision: Any = "float32") -> Any:
             for game in games:
                 settings = game.keywords["settings"]
                 asked.append((game.func.__name__, settings.c_puct, settings.simulations, settings.exploring))
-            return super().play(games, network, done)
+            return super().play(games, network, done, precision)
 
     training = Training(tmp_path, plan_of({**defaults(), **SMALL, "c_puct": 2.5, "eval_simulations": 3}), Asked())
     for _ in range(2):
@@ -163,16 +163,33 @@ def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> No
     assert set(asked) == {("play_itself", 2.5, 4, 10), ("play_random", 2.5, 3, 0), ("play_other", 2.5, 3, 0)}
 
 
-def test_settings_of_the_notebook_are_available(tmp_path: Path) -> None:
-    from gm_bots.recon_zero.checkpoint import load
+@pytest.mark.parametrize(
+    ("group", "name", "kept", "removed"),
+    [
+        ("network", "head", "planes", "dense"),
+        ("network", "material", True, False),
+        ("training", "value", "search", "outcome"),
+        ("", "learnt", "position", "belief"),
+    ],
+)
+def test_training_of_gmd_0_2_continues_without_what_was_removed(
+    group: str, name: str, kept: object, removed: object, tmp_path: Path
+) -> None:
+    import torch
 
-    assert train(tmp_path, 1, "--no-material", "--learnt", "belief", "--value", "outcome").exit_code == 0
-    trainer, extra = load(tmp_path / "latest.pt")
-    assert (trainer.network.settings.material, trainer.settings.value, extra["plan"]["learnt"]) == (
-        False,
-        "outcome",
-        "belief",
-    )
+    assert train(tmp_path, 1).exit_code == 0
+    content = torch.load(tmp_path / "latest.pt")
+    (tmp_path / "latest.pt").unlink()
+    plan = content["extra"]["plan"]
+    for value in (removed, kept):
+        for settings in (plan[group], content[group]) if group else (plan,):
+            settings[name] = value
+        torch.save(content, tmp_path / "latest.pt")
+        done = train(tmp_path, 2)
+        if value == removed:
+            assert done.exit_code == 1
+            assert f"{name} is {value}, which gmd had until version 0.2: use that one" in done.output
+    assert done.exit_code == 0, done.output
 
 
 def test_training_with_other_settings_is_not_resumed(tmp_path: Path) -> None:

@@ -113,10 +113,3 @@ def test_own_searches_without_a_teacher_are_refused(tmp_path: Path) -> None:
     refused = train("--out", tmp_path / "new", "--own-searches")
     assert refused.exit_code == 2
     assert "--own-searches: without a teacher nothing else is learnt" in " ".join(refused.output.split())
-
-
-def test_teacher_and_beliefs_are_refused(tmp_path: Path) -> None:
-    refused = train("--out", tmp_path / "new", "--teacher", 1, "--learnt", "belief", "--in-step", 0)
-    assert "--learnt belief: a teacher is asked about true positions; leave --teacher out" in " ".join(
-        refused.output.split()
-    )

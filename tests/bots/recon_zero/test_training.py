@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = needs_torch
 
 
-def trainer(head: str = "planes", channels: int = 16, **settings: object) -> Trainer:
+def trainer(channels: int = 16, **settings: object) -> Trainer:
     import torch
 
     from gm_bots.recon_zero.network import Network, NetworkSettings
@@ -34,8 +34,8 @@ def trainer(head: str = "planes", channels: int = 16, **settings: object) -> Tra
 
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    network = Network(NetworkSettings(channels=channels, layers=2, head=head))  # type: ignore[arg-type]
-    plain = {"value": "outcome", "value_weight": 1.0}
+    network = Network(NetworkSettings(channels=channels, layers=2))
+    plain = {"value": "both", "value_weight": 1.0}
     return Trainer(network, TrainingSettings(**{**plain, **settings}))  # type: ignore[arg-type]
 
 
@@ -47,11 +47,10 @@ def batch(directory: Path, size: int = 8) -> Batch:
     return replay.draw(size, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("head", ["planes", "dense"])
-def test_network_has_its_stated_shapes(head: str) -> None:
+def test_network_has_its_stated_shapes() -> None:
     import torch
 
-    logits, values = trainer(head).network(torch.zeros(3, 15, 8, 8))
+    logits, values = trainer().network(torch.zeros(3, 15, 8, 8))
     assert logits.shape == (3, 20_480)
     assert values.shape == (3,)
     assert (values.abs() <= 1).all()
@@ -197,8 +196,6 @@ def test_initial_value_is_the_material_balance() -> None:
     expected = [value for _, value in plain_material(positions)]
     assert [value for _, value in judge(positions)] == pytest.approx(expected, abs=1e-5)
     assert min(expected) < -0.2 < 0.2 < max(expected)
-    blind = plain_network(Network(NetworkSettings(channels=4, layers=1, material=False)))
-    assert [value for _, value in blind(positions)] != pytest.approx(expected, abs=0.1)
 
 
 def middle_games(count: int) -> Iterator[chess.Board]:
@@ -210,7 +207,7 @@ def middle_games(count: int) -> Iterator[chess.Board]:
             yield board
 
 
-@pytest.mark.parametrize(("value", "expected"), [("outcome", 1.0), ("both", 0.5), ("search", 0.0)])
+@pytest.mark.parametrize(("value", "expected"), [("both", 0.5), ("search", 0.0)])
 def test_value_target_is_between_the_outcome_and_the_search(value: str, expected: float, tmp_path: Path) -> None:
     replay = Replay(tmp_path, 1)
     replay.add(Sample(planes(1), {5: 1}, outcome=1.0, searched=0.0))

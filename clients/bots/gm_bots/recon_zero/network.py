@@ -1,18 +1,14 @@
 """The network: its output is a probability for each of the 20,480 moves, and a value.
 
-There are two heads for the moves. ``dense`` is the notebook's: one matrix from 32 planes to all moves, 42 million
-numbers. ``planes`` has, for each source square, one number for each target square and each promotion, with the same
-weights on every square: with 48 channels 15 thousand numbers, so that a checkpoint takes a megabyte and less has to be
-learnt.
+The head for the moves has, for each source square, one number for each target square and each promotion, with the same
+weights on every square: with 48 channels 15 thousand numbers, where one matrix to all moves would have 42 million.
 
-The value is the sum of the pieces' values on their squares by the engine ``minimax``, if switched on, and a learnt
-correction.
+The value is the sum of the pieces' values on their squares by the engine ``minimax``, and a learnt correction.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import chess
 import torch
@@ -34,22 +30,18 @@ class NetworkSettings:
     """The size of the network.
 
     :ivar channels: channels of the trunk.
-    :ivar material: whether the value includes the pieces' values, a switch. The network's correction is added before
-        the sum is limited to -1 to 1.
-    :ivar layers: layers of the trunk, each a convolution of 3 x 3; the notebook has 2. With the head ``planes``, a
-        move's probability depends on squares at most this far from its source.
+    :ivar layers: layers of the trunk, each a convolution of 3 x 3; the notebook has 2. A move's probability depends on
+        squares at most this far from its source.
     """
 
     channels: int = 48
     layers: int = 5
-    head: Literal["planes", "dense"] = "planes"
-    material: bool = True
 
 
 class Network(nn.Module):
     """Maps planes of shape (n, 15, 8, 8) to logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
 
-    worth: Tensor | None
+    worth: Tensor
 
     def __init__(self, settings: NetworkSettings) -> None:
         super().__init__()
@@ -57,17 +49,15 @@ class Network(nn.Module):
         channels = settings.channels
         self.first = nn.Conv2d(PLANES, channels, 3, padding=1)
         self.rest = nn.ModuleList(nn.Conv2d(channels, channels, 3, padding=1) for _ in range(settings.layers - 1))
-        self.moves = nn.Conv2d(channels, 32 if settings.head == "dense" else _FROM_A_SQUARE, 1)
-        self.all_moves = nn.Linear(32 * 64, ACTIONS) if settings.head == "dense" else None
+        self.moves = nn.Conv2d(channels, _FROM_A_SQUARE, 1)
         self.passing = nn.Linear(channels, 1)
         self.value = nn.Conv2d(channels, 16, 1)
         self.value_hidden = nn.Linear(16 * 64, 64)
         self.value_out = nn.Linear(64, 1)
         # A constant, not learnt: otherwise squares on which a piece seldom stands would get random values.
-        self.register_buffer("worth", _worth() if settings.material else None)
-        if settings.material:
-            nn.init.zeros_(self.value_out.weight)
-            nn.init.zeros_(self.value_out.bias)
+        self.register_buffer("worth", _worth())
+        nn.init.zeros_(self.value_out.weight)
+        nn.init.zeros_(self.value_out.bias)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         trunk = self.trunk(planes)
@@ -81,12 +71,10 @@ class Network(nn.Module):
         return trunk
 
     def values(self, trunk: Tensor, planes: Tensor) -> Tensor:
-        """Return the values, of shape (n,)."""
+        """Return the values, of shape (n,): the pieces' and the correction, before the sum is limited to -1 to 1."""
         hidden = functional.relu(self.value_hidden(functional.relu(self.value(trunk)).flatten(1)))
-        value: Tensor = self.value_out(hidden).squeeze(-1)
-        if self.worth is not None:
-            value = value + functional.linear(planes.flatten(1), self.worth).squeeze(-1)
-        return torch.tanh(value)
+        correction: Tensor = self.value_out(hidden).squeeze(-1)
+        return torch.tanh(correction + functional.linear(planes.flatten(1), self.worth).squeeze(-1))
 
     def logits_from(self, trunk: Tensor, sources: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of the moves from some squares, and of each position's pass.
@@ -94,16 +82,11 @@ class Network(nn.Module):
         :param sources: of shape (k,), each 64 times a position's index plus a square.
         :returns: of shapes (k, targets and promotions) and (n,).
         """
-        if self.all_moves is not None:
-            logits = self._logits(trunk)
-            return logits.reshape(-1, _FROM_A_SQUARE)[sources], logits[:, PASS]
         squares = trunk.permute(0, 2, 3, 1).flatten(0, 2)[sources]
         weight = self.moves.weight.flatten(1)
         return functional.linear(squares, weight, self.moves.bias), self.passing(trunk.mean(dim=(2, 3))).squeeze(1)
 
     def _logits(self, trunk: Tensor) -> Tensor:
-        if self.all_moves is not None:
-            return self.all_moves(functional.relu(self.moves(trunk)).flatten(1))  # type: ignore[no-any-return]
         logits = self.moves(trunk).flatten(2).transpose(1, 2).flatten(1)  # by source square, then target and promotion
         # A pass starts from no square: its number is one that no move from a1 has.
         passing = self.passing(trunk.mean(dim=(2, 3)))

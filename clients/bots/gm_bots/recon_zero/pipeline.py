@@ -174,7 +174,6 @@ class Training:
                 settings=plan.player,
                 seed=self._seed("game", game),
                 max_plies=plan.max_plies,
-                learnt=plan.learnt,
             )
             for game in range(plan.own_games)
         ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from .former import without_former
 from .network import NetworkSettings
 from .player import Settings
-from .self_play import Learnt
 from .training import TrainingSettings
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ class Plan:
     :ivar members: the league's members beside its own earlier networks, as :mod:`.league.members` records them.
     :ivar against: one member, which all games are played against: to find out what can be learnt against it.
     :ivar start: the hash of the checkpoint with whose network the training begins; None for random weights.
-    :ivar learnt: the input that decisions are learnt from: the true positions, since the network evaluates positions in
-        play; or the player's belief, which is the notebook's way; a switch.
     """
 
     games: int = 100
@@ -73,7 +71,6 @@ class Plan:
     members: tuple[str, ...] = ()
     against: str | None = None
     start: str | None = None
-    learnt: Learnt = "position"
     seed: int = 0
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
@@ -96,13 +93,16 @@ def plan_from(recorded: Mapping[str, Any], where: object) -> Plan:
     """Return a plan that was recorded, by ``asdict`` or as JSON. Settings that an older version lacked have defaults.
 
     :param where: the record, for the error.
-    :raises BadTraining: a setting is unknown.
+    :raises BadTraining: a setting is unknown, or has a value that was removed.
     """
     groups: dict[str, Any] = {"network": NetworkSettings(), "training": TrainingSettings(), "player": LEARNER}
-    read = {name: value for name, value in recorded.items() if name not in groups}
-    _check_known({"": read, **{name: recorded.get(name, {}) for name in groups}}, where)
-    for name, plain in groups.items():
-        read[name] = replace(plain, **recorded.get(name, {}))
+    try:
+        read = without_former({name: value for name, value in recorded.items() if name not in groups})
+        grouped = {name: without_former(recorded.get(name, {})) for name in groups}
+    except ValueError as error:
+        raise BadTraining(f"{where}: {error}") from None
+    _check_known({"": read, **grouped}, where)
+    read |= {name: replace(plain, **grouped[name]) for name, plain in groups.items()}
     return Plan(**{**read, "members": tuple(recorded.get("members", ()))})
 
 
@@ -120,10 +120,6 @@ def check_played(plan: Plan) -> None:
 
     :raises BadTraining: they do not.
     """
-    if plan.in_step and plan.learnt != "position":
-        raise BadTraining(f"--learnt {plan.learnt}: games in step are learnt from true positions; add --in-step 0")
-    if plan.teacher and plan.learnt != "position":
-        raise BadTraining(f"--learnt {plan.learnt}: a teacher is asked about true positions; leave --teacher out")
     if plan.own_searches and not plan.teacher:
         raise BadTraining("--own-searches: without a teacher nothing else is learnt; leave it out, or give --teacher")
     if plan.league_games and not plan.in_step:
@@ -140,7 +136,10 @@ def check_same(plan: Plan, before: Mapping[str, Any], where: object) -> None:
     :param where: what belongs to the training, for the error.
     :raises BadTraining: a setting differs.
     """
-    known = leaves(before)
+    try:
+        known = without_former(leaves(before))
+    except ValueError as error:
+        raise BadTraining(f"{where}: {error}") from None
     for name, value in leaves(asdict(plan)).items():
         was = known.get(name, value)
         if name == "members" and value[: len(was)] == tuple(was):

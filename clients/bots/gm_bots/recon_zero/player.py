@@ -18,7 +18,6 @@ from gm_bots.turn_time import SENSE_SHARE
 from gm_recon import Cell, ReconBoard
 
 from .determinise import determinise, draw
-from .encoder import Planes, encode
 from .knowledge import Knowledge
 from .lockstep.forest import C_PUCT, Forest
 from .lockstep.judging import Judge
@@ -84,22 +83,10 @@ class Settings:
         return Weighing(judge, read_model() if self.opponents is None else read_model(Path(self.opponents)))
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The basis of a move's choice, for the network to learn from.
-
-    :ivar believed: the player's knowledge.
-    :ivar found: the result of the search.
-    """
-
-    believed: Planes
-    found: Found
-
-
 class Player:
     """A player. All events must be reported in the order in which they happen.
 
-    :ivar decisions: one for each move that was chosen, if they are kept.
+    :ivar found: what the searches found for each move that was chosen, if that is kept to learn from.
     """
 
     def __init__(
@@ -115,7 +102,7 @@ class Player:
         self._settings, self._rng, self._keep = settings, rng, keep
         self._forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
         self._moves, self._work = 0, Workload()
-        self.decisions: list[Decision] = []
+        self.found: list[Found] = []
         self.knowledge = Knowledge(
             color, fen, positions=settings.positions, rng=rng, weighing=settings.weighing_with(judge)
         )
@@ -183,7 +170,7 @@ class Player:
         self._deepen(search, settings.simulations, ends, until_decided=not self._keep)
         found = search.found()
         if self._keep:
-            self.decisions.append(Decision(encode(knowledge.own, knowledge.color, knowledge.belief()), found))
+            self.found.append(found)
         return self._pick(found)
 
     @staticmethod

@@ -6,7 +6,6 @@ import gc
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import chess
 from chess import Color, Move, Square
@@ -17,20 +16,17 @@ from .actions import index_of
 from .belief import certain
 from .encoder import Planes, encode
 from .lockstep.judging import Judge
-from .player import Decision, Player, Settings
+from .player import Player, Settings
 from .replay import Sample
-
-#: The input of a decision that is learnt from.
-Learnt = Literal["position", "belief"]
+from .search import Found
 
 
-def play_itself(
-    judge: Judge, settings: Settings, seed: str, max_plies: int, learnt: Learnt = "position"
-) -> list[Sample]:
+def play_itself(judge: Judge, settings: Settings, seed: str, max_plies: int) -> list[Sample]:
     """Play a game against itself; return both players' decisions with its result. A game that is too long is drawn.
 
+    The input of a decision is the true position, which the player did not know.
+
     :param seed: the seed of the game; the same seed makes the same game.
-    :param learnt: the input of the samples: the true position, which the player did not know, or its belief.
     """
     players = {
         color: Player(color, judge, settings, random.Random(f"{seed} {color}"), keep=True) for color in chess.COLORS
@@ -38,9 +34,9 @@ def play_itself(
     truth: dict[Color, list[Planes]] = {color: [] for color in chess.COLORS}
     winner = _play(players, max_plies, lambda game: truth[game.turn].append(_shown(game)))
     return [
-        _sample(decision, position if learnt == "position" else decision.believed, color, winner)
+        _sample(found, position, color, winner)
         for color, player in players.items()
-        for decision, position in zip(player.decisions, truth[color], strict=True)
+        for found, position in zip(player.found, truth[color], strict=True)
     ]
 
 
@@ -129,8 +125,7 @@ def _shown(game: ReconGame) -> Planes:
     return encode(board, board.turn, certain(board, board.turn))
 
 
-def _sample(decision: Decision, planes: Planes, color: Color, winner: Color | None) -> Sample:
-    found = decision.found
+def _sample(found: Found, planes: Planes, color: Color, winner: Color | None) -> Sample:
     visits = {index_of(move, color): count for move, count in found.visits.items()}
     outcome = 0.0 if winner is None else 1.0 if winner == color else -1.0
     return Sample(planes, visits, outcome, found.value)

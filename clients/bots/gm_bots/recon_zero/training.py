@@ -24,8 +24,7 @@ MAX_GRADIENT = 1.0
 class TrainingSettings:
     """The settings of learning.
 
-    :ivar value: the target of the value: the result of the game, the search's value of the position, or their mean; a
-        switch.
+    :ivar value: the target of the value: the search's value of the position, or its mean with the result of the game.
     :ivar value_weight: the weight of the value's error relative to the moves'. Values are small numbers in blind chess,
         and their squares smaller.
     :ivar halving: the steps in which the learning rate falls to a half, a little with each; 0 if it stays as it is.
@@ -33,7 +32,7 @@ class TrainingSettings:
 
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
-    value: Literal["outcome", "search", "both"] = "search"
+    value: Literal["search", "both"] = "search"
     value_weight: float = 10.0
     halving: int = 0
 
@@ -85,7 +84,7 @@ class Trainer:
             group["lr"] = settings.learning_rate * falls
 
     def _wanted(self, batch: Batch) -> Floats:
-        share = {"outcome": 1.0, "both": 0.5, "search": 0.0}[self.settings.value]
+        share = {"both": 0.5, "search": 0.0}[self.settings.value]
         return np.asarray(share * batch.outcome + (1 - share) * batch.searched, np.float32)
 
     @staticmethod

@@ -102,26 +102,6 @@ OPTIONS = (
     click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Channels of the network."),
     click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Layers of the network."),
     click.option(
-        "--head",
-        type=click.Choice(["planes", "dense"]),
-        default="planes",
-        show_default=True,
-        help="Form of the network's output for moves.",
-    ),
-    click.option(
-        "--material/--no-material",
-        default=True,
-        show_default=True,
-        help="Whether the network's value starts from piece values.",
-    ),
-    click.option(
-        "--learnt",
-        type=click.Choice(["position", "belief"]),
-        default="position",
-        show_default=True,
-        help="Input that decisions are learnt from: true positions, or the player's belief.",
-    ),
-    click.option(
         "--in-step",
         type=click.IntRange(0),
         default=25,
@@ -195,10 +175,10 @@ OPTIONS = (
     ),
     click.option(
         "--value",
-        type=click.Choice(["outcome", "search", "both"]),
+        type=click.Choice(["search", "both"]),
         default="search",
         show_default=True,
-        help="Target of the value: results of games, values of searches, or half of each.",
+        help="Target of the value: values of searches, or half of these and half of the results of games.",
     ),
     click.option(
         "--value-weight",
@@ -227,7 +207,7 @@ def plan_of(settings: dict[str, Any]) -> Plan:
     from .training import TrainingSettings
 
     player = {name: settings.pop(name) for name in ("simulations", "determinisations", "c_puct")}
-    network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers", "head", "material")})
+    network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers")})
     learning = ("learning_rate", "weight_decay", "value", "value_weight", "halving")
     training = TrainingSettings(**{name: settings.pop(name) for name in learning})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)

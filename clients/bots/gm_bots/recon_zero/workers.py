@@ -29,8 +29,8 @@ from .pool import Game, NoWorkers
 
 T = TypeVar("T")
 
-#: Bytes of shared memory for the weights and for finished games. The weights of the network's head ``dense`` take
-#: 170 MB, and twice that while an iteration ends and the next begins; by default Ray takes a third of the memory.
+#: Bytes of shared memory for the weights and for finished games. Room enough for
+#: large networks, twice while an iteration ends and the next begins; by default Ray takes a third of the memory.
 SHARED_MEMORY = 512 * 2**20
 
 #: Seconds without any worker after which a training gives up: a cluster may have to start machines for them.

@@ -1,0 +1,22 @@
+"""Settings of trainings that earlier versions had: what trained worse was removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: By setting, the value with which no training can continue, and no network can play.
+_REMOVED = {"head": "dense", "material": False, "learnt": "belief", "value": "outcome"}
+#: Settings of which one value is left.
+_GONE = ("head", "material", "learnt")
+
+
+def without_former(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings without those that have one value only by now.
+
+    :raises ValueError: one has a value that was removed.
+    """
+    for name, value in _REMOVED.items():
+        if settings.get(name) == value:
+            raise ValueError(f"{name} is {value}, which gmd had until version 0.2: use that one")
+    return {name: value for name, value in settings.items() if name not in _GONE}
