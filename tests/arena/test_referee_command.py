@@ -62,7 +62,7 @@ def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
 
 
 def test_failing_bot_gives_status_1() -> None:
-    done = referee("codingame:" + RANDOM, r"bash -c 'echo fen; echo castle; echo I give up >&2; cat'", *PATIENT)
+    done = referee("codingame:" + RANDOM, r"bash -c 'echo fen; echo I give up >&2; echo castle; cat'", *PATIENT)
     assert done.status == 1
     assert re.search(r"bot 2: I give up\n", done.err)
     last = done.out.splitlines()[-1]
