@@ -7,8 +7,12 @@ is skipped, for whatever reason, is tried again.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+#: The name under which a worker of pytest-xdist hands over its files.
+_HANDED_OVER = "files_with_skips"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,12 +22,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--skipped-to")
-    if path is not None and not hasattr(config, "workerinput"):  # workers report to the process that writes
-        config.pluginmanager.register(Skips(path))
+    if path is not None:
+        config.pluginmanager.register(Skips(path), "skips")
 
 
 class Skips:
-    """A recorder of the files of skipped tests, and of modules that are skipped as they are imported."""
+    """A recorder of the files of skipped tests, and of modules that are skipped as they are imported.
+
+    Workers note their own: of several modules that are skipped at one line, the process that started the workers sees
+    the report of one.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,5 +47,13 @@ class Skips:
         if report.skipped:
             self._files.add(report.nodeid.partition("::")[0])
 
-    def pytest_sessionfinish(self) -> None:
-        self._path.write_text("".join(f"{file}\n" for file in sorted(self._files)))
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._files.update(getattr(node, "workeroutput", {}).get(_HANDED_OVER, ()))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        files = sorted(self._files)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_HANDED_OVER] = files
+        else:
+            self._path.write_text("".join(f"{file}\n" for file in files))

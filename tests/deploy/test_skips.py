@@ -20,7 +20,11 @@ FILES = {
     "test_fixture.py": "import pytest\n@pytest.fixture\ndef it(): pytest.skip('no tool')\n\ndef test_a(it): pass\n",
     "test_module.py": "import pytest\npytest.importorskip('no_such_library')\n\ndef test_a(): pass\n",
     "test_passed.py": "def test_a(): pass\n",
+    "tool.py": "import pytest\ndef need(): pytest.skip('no tool', allow_module_level=True)\n",
+    "test_tool_a.py": "import tool\ntool.need()\n",
+    "test_tool_b.py": "import tool\ntool.need()\n",
 }
+SKIPPED = ["body", "class", "fixture", "module", "tool_a", "tool_b"]
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
@@ -36,7 +40,7 @@ def test_exactly_the_files_with_skipped_tests_are_listed(processes: str, tmp_pat
     env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # this saves most of a second in each process
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert path.read_text().splitlines() == ["test_body.py", "test_class.py", "test_fixture.py", "test_module.py"]
+    assert path.read_text().splitlines() == [f"test_{name}.py" for name in SKIPPED]
 
 
 def test_option_of_ci_run_lets_pytest_find_our_conftest(tmp_path: Path) -> None:
