@@ -21,8 +21,8 @@ from gmd.live_games import LiveGame
 #: Players in the cache, and games cached for one of them; beyond that the log is queried again.
 MAX_PLAYERS = 10_000
 MAX_GAMES = 20_000
-#: Results that a session keeps until its client acknowledges them. A client that always has part of its next request on
-#: the way acknowledges none; beyond this number the oldest is forgotten, and may be shown again.
+#: Results that a session keeps until its client acknowledges them. A client that always has a partly sent request
+#: acknowledges none; beyond this number the oldest is forgotten, and may be shown again.
 MAX_RESULTS = 4_096
 #: Estimated bytes of such a result, and how many of them are counted at a time.
 RESULT_BYTES = 500
@@ -69,8 +69,8 @@ class Turns:
         self._asking = KeyedLocks()
         #: How often all players were forgotten.
         self._cleared = 0
-        #: Called before the log is queried for a player: it returns when all changes of its turns come here from now
-        #: on. None where one daemon has all games.
+        #: Called before the log is queried for a player: it returns once this cache receives all later changes of the
+        #: player's turns. None where one daemon has all games.
         self.watch: Callable[[int], Awaitable[None]] | None = None
 
     def __contains__(self, player: int) -> bool:

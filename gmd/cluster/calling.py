@@ -74,7 +74,7 @@ class Caller:
         self._taken = 0  # the last ask that has begun to be sent
         self._notes: deque[tuple[str, Raw]] = deque()
         self._first_note = 0  # the number of the first that is not acknowledged
-        self._told = 0  # the number of the first that was not sent on this connection
+        self._next_note = 0  # the number of the first that was not sent on this connection
         self._gap = False
         self._turned = trio.Event()  # set when it has connected, or is gone
         self._acknowledged: trio.Event | None = None  # set when notes are acknowledged, or it is gone
@@ -175,7 +175,7 @@ class Caller:
         link = self._link = Link(stream, self._take, answers=False, turn_writes=self._turn_writes)
         link.on_taken = self._note_taken
         link.before_sending = self._post_notes
-        self._told = self._first_note
+        self._next_note = self._first_note
         if self._notes:
             link.write_soon()
         self._turned.set()
@@ -208,13 +208,13 @@ class Caller:
     def _post_notes(self) -> None:
         """Post the notes that were not sent on this connection, a frame of them for each so many."""
         assert self._link is not None
-        self._told = max(self._told, self._first_note)
+        self._next_note = max(self._next_note, self._first_note)
         end = self._first_note + len(self._notes)
-        while self._told < end and not self._link.is_full:
-            start = self._told - self._first_note
+        while self._next_note < end and not self._link.is_full:
+            start = self._next_note - self._first_note
             notes = list(islice(self._notes, start, start + NOTES_A_FRAME))
-            self._link.post(Notes(self._told, notes, self._gap))
-            self._told += len(notes)
+            self._link.post(Notes(self._next_note, notes, self._gap))
+            self._next_note += len(notes)
 
     def _take(self, envelope: Envelope) -> None:
         match envelope:

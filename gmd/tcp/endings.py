@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: A version 1 session has had its reply.
+#: A version 1 client has received its reply.
 ANSWERED = "answered"
-#: The client has ended its side behind a whole request.
+#: The client closed its sending side after a complete request.
 CLIENT_CLOSED = "client_closed"
 #: The client has sent nothing for too long.
 IDLE = "idle"

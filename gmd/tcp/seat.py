@@ -1,4 +1,4 @@
-"""What a session's place is worth: whether a game is played there."""
+"""Reports to a session's place: whether the session plays a game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gmd.requests.session import ClientSession
 
 
 class Seat:
-    """Tells the place of a session which running game the session has played last."""
+    """Reports to the place of a session which running game the session has played last."""
 
     __slots__ = ("_last", "_place")
 
@@ -33,14 +33,14 @@ class Seat:
         self._last = reply
 
     def rest(self, client: ClientSession) -> None:
-        """Note that they have been answered. Others may follow."""
+        """Note that the requests have been answered."""
         if self._place is not None:
             value = Value.IDLE if client.player is None else Value.PLAYER
             self._place.rest(value, loop_time.now(), self._played(self._place, client))
-        self._last = None  # else an idle session would keep the game in memory that it asked for last
+        self._last = None  # otherwise an idle session would keep its last game in memory
 
     def _played(self, place: Place, client: ClientSession) -> Hashable:
-        """Return the seat that the session plays: of its latest reply about a game of its own, while that goes on."""
+        """Return the seat in the latest game of the session's own; None once that is over."""
         if client.plays is not None:
             return seat_of(*client.plays)
         if self._last is None or self._last.live is None or self._last.player is None:

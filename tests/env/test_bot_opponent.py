@@ -196,11 +196,11 @@ FAILURES = [
     (raises, "a bug of the bot's"),
     (moves_illegally, "move 'e1e8' is not in move_actions"),
     (writes_no_move, "move 'check' is not in move_actions"),
-    (senses_twice, "sense 'e5' is not possible"),
-    (senses_nowhere, "sense 'i9' is not possible"),
+    (senses_twice, "sense 'e5' is not possible: the bot has sensed in this turn"),
+    (senses_nowhere, "sense 'i9' is not possible: there is no such square"),
     (moves_twice, "it has acted after its turn"),
     (does_nothing, "it has made no move in its turn"),
-    (claims_a_draw, "end_game 'draw_repetition' is not possible"),
+    (claims_a_draw, "end_game 'draw_repetition' is not possible: only a resignation is"),
 ]
 
 

@@ -1,7 +1,7 @@
 """Reports of a match or a tournament to the server, which shows them on its pages.
 
-A report is sent at most once a second, in the background: no game waits for it. A server that takes none is mentioned
-once, and the games go on.
+A report is sent at most once a second, in the background: no game waits for it. If the server refuses reports, one
+message says so, and the games go on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def plain(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def fitting(report: ContestReport) -> ContestReport:
-    """Return a report that the server does not find too long: without cells, games and the ends of long tables."""
+    """Shorten a report to the server's limits: drop its cells and games, and cut long tables."""
     if _fits(report):
         return report
     rows = report["players"][:MOST_PLAYERS]
@@ -75,11 +75,14 @@ class Reporter:
         self.contest_id: int | None = None
 
     def among(self, reporters: int) -> None:
-        """Report so rarely that so many reporters of this contest are as one."""
+        """Lower the rate, so that all reporters of this contest together send as often as one.
+
+        :param reporters: how many there are.
+        """
         self._seconds = reporters * REPORT_SECONDS
 
     def changed(self) -> None:
-        """Report soon: the contest has begun, or stands otherwise."""
+        """Report soon: the contest has begun, or its standings have changed."""
         self._begun = True
         self._changed.set()
 

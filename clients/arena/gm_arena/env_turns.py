@@ -73,8 +73,10 @@ class EnvTurn(Turn):
         :raises BotFailed: there is no such square, or the bot has sensed.
         """
         self._check_turn()
-        if square not in (None, *chess.SQUARES, *chess.SQUARE_NAMES) or not self.sense_actions:
-            raise BotFailed(f"sense {square!r} is not possible", fault="illegal move")
+        if not self.sense_actions:
+            raise BotFailed(f"sense {square!r} is not possible: the bot has sensed in this turn", fault="illegal move")
+        if square not in (None, *chess.SQUARES, *chess.SQUARE_NAMES):
+            raise BotFailed(f"sense {square!r} is not possible: there is no such square", fault="illegal move")
         await self._sense(chess.parse_square(square) if isinstance(square, str) else square)
         return {"sense_result": shown(self._observed.cells()), "state": self.state, "error": None}
 
@@ -106,11 +108,11 @@ class EnvTurn(Turn):
     async def end_game(self, termination: str) -> StateReply:
         """Resign.
 
-        :raises BotFailed: it is another end, to which the rules of RBC give no right.
+        :raises BotFailed: the termination is not the bot's resignation.
         """
         self._check_turn()
         if termination != loss(Cause.RESIGNATION, self._observed.color).termination:
-            raise BotFailed(f"end_game {termination!r} is not possible", fault="illegal move")
+            raise BotFailed(f"end_game {termination!r} is not possible: only a resignation is", fault="illegal move")
         self.following = await self._table.act(RESIGN)
         self.state = over(self._table, self.following)
         reply = {"state": self.state, "error": None}

@@ -1,4 +1,4 @@
-"""Who is connected where: every daemon tells the lobby's owner of its sessions."""
+"""Presence across daemons: each reports its sessions to the lobby's owner."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from gmd.players.presence import Presence
 from .messages import Seen, Session, Sessions
 from .reporter import Reporter
 
-#: A player who sends requests without a session is told of again after this many seconds; it counts as present for some
-#: sixty seconds. The most players of whom the last time is kept.
+#: Seconds between two reports of a player who sends requests without a session; each makes it present for some sixty.
 SEEN_AGAIN_SECONDS = 5.0
+#: The most players whose last report is remembered.
 MAX_SEEN = 10_000
 #: Seconds for which a session's beginning waits until the lobby's owner knows of it.
 KNOWN_SECONDS = 5.0
 
 
 class PresenceEverywhere:
-    """The part of one daemon in the presence of players at all of them."""
+    """The presence of players at all daemons, as one of them keeps and reports it."""
 
     def __init__(self, presence: Presence, links: Links, reporter: Reporter, me: int) -> None:
         self._presence = presence
         self._links = links
         self._reporter = reporter
         self._me = me
-        self._told: OrderedDict[Authenticated, float] = OrderedDict()
+        self._reported: OrderedDict[Authenticated, float] = OrderedDict()
         presence.on_session = self._session
         presence.on_seen = self._seen
         links.on_note(Session, self._on_session)
@@ -38,8 +38,8 @@ class PresenceEverywhere:
         links.on_note(Sessions, self._on_sessions)
 
     def tell_all(self) -> None:
-        """Tell the lobby's owner, a new one, of all sessions."""
-        self._told.clear()
+        """Report all sessions to the new owner of the lobby."""
+        self._reported.clear()
         if self._reporter.lobby != self._me:
             self._reporter.tell(Sessions([(each.player, each.key) for each in self._presence.sessions()]))
 
@@ -53,11 +53,11 @@ class PresenceEverywhere:
                     return
 
     def forget(self, daemon: int) -> None:
-        """Note that there is nobody at a daemon that is dead."""
+        """Forget the sessions of a dead daemon."""
         self._presence.forget_daemon(daemon)
 
     def forget_all(self) -> None:
-        """Note that nobody is known to be at any other daemon: this one gets the lobby."""
+        """Forget the sessions of all other daemons: this one becomes the lobby's owner, and they report anew."""
         self._presence.forget_daemons()
 
     def _session(self, authenticated: Authenticated, is_open: bool) -> None:
@@ -66,12 +66,12 @@ class PresenceEverywhere:
 
     def _seen(self, authenticated: Authenticated) -> None:
         now = loop_time.now()
-        if self._reporter.lobby == self._me or self._told.get(authenticated, 0.0) > now - SEEN_AGAIN_SECONDS:
+        if self._reporter.lobby == self._me or self._reported.get(authenticated, 0.0) > now - SEEN_AGAIN_SECONDS:
             return
-        self._told[authenticated] = now
-        self._told.move_to_end(authenticated)
-        if len(self._told) > MAX_SEEN:
-            self._told.popitem(last=False)
+        self._reported[authenticated] = now
+        self._reported.move_to_end(authenticated)
+        if len(self._reported) > MAX_SEEN:
+            self._reported.popitem(last=False)
         self._reporter.tell(Seen(authenticated.player, authenticated.key))
 
     def _on_session(self, note: Session, daemon: int) -> None:

@@ -45,7 +45,7 @@ class Seeks:
         #: The seeks of players who are connected to this daemon, as far as the lobby's owner has told.
         self._waiting: dict[int, SeekWaits] = {}
         #: As the lobby's owner: the daemons that were told of each player's seek.
-        self._told: dict[int, set[int]] = {}
+        self._announced: dict[int, set[int]] = {}
         #: The session here that has asked last for an opponent for a player, if it is the player's.
         self._visits: dict[int, Visit] = {}
         #: Those whose seek was over since they have asked.
@@ -94,7 +94,7 @@ class Seeks:
 
     def forget(self) -> None:
         """Forget whom this daemon has told, as the lobby's owner that it is no longer."""
-        self._told.clear()
+        self._announced.clear()
 
     # --- At the lobby's owner, and its notes --------------------------------------------------------------------------
 
@@ -105,13 +105,13 @@ class Seeks:
             daemons = self._presence.daemons_of(seek.player)
         if self._presence.is_visiting(seek.player):
             self._waiting[seek.player] = note
-        self._told[seek.player] = daemons
+        self._announced[seek.player] = daemons
         for daemon in daemons:
             self._links.tell(daemon, note)
 
     def _dropped(self, player: int) -> None:
         self._waiting.pop(player, None)
-        for daemon in self._told.pop(player, ()):
+        for daemon in self._announced.pop(player, ()):
             self._links.tell(daemon, SeekOver(player))
 
     def _on_waits(self, note: SeekWaits, daemon: int) -> None:

@@ -55,7 +55,7 @@ class MoveTime:
 
 
 class HandOver:
-    """The times of the bots' answers: the delay until the opponent receives its turn counts as nobody's thought."""
+    """The times of the bots' answers. The delay until the opponent receives its turn is nobody's thought."""
 
     def __init__(self) -> None:
         self._answered: tuple[int, float] | None = None
@@ -83,7 +83,7 @@ class ObservedBot(Bot):
     def __init__(self, bot: Bot, stall_seconds: float, between: HandOver, after: ObservedBot | None = None) -> None:
         """:param stall_seconds: the most seconds for a move where the game has no clock.
         :param between: shared by both bots of a game.
-        :param after: the bot that begins first: where both fail to begin, the same one always loses.
+        :param after: the bot that begins first, so that the same one always loses if both fail to begin.
         """
         self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
         self._place: Place

@@ -79,7 +79,7 @@ class Report(AbstractContextManager["Report"]):
             self._say(line_of(record))
         self._count(record)
         if self._live is not None:
-            self._live.refresh()  # beyond the few times a second, so that quick games show, too
+            self._live.refresh()  # besides a few times a second, so that quick games are shown, too
         if self._live is None and not self._quiet and is_milestone(self._standing.games):
             click.echo(self.line(), err=True)
 

@@ -29,7 +29,7 @@ from .summary import FAULTS, Meeting, faults, half_points, meeting
 #: How good the result is for the first bot, which sets its colour.
 Tone = Literal["good", "bad", "open"]
 
-#: From so many games on it is checked whether they repeat each other.
+#: The least number of games that are checked for repetitions.
 MANY = 4
 
 
@@ -124,8 +124,8 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
 def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, other: str) -> float:
     """Return the confidence that one bot of a table is stronger than another, by all games of the two.
 
-    As in a match of two, it is the lower of an exact test's and of a likelihood by mean and variance: here of the
-    difference of their scores, in which the games between them count twice.
+    As in a match of two, it is the lower of two: an exact test's, and a normal approximation's, here of the difference
+    of their scores, in which the games between them count twice.
     """
     played = {label: len(_halves_of(records, label)) for label in (one, other)}
     if not all(played.values()):
