@@ -282,6 +282,7 @@ class DarkVariant(Variant):
     pgn_is_common = False
     loads_moves = False
     victory = Cause.KING_CAPTURE
+    hides = True
 
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
         self.refuse_pgn(request)

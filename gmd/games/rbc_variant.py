@@ -35,6 +35,7 @@ class RbcVariant(Variant):
     pgn_is_common = False
     loads_moves = False
     victory = Cause.KING_CAPTURE
+    hides = True
     null_is_an_answer = True
 
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:

@@ -51,8 +51,10 @@ class Variant(ABC):
     loads_moves: ClassVar[bool] = True
     #: Whether a start position is drawn at random if none is asked for.
     draws_start: ClassVar[bool] = False
-    #: The cause of a victory by the rules.
+    #: The cause of a victory by the rules. Where a king is captured, there is no check.
     victory: ClassVar[Victory] = Cause.CHECKMATE
+    #: Whether players see less than everything until the game is over.
+    hides: ClassVar[bool] = False
     #: Whether a null field of ``new_game`` means something else than a field that is left out.
     null_is_an_answer: ClassVar[bool] = False
 

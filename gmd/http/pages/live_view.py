@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, Color, GameState, side_of
 from gmd.games.notation import run_through
+from gmd.games.variants import hides_something
 
 from .drawing import Picture
 from .game_view import Side, Wanted, outcome_words, view_steps
-from .looking import HIDING, Look
+from .looking import Look
 from .picture_view import picture_steps, sees_nothing
 from .replay import begins, first_number
 from .words import side_name
@@ -144,7 +145,7 @@ class LivePart:
     @property
     def hid(self) -> bool:
         """Whether the game was one that hides something."""
-        return self.state.variant in HIDING
+        return hides_something(self.state.variant)
 
 
 #: Renders ``live_part.html``.
@@ -200,7 +201,7 @@ def ply_of_seq(seq: int) -> int:
 def moves_since(look: Look, since: int) -> list[LiveMove]:
     """Return the moves after a ply, as far as the viewer may see them."""
     state = look.state
-    if state.variant in HIDING or not isinstance(state.pgn, str):
+    if hides_something(state.variant) or not isinstance(state.pgn, str):
         return []
     words = state.pgn.split()
     first, begin = first_number(state.start_fen), 0 if begins(state.start_fen) else 1
@@ -244,7 +245,7 @@ def can_of(look: Look) -> Can | None:
         return None
     is_open, on_turn = state.phase == "open", side_of(state.turn) == look.seat
     draw: Literal["offer", "offered", "accept"] | None = None
-    if not is_open and state.variant not in HIDING:
+    if not is_open and not hides_something(state.variant):
         draw = "offer" if on_turn else None
         if state.draw_offered:
             draw = "accept" if on_turn else "offered"

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, NotAvailable
 from gm_protocol.state import Color, GameState, side_of
+from gmd.games.variants import hides_something
 from gmd.http.seat import check_id
 from gmd.in_process import Refused
 
@@ -19,9 +20,6 @@ from .recon_replay import ReconReplay, Record, record_steps
 from .visit import Visit
 
 _T = TypeVar("_T")
-
-#: The variants whose games hide something until they are over.
-HIDING = frozenset(["rbc", "dark_chess"])
 
 
 class Past(Struct, frozen=True):
@@ -75,12 +73,12 @@ class Look:
     @property
     def hides(self) -> bool:
         """Whether the game may hide something from the visitor now."""
-        return self.state.variant in HIDING and not self.over
+        return hides_something(self.state.variant) and not self.over
 
     @property
     def has_views(self) -> bool:
         """Whether the game is over and was one of which each side saw only a part."""
-        return self.over and self.state.variant in HIDING
+        return self.over and hides_something(self.state.variant)
 
     @property
     def recon(self) -> ReconReplay | None:
@@ -128,7 +126,7 @@ async def look_live(
     asked = {"actions": True, "shows_presence": shows_presence}
     look = await _look(visit, game_id, seat, brief=True, **asked)
     state = look.state
-    if moves and state.variant not in HIDING and state.ply_index:
+    if moves and not hides_something(state.variant) and state.ply_index:
         look = await _look(visit, game_id, seat, brief=False, **asked)
     return look
 

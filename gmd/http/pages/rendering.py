@@ -14,6 +14,7 @@ from litestar.status_codes import HTTP_200_OK, HTTP_303_SEE_OTHER
 from litestar.template import TemplateConfig
 from markupsafe import Markup
 
+from gmd.games.variants import hides_something
 from gmd.version import VERSION
 
 from . import contest_view, words
@@ -66,6 +67,7 @@ def templates() -> Environment:
     environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
     environment.filters |= {
         "variant_name": words.variant_name,
+        "hides_something": hides_something,
         "variant_short": words.variant_short,
         "clock_text": words.clock_text,
         "points_text": contest_view.points_text,

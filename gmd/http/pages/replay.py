@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import chess
 
+from gm_protocol.endings import Cause
 from gmd.games.notation import read_pgn
 from gmd.games.variants import VARIANTS
 
@@ -40,7 +41,7 @@ def position_steps(variant: str, start_fen: str, moves: list[str], ply: int) -> 
         if number % PLIES_A_STEP == 0:
             board.clear_stack()
             yield
-    check = board.king(board.turn) if variant != "dark_chess" and board.is_check() else None
+    check = board.king(board.turn) if VARIANTS[variant].victory is Cause.CHECKMATE and board.is_check() else None
     return Position(board.fen(shredder=board.chess960), moves[ply - 1] if ply else None, check)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor
 
 from gm_protocol.endings import Cause, Ending, read_ending
+from gmd.games.variants import victory_in
 
 #: Names of the variants.
 VARIANTS = {
@@ -16,8 +17,6 @@ VARIANTS = {
 }
 #: Short names, for lists.
 SHORT = {**VARIANTS, "rbc": "RBC"}
-#: The variants in which a king is captured.
-_KING_IS_CAPTURED = frozenset(["rbc", "dark_chess"])
 
 #: How a game was won, after "White won".
 _WON = {
@@ -57,7 +56,7 @@ def variant_short(variant: str) -> str:
 
 def result_words(termination: str, variant: str) -> str:
     """Return how a game ended, as in "White won on time"; empty for a game that has not ended."""
-    ending = read_ending(termination, Cause.KING_CAPTURE if variant in _KING_IS_CAPTURED else Cause.CHECKMATE)
+    ending = read_ending(termination, victory_in(variant))
     return "" if ending is None else _words(ending)
 
 
