@@ -70,7 +70,7 @@ def new_games(address: Address, number: int) -> list[int]:
 
 
 def play(players: Sequence[Player], moves: int) -> int:
-    """Have all play at a time, so many moves together; return how many there were."""
+    """Play so many moves in total, on all connections at once; return how many there were."""
     selector = selectors.DefaultSelector()
     for player in players:
         selector.register(player.connection, selectors.EVENT_READ, player)

@@ -93,7 +93,7 @@ def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], Non
 def settle(reply: PendingReply, error: GmError | None) -> None:
     """Note that a reply's commit is durable, or has failed: then the reply becomes a refusal.
 
-    A request that may be sent again is to be sent again where nobody knows whether it was carried out.
+    Where it is unknown whether a repeatable request was carried out, the client is asked to send it again.
     """
     reply.commit = None
     if isinstance(error, OutcomeInDoubt) and isinstance(reply.request, Request) and is_repeatable(reply.request):

@@ -151,7 +151,10 @@ def fork_for_parent() -> int:
 
 
 def _cloned() -> int:
-    """Do what :func:`os.fork` does, but for the new process's parent; return -1 where that is not possible."""
+    """Do what :func:`os.fork` does, but for the new process's parent; return -1 where that is not possible.
+
+    Handlers that C libraries registered with ``pthread_atfork`` are not called: nothing imported here needs any.
+    """
     number = CLONE.get(platform.machine())
     if number is None:
         return -1
@@ -206,6 +209,8 @@ def run(request: dict[str, Any]) -> NoReturn:
         os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(handed))}
         os.environ["LISTEN_FDNAMES"] = request["names"]
     time.tzset()
+    scheduler: Any = import_module("trio._core._run")
+    scheduler._r.seed()  # its own numbers, by which it shuffles tasks: a fork has those of all others
     if "-P" in request["flags"]:
         del sys.path[0]
     else:

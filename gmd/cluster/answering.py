@@ -150,7 +150,7 @@ class Answerer:
             case Beat():
                 pass
             case _:
-                raise trio.BrokenResourceError(f"daemon {self._daemon} sent an answer to no ask")
+                raise trio.BrokenResourceError(f"daemon {self._daemon} answered a request that was never sent")
 
     def _take_ask(self, ask: Ask[Raw]) -> None:
         incoming = Incoming(self._daemon, ask.id, self._link, self)

@@ -57,7 +57,7 @@ class Directory(Protocol):
         """Return at the next change: of an owner, or of the living daemons."""
 
     async def expel(self, daemons: Collection[int]) -> None:
-        """Let daemons renew their leases no more; this one must own the lobby. They are fenced, and may join anew.
+        """Stop daemons from renewing their leases; this one must own the lobby. They are fenced, and may join anew.
 
         :raises CannotExpel: it failed; try again.
         """

@@ -22,7 +22,7 @@ _sessions = count(1)
 
 
 class Pilot(Protocol):
-    """Whoever sends requests, and again if they were not carried out: the router."""
+    """The sender of requests, which sends them again if they were not carried out: the router."""
 
     def settle(self, reply: PendingReply, outcome: Outcome, session: ClientSession, batch: int) -> bool:
         """Give a reply its body; return whether the request is done with, and need not be sent again."""

@@ -92,10 +92,10 @@ class LeaseThread:
         """Look at the map now; return once it is seen.
 
         :raises psycopg.Error: the database failed.
-        :raises Fenced: the lease is renewed no more.
+        :raises Fenced: the lease is no longer renewed.
         """
         if self._ended:
-            raise Fenced("the lease is renewed no more")
+            raise Fenced("the lease is no longer renewed")
         finished = trio.Event()
         results: list[psycopg.Error | None] = []
 
@@ -116,7 +116,7 @@ class LeaseThread:
         await finished.wait()
         self._waiting.discard(finished)
         if not results:
-            raise Fenced("the lease is renewed no more")
+            raise Fenced("the lease is no longer renewed")
         if results[0] is not None:
             raise results[0]
 
@@ -126,7 +126,7 @@ class LeaseThread:
         except trio.RunFinishedError:
             pass
         except Exception:
-            logger.exception("the lease is renewed no more")
+            logger.exception("the lease is no longer renewed")
             self.valid_until = -inf
             with suppress(trio.RunFinishedError):
                 self._post(self._fenced)

@@ -175,7 +175,7 @@ class Leases:
             _notify(connection)
 
     def expel(self, daemons: Collection[int]) -> None:
-        """Let some daemons renew their leases no more. Their shards are taken over once the leases have run out.
+        """Stop some daemons from renewing their leases. Their shards are taken over once the leases have run out.
 
         :raises Fenced: this daemon does not own the lobby.
         """

@@ -294,7 +294,7 @@ class Links:
             await trio.aclose_forcefully(passage.inside)  # what it has sent still passes
 
     async def _answer_link(self, stream: trio.abc.Stream, daemon: int) -> None:
-        """Take a daemon's asks and notes; nothing more of what it has sent on a connection before."""
+        """Take a daemon's asks and notes; ignore the rest of an earlier connection."""
         while (older := self._answered.get(daemon)) is not None:
             older[0].cancel()
             await older[1].wait()

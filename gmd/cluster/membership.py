@@ -28,7 +28,7 @@ RETRY_SECONDS = 0.5
 
 
 class ShardHandler(Protocol):
-    """Whoever keeps in memory what belongs to the shards; LOBBY among them."""
+    """A component that keeps in memory what belongs to the shards; LOBBY among them."""
 
     async def gained(self, shards: Mapping[int, int]) -> None:
         """Get ready to serve shards, which are this daemon's now; it serves them after the return.
@@ -200,7 +200,7 @@ class Membership:
         await self._changes.make(self._leases.settle)
 
     async def expel(self, daemons: Collection[int]) -> None:
-        """Let daemons renew their leases no more; see :class:`~gmd.cluster.directory.Directory`."""
+        """Stop daemons from renewing their leases; see :class:`~gmd.cluster.directory.Directory`."""
         try:
             await self._changes.make(partial(self._leases.expel, daemons))
         except (psycopg.Error, Fenced) as error:

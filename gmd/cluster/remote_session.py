@@ -106,7 +106,7 @@ def _no_batch() -> int:
 class RemoteSession(ClientSession):
     """A session of one forwarded request.
 
-    :ivar arrived: when the request arrived, in this loop's time: the way over the link counts for nobody.
+    :ivar arrived: when the request arrived, in this loop's time: transit over the link is charged to nobody.
     :ivar proved: the digest of the key that it has proved since, if it has.
     """
 

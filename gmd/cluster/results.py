@@ -1,4 +1,4 @@
-"""Results that clients have acknowledged: the owner of the game writes it down, that of the lobby shows it no more."""
+"""Results that clients have acknowledged: the game's owner stores that, and the lobby's owner stops showing them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class PostgresCommitter:
         return True
 
     def _drop(self) -> None:
-        """Connect anew. libpq may have closed the socket, of which nobody would be told who waits for it."""
+        """Connect anew. libpq may have closed the socket, and a task waiting for the socket would not be notified."""
         self._connection = None
         if self._conversing is not None:  # at a turn's end nothing may be woken at once
             trio.lowlevel.current_trio_token().run_sync_soon(self._conversing.cancel)

@@ -37,7 +37,7 @@ def new_row(append: GameAppend, now: float) -> dict[str, Any]:
     """
     created, summary = append.events[0], append.summary
     if not isinstance(created, Created):
-        raise Missed(f"game {append.game_id} does not begin with its creation: it has begun before")
+        raise Missed(f"game {append.game_id} does not begin with its creation: the log has its beginning already")
     return {
         "game_id": append.game_id,
         "variant": created.options.variant,

@@ -21,7 +21,7 @@ Sides = tuple[int | None, int | None]
 
 
 class Turning(Protocol):
-    """What decides to whom a game is due; a game has it, and so have its notes."""
+    """The data that decide which player a game is shown to next; a game has them, and so have its notes."""
 
     @property
     def id(self) -> int: ...

@@ -71,7 +71,7 @@ def _give_back(place: Place | None) -> None:
 
 
 def new_game_answer(request: NewGame, live: LiveGame, context: RequestContext) -> PendingReply:
-    """Return the reply that shows the game to who has asked for it."""
+    """Return the reply that shows the game to the player who asked for it."""
     game = live.game
     viewer = viewer_of(game, None, context, both=Viewer.WHITE)
     reply = NewGameReply(

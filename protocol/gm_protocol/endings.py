@@ -2,6 +2,8 @@
 
 Code compares causes and winners. :func:`termination_of` returns the termination of an :class:`Ending`, and
 :func:`read_ending` parses one. The log and the files of games use the same words. A side is python-chess's bool.
+``gm_recon.pgn_reading``, which may not import this package, has those of blind chess once more;
+``tests/http/test_win_reasons.py`` compares them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import chess
 
 
 def can_mate(board: chess.Board, moves: int) -> bool:
-    """Return whether the side to move mates in so many moves at most, whatever the answers."""
+    """Return whether the side to move mates in at most ``moves`` moves, whatever the answers."""
     candidates = list(board.legal_moves)
     if moves == 1:  # only a move that gives check mates at once
         candidates = [move for move in candidates if board.gives_check(move)]

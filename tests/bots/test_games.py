@@ -62,7 +62,7 @@ def test_depth_two_beats_a_random_mover() -> None:
 
 @pytest.mark.proof
 def test_depth_three_is_ahead_of_depth_two() -> None:
-    """The confidence is 95 %, by the normal approximation of the mean of the points."""
+    """The confidence is 95 %, by the normal approximation of the mean of the points; of two games it must win both."""
     games = proof_size(2, 200, share=4)
     results = list(in_processes(depth_against_depth, [(number, 3, 2) for number in range(games)]))
     mean = sum(results) / games

@@ -139,7 +139,7 @@ MOST_ON_THE_WAY = 2_500_000
 
 
 class Firehose:
-    """What answers in place of an owner: as much as is taken.
+    """A false owner, which sends as much as the reader takes.
 
     :ivar sent: the bytes that each connection has taken.
     """

@@ -193,7 +193,7 @@ async def check_failure(kind: str, failure: str, step: int, token: str | None) -
                 await trio.lowlevel.checkpoint()
             was_answered = bool(replies)
             await fail(there, failure)
-        await trio.sleep(10)
+        await trio.sleep(proof_size(10, 20, share=20))  # several timeouts in the cluster are of ten seconds
         # A reply of a daemon that is dead reaches nobody.
         addresses = cluster.lobby is owner and kind != "pair"
         games = await check_agreement(cluster, there.players, addresses=addresses)

@@ -161,7 +161,7 @@ class Watch(LinkMessage, frozen=True, gc=False):
 
 
 class Unwatch(LinkMessage, frozen=True, gc=False):
-    """An ask to tell of the turns of some players no more."""
+    """A request to stop reporting the turns of some players."""
 
     players: list[int]
 

@@ -1,4 +1,4 @@
-"""Reading games again from the log, of which somebody may not have told."""
+"""Reading games again from the log, whose changes may not have been reported."""
 
 from __future__ import annotations
 

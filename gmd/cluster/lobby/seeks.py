@@ -93,7 +93,7 @@ class Seeks:
             self._reporter.tell(seek)
 
     def forget(self) -> None:
-        """Forget whom this daemon has told, as the lobby's owner that it is no longer."""
+        """Forget which daemons were notified: this daemon no longer owns the lobby."""
         self._announced.clear()
 
     # --- At the lobby's owner, and its notes --------------------------------------------------------------------------

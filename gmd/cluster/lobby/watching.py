@@ -1,7 +1,7 @@
 """The turns of players who wait for any game, at whichever daemon their games are.
 
-Before the lobby's owner reads from the log which games are due to a player, every daemon has promised to tell it of all
-later turns of that player's. So a turn is in the log when that is read, or it is told: none is lost.
+Before the lobby's owner reads from the log which games are due to a player, every daemon has promised to report all
+later turns of that player. So a turn is in the log when that is read, or it is reported: none is lost.
 """
 
 from __future__ import annotations

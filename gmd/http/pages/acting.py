@@ -35,7 +35,7 @@ from .visit import FromVisit, Visit
 Kind = Literal["move", "pass", "sense", "sense_nothing", "resign", "accept_draw", "claim_draw", "call_off"]
 
 
-#: What people are told whose page was out of date.
+#: The message for a visitor whose page is out of date.
 _GONE_ON = "The game has gone on since this page was made: this is how it stands now."
 #: What ends a game, by the side that asks for it.
 _ENDINGS: dict[str, Callable[[chess.Color], Ending]] = {

@@ -76,7 +76,7 @@ class HomeView:
     """What the home page shows.
 
     :ivar bots: the bots that the daemon runs, with their players.
-    :ivar here: the names of the registered players who are here; None for a visitor who may not see them.
+    :ivar here: the names of the registered players who are present; None for a visitor who may not see them.
     :ivar mine: the visitor's own games that are not over.
     :ivar contests: those that run, and the latest others.
     """
@@ -183,12 +183,12 @@ def _contests(visit: Visit) -> list[ContestLine]:
 
 
 def _less_wanted(contest: Contest, now: float) -> tuple[bool, bool]:
-    """Return the order of contests: those that run come first, and of these those of somebody whom the server knows."""
+    """Return the order of contests: running ones first, and among them those of registered reporters."""
     return state_of(contest, now) != "running", contest.owner == Owner()
 
 
 def _here(visit: Visit) -> list[str] | None:
-    """Return who is here. Only registered players are told, as over reconchess's API."""
+    """Return who is present. Only registered players see it, as over reconchess's API."""
     if not visit.visitor.registered:
         return None
     return [account.name for account in visit.backend.services.lobby.presence.here()[:PRESENT]]

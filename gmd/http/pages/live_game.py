@@ -129,5 +129,5 @@ class GameSource:
 
 
 def spectator(backend: Backend, *, oversees: bool) -> Visit:
-    """Return the visit in whose name a channel of spectators looks: nobody's, from nowhere."""
+    """Return the visit in whose name a channel of spectators looks: without a player or an address."""
     return Visit(backend, Visitor(oversees=oversees), "", loop_time.now(), False)

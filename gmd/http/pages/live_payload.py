@@ -22,7 +22,7 @@ MOST_MOVES = 400
 def key_of(look: Look) -> bytes:
     """Return a value that differs whenever the viewer sees another thing, apart from the time on the clocks.
 
-    Who sees nothing of a game is told of its players and of its end alone.
+    A viewer who sees nothing of the game gets only its players and its end.
     """
     state = look.state
     if sees_nothing(look):
