@@ -12,7 +12,7 @@ import trio
 from gmd import loop_time
 from gmd.all_games import AllGames, OwnGames
 from gmd.arbiter import Arbiter
-from gmd.bots.opening import bot_door, bots_of, running_bots
+from gmd.bots.opening import bot_port, bots_of, running_bots
 from gmd.budget import Budget
 from gmd.carried_error import CarriedError
 from gmd.cluster.operating import serve_operators
@@ -45,7 +45,7 @@ from gmd.ranked.play import RankedPlay
 from gmd.requests.session import Authority
 from gmd.roster import Roster
 from gmd.services import Cluster, Services
-from gmd.serving import Door, serving, writing
+from gmd.serving import ServedPort, serving, writing
 from gmd.sockets import Sockets
 from gmd.spectators import Spectators
 from gmd.starting import explained, start_services
@@ -195,7 +195,7 @@ async def open_daemon(
             )
             if member is not None:
                 member.router.attach(services)
-            session_server, operators, doors = _doors_of(config, services, certificate, listeners, operator)
+            session_server, operators, ports = _ports_of(config, services, certificate, listeners, operator)
             if member is not None and operators is not None:
                 serve_operators(member.links, operators)
             local = InProcessClient(services)
@@ -204,9 +204,9 @@ async def open_daemon(
                 joined(member, config, listeners, web, link_sockets) as links,
                 writing(log),
                 belonging(member, links),
-                bot_door(kinds, config, services, member) as bots,
+                bot_port(kinds, config, services, member) as bots,
                 services.scheduler.running(),
-                serving(services, [*doors, *([] if bots is None else [bots.door])], local, web, config, member),
+                serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config, member),
                 running_bots(bots, kinds, config, services, local, member),
             ):
                 with carried:
@@ -271,13 +271,13 @@ async def _started(
     return (arbiter, authenticator, lobby, ranked), contests, member
 
 
-def _doors_of(
+def _ports_of(
     config: Config,
     services: Services,
     certificate: Certificate | None,
     listeners: Sequence[trio.SocketListener],
     operator: trio.SocketListener | None,
-) -> tuple[SessionServer, SessionServer | None, list[Door]]:
+) -> tuple[SessionServer, SessionServer | None, list[ServedPort]]:
     """Return the session servers of the game port and of the operator's socket, and both with their listeners."""
     local = all(map(is_local, listeners))
     share = share_of(config.max_connections_per_address, config.max_connections, local=local)

@@ -25,7 +25,7 @@ HTTP_STOP_SECONDS = 0.25
 DRAIN_SHARE = 0.5
 
 #: A session server and the listeners it accepts sessions from.
-Door = tuple[SessionServer, Sequence[trio.SocketListener]]
+ServedPort = tuple[SessionServer, Sequence[trio.SocketListener]]
 
 
 @asynccontextmanager
@@ -48,7 +48,7 @@ async def _write(log: EventLog) -> None:
 @asynccontextmanager
 async def serving(
     services: Services,
-    doors: Sequence[Door],
+    ports: Sequence[ServedPort],
     local: InProcessClient,
     web: Web,
     config: Config,
@@ -70,7 +70,7 @@ async def serving(
                 tasks.start_soon(services.contests.run)
                 if config.keep_finished is not None:
                     tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
-            tasks.start_soon(_accept, doors, sessions, accepting)
+            tasks.start_soon(_accept, ports, sessions, accepting)
             try:
                 yield
             finally:
@@ -80,15 +80,15 @@ async def serving(
                         accepting.cancel()
                         patience = await _drained(member, patience)
                     tasks.cancel_scope.cancel()
-                    await _close(doors, local, patience)
+                    await _close(ports, local, patience)
                     await web.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
 
 
-async def _accept(doors: Sequence[Door], sessions: trio.Nursery, scope: trio.CancelScope) -> None:
+async def _accept(ports: Sequence[ServedPort], sessions: trio.Nursery, scope: trio.CancelScope) -> None:
     with scope:
         async with trio.open_nursery() as nursery:
-            for session_server, listeners in doors:
+            for session_server, listeners in ports:
                 nursery.start_soon(session_server.run, listeners, sessions)
 
 
@@ -102,11 +102,11 @@ async def _drained(member: Member, seconds: float) -> float:
     return max(0.0, began + seconds - trio.current_time())
 
 
-async def _close(doors: Sequence[Door], local: InProcessClient, patience: float) -> None:
-    for _, listeners in doors:
+async def _close(ports: Sequence[ServedPort], local: InProcessClient, patience: float) -> None:
+    for _, listeners in ports:
         for listener in listeners:
             await listener.aclose()
     async with trio.open_nursery() as stopping:
         stopping.start_soon(local.stop, patience)
-        for session_server, _ in doors:
+        for session_server, _ in ports:
             stopping.start_soon(session_server.stop, patience)

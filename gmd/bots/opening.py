@@ -54,22 +54,22 @@ def bots_of(config: Config) -> list[BotKind]:
     return kinds
 
 
-class BotDoor:
+class BotPort:
     """The bots' way in.
 
-    :ivar door: the server of their sessions, and where their processes connect.
+    :ivar served: the server of their sessions, and where their processes connect.
     :ivar path: that listener's path.
     """
 
     def __init__(self, session_server: SessionServer, listener: trio.SocketListener, path: str) -> None:
-        self.door: tuple[SessionServer, Sequence[trio.SocketListener]] = (session_server, [listener])
+        self.served: tuple[SessionServer, Sequence[trio.SocketListener]] = (session_server, [listener])
         self.path = path
 
 
 @asynccontextmanager
-async def bot_door(
+async def bot_port(
     kinds: list[BotKind], config: Config, services: Services, member: Member | None = None
-) -> AsyncIterator[BotDoor | None]:
+) -> AsyncIterator[BotPort | None]:
     """Register the bots, so that nobody else takes their names, and listen for their processes.
 
     It is None where there are no bots, or where there cannot be a socket, which is logged.
@@ -95,12 +95,12 @@ async def bot_door(
                 yield None
                 return
             await enlist(kinds, services.authenticator.registry, token, services.roster)
-        yield BotDoor(SessionServer(services), listener, str(folder / SOCKET_NAME))
+        yield BotPort(SessionServer(services), listener, str(folder / SOCKET_NAME))
 
 
 @asynccontextmanager
 async def running_bots(
-    door: BotDoor | None,
+    port: BotPort | None,
     kinds: list[BotKind],
     config: Config,
     services: Services,
@@ -113,16 +113,16 @@ async def running_bots(
     """
 
     async def play() -> None:
-        if door is not None:
+        if port is not None:
             patience = Patience(config.bot_move_timeout, config.bot_idle_timeout)
-            await Supervisor(services, local, door.path, patience).run()
+            await Supervisor(services, local, port.path, patience).run()
 
     async with trio.open_nursery() as nursery:
         if member is None:
             nursery.start_soon(play)
         else:
             ready = trio.Event()
-            nursery.start_soon(_play_with_lobby, [] if door is None else kinds, config, services, member, play, ready)
+            nursery.start_soon(_play_with_lobby, [] if port is None else kinds, config, services, member, play, ready)
             with trio.move_on_after(ENLIST_SECONDS):
                 await ready.wait()
         yield

@@ -47,9 +47,9 @@ class LinkLost(Exception):
 
 
 #: What has become of an ask: its answer, an error of the protocol, or that the link was lost.
-Outcome = LinkMessage | GmError | LinkLost
+AskResult = LinkMessage | GmError | LinkLost
 #: Called with the outcome, once; it must not block.
-Settle = Callable[[Outcome], None]
+Settle = Callable[[AskResult], None]
 
 
 class Caller:
@@ -129,10 +129,10 @@ class Caller:
         :raises LinkLost: there will be no answer.
         """
         await self.room()
-        outcomes: list[Outcome] = []
+        outcomes: list[AskResult] = []
         done = trio.Event()
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: AskResult) -> None:
             outcomes.append(outcome)
             done.set()
 
@@ -155,7 +155,7 @@ class Caller:
         if self._link is not None and self._link.is_open:
             self._link.write_soon()
 
-    async def told(self) -> None:
+    async def notes_acknowledged(self) -> None:
         """Return when the other daemon has taken all notes so far, or is gone."""
         end = self._first_note + len(self._notes)
         while self._first_note < end and not self.is_gone:
@@ -163,7 +163,7 @@ class Caller:
                 self._acknowledged = trio.Event()
             await self._acknowledged.wait()
 
-    def _wake_tellers(self) -> None:
+    def _wake_waiting(self) -> None:
         if self._acknowledged is not None:
             self._acknowledged.set()
             self._acknowledged = None
@@ -193,7 +193,7 @@ class Caller:
         self.is_gone = True
         self._notes.clear()
         self._turned.set()
-        self._wake_tellers()
+        self._wake_waiting()
         self.on_gone()
 
     def _lose_asks(self) -> None:
@@ -229,7 +229,7 @@ class Caller:
                 while self._notes and self._first_note <= envelope.number:
                     self._notes.popleft()
                     self._first_note += 1
-                self._wake_tellers()
+                self._wake_waiting()
                 self._gap = self._gap and bool(self._notes)
                 self._post_notes()
             case Beat():

@@ -13,7 +13,7 @@ from gm_protocol.messages import Request
 from gmd.requests.context import PendingReply
 from gmd.requests.session import ClientSession
 
-from .calling import Caller, Outcome
+from .calling import AskResult, Caller
 
 #: Requests of one session that may be on their way at a time.
 MAX_FLIGHTS = 32
@@ -24,7 +24,7 @@ _sessions = count(1)
 class Pilot(Protocol):
     """The sender of requests, which sends them again if they were not carried out: the router."""
 
-    def settle(self, reply: PendingReply, outcome: Outcome, session: ClientSession, batch: int) -> bool:
+    def settle(self, reply: PendingReply, outcome: AskResult, session: ClientSession, batch: int) -> bool:
         """Give a reply its body; return whether the request is done with, and need not be sent again."""
 
     def recover(self, lane: Lane) -> None:
@@ -67,7 +67,7 @@ class Flight:
             callback, self._callback = self._callback, None
             callback(None)
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self, outcome: AskResult) -> None:
         """Take the answer of the other daemon."""
         self.lane.settled(self, outcome)
 
@@ -122,7 +122,7 @@ class Lane:
         self.session.unacknowledged.expected += 1
         return number
 
-    def settled(self, flight: Flight, outcome: Outcome) -> None:
+    def settled(self, flight: Flight, outcome: AskResult) -> None:
         """Take the answer to a request; when all are answered, have those sent again that were not carried out."""
         del self._flights[flight.number]
         self.session.unacknowledged.expected -= 1

@@ -151,10 +151,10 @@ class Links:
         if caller is not None:
             caller.tell(note)
 
-    async def told(self, daemon: int) -> None:
+    async def notes_acknowledged(self, daemon: int) -> None:
         """Return when another daemon has taken all notes that it was told so far, or is gone."""
         if (caller := self._callers.get(daemon)) is not None:
-            await caller.told()
+            await caller.notes_acknowledged()
 
     def caller(self, daemon: int) -> Caller:
         """Return the link to another daemon.

@@ -57,10 +57,10 @@ async def _take_in(connection: psycopg.Connection[Any], channels: Mapping[str, C
     """
     link = connection.pgconn
     while True:
-        heard = set()
+        notified = set()
         while (notification := link.notifies()) is not None:
-            heard.add(notification.relname.decode())
-        for channel in heard & channels.keys():
+            notified.add(notification.relname.decode())
+        for channel in notified & channels.keys():
             channels[channel]()
         await trio.lowlevel.wait_readable(connection.fileno())
         link.consume_input()

@@ -17,7 +17,7 @@ from gmd.requests.context import PendingReply
 from gmd.requests.session import ClientSession
 from gmd.services import Services
 
-from .calling import LinkLost, Outcome
+from .calling import AskResult, LinkLost
 from .directory import Directory
 from .forwarding import (
     ANSWER,
@@ -337,7 +337,7 @@ class Router:
 
     # --- Replies ------------------------------------------------------------------------------------------------------
 
-    def settle(self, reply: PendingReply, outcome: Outcome, session: ClientSession, batch: int) -> bool:
+    def settle(self, reply: PendingReply, outcome: AskResult, session: ClientSession, batch: int) -> bool:
         """Give a reply its body; return whether the request is done with, and need not be sent again."""
         if isinstance(outcome, Forwarded):
             self.sender.fill(reply, outcome, session, batch, session.lane.caller.daemon)

@@ -14,7 +14,7 @@ from gmd import loop_time
 from gmd.requests.context import PendingReply
 from gmd.requests.session import ClientSession
 
-from .calling import Caller, LinkLost, Outcome
+from .calling import AskResult, Caller, LinkLost
 from .directory import Directory
 from .forwarding import (
     ANSWER,
@@ -88,14 +88,14 @@ class Sender:
             return self.loopback
         return self._links.caller(owner)
 
-    async def ask(self, owner: int, message: Forward) -> Outcome:
+    async def ask(self, owner: int, message: Forward) -> AskResult:
         """Send a request to a daemon and return what became of it."""
         caller = self.caller(owner)
         await _room(caller)
-        outcomes: list[Outcome] = []
+        outcomes: list[AskResult] = []
         settled = trio.Event()
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: AskResult) -> None:
             outcomes.append(outcome)
             settled.set()
 
@@ -104,9 +104,9 @@ class Sender:
         await settled.wait()
         return outcomes[0]
 
-    async def ask_all(self, messages: Sequence[tuple[int, Forward]]) -> list[Outcome]:
+    async def ask_all(self, messages: Sequence[tuple[int, Forward]]) -> list[AskResult]:
         """Send requests to daemons at once and return what became of each."""
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, AskResult] = {}
         unreachable: list[Unreachable] = []
 
         async def ask(index: int, owner: int, message: Forward) -> None:
@@ -124,7 +124,7 @@ class Sender:
             raise unreachable[0]
         return [outcomes[index] for index in range(len(messages))]
 
-    async def wait_at(self, messages: Sequence[tuple[int, Forward]], session: ClientSession) -> list[Outcome | None]:
+    async def wait_at(self, messages: Sequence[tuple[int, Forward]], session: ClientSession) -> list[AskResult | None]:
         """Send waits to daemons; return what became of each, once one shows a game or has failed, or all are answered.
 
         :raises LinkLost: nothing was sent.

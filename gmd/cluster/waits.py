@@ -11,7 +11,7 @@ import trio
 from gm_protocol.errors import GmError
 from gmd.watchers import Subscription
 
-from .calling import LinkLost, Outcome, Settle
+from .calling import AskResult, LinkLost, Settle
 from .forwarding import Forward, Forwarded
 
 
@@ -36,7 +36,7 @@ class RemoteWait:
 
         :param settled: called once there is an outcome.
         """
-        self.outcome: Outcome | None = None
+        self.outcome: AskResult | None = None
         self._caller = caller
         self._settled = settled
         self._ask = caller.post(message, self._settle)
@@ -46,7 +46,7 @@ class RemoteWait:
         if self.outcome is None:
             self._caller.interrupt(self._ask)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _settle(self, outcome: AskResult) -> None:
         self.outcome = outcome
         self._settled()
 
@@ -82,7 +82,7 @@ class RemoteWaits(Subscription):
         for wait in self._waits:
             wait.interrupt()
 
-    async def outcomes(self) -> list[Outcome | None]:
+    async def outcomes(self) -> list[AskResult | None]:
         """Return what became of each, once one shows a game or has failed, or all are answered."""
         while not any(wait.is_over for wait in self._waits) and any(wait.outcome is None for wait in self._waits):
             await self._change.wait()
@@ -97,7 +97,7 @@ class _Named(msgspec.Struct):
 _game_in = msgspec.json.Decoder(_Named).decode
 
 
-def first_of(outcomes: Sequence[Outcome | Forwarded | None], game_ids: Sequence[int]) -> tuple[int, Forwarded]:
+def first_of(outcomes: Sequence[AskResult | Forwarded | None], game_ids: Sequence[int]) -> tuple[int, Forwarded]:
     """Return the answer to a wait for several games: that which shows the game named first, else an empty one.
 
     :param game_ids: the games in the order of the request.

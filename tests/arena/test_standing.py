@@ -6,7 +6,7 @@ import pytest
 
 from gm_arena.match.pace import Pace
 from gm_arena.match.report import Report
-from gm_arena.match.standing import Standing
+from gm_arena.match.standing import RunningScore
 from gm_arena.match.summary import meeting
 from gm_arena.match.text import cost_lines, lines_of
 from gm_arena.sprt import Sprt
@@ -14,7 +14,7 @@ from tests.arena.test_verdict import Records, game, pairs, single, text
 
 
 def numbers(records: Records) -> str:
-    standing = Standing(["new", "old"], None)
+    standing = RunningScore(["new", "old"], None)
     for record in records:
         standing.add(record)
     return standing.numbers()

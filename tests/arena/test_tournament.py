@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from gm_arena.tournament.plan import Key, Outcome
+from gm_arena.tournament.plan import GameResult, Key
 from gm_arena.tournament.record import Record
 from gm_arena.tournament.results import played_games
 from gm_client.trio_client import Client, Turn
@@ -165,8 +165,8 @@ async def test_absent_player_forfeits_and_two_absent_players_get_no_points(tmp_p
         for one in (0, 1):
             for other in (2, 3):
                 (white, _), outcome = ends[frozenset((one, other))]
-                assert outcome == Outcome("+/-" if white == one else "-/+", "absent")
-        assert ends[frozenset((2, 3))][1] == Outcome("-/-", "absent")
+                assert outcome == GameResult("+/-" if white == one else "-/+", "absent")
+        assert ends[frozenset((2, 3))][1] == GameResult("-/-", "absent")
         assert ends[frozenset((0, 1))][1].result in ("1-0", "0-1")
         assert [row.split(",")[1:4] for row in table(record).splitlines()[1:]] == [
             ["ada", "3", "1"],

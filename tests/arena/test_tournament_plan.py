@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from gm_arena.tournament.plan import (
     ABSENT,
     Entrant,
+    GameResult,
     Key,
-    Outcome,
     Round,
     Settings,
     absentees,
@@ -26,9 +26,9 @@ from gm_arena.tournament.plan import (
 
 #: The outcomes of a game, played or not played.
 ENDS = (
-    *(Outcome(result, "played") for result in ("1-0", "0-1", "1/2-1/2")),
-    *(Outcome(result, ABSENT) for result in ("+/-", "-/+", "-/-")),
-    Outcome("+/-", "declined"),
+    *(GameResult(result, "played") for result in ("1-0", "0-1", "1/2-1/2")),
+    *(GameResult(result, ABSENT) for result in ("+/-", "-/+", "-/-")),
+    GameResult("+/-", "declined"),
 )
 
 
@@ -37,11 +37,11 @@ def tournament(players: int, **given: Any) -> Settings:
     return Settings("spring", "cafe", **{"format": "swiss", "players": entrants, **given})
 
 
-def played(plan: Settings, seed: int, ends: tuple[Outcome, ...] = ENDS) -> tuple[list[Round], dict[Key, Outcome]]:
+def played(plan: Settings, seed: int, ends: tuple[GameResult, ...] = ENDS) -> tuple[list[Round], dict[Key, GameResult]]:
     """Play a tournament to its end, with random results."""
     chance = random.Random(seed)
     rounds: list[Round] = []
-    outcomes: dict[Key, Outcome] = {}
+    outcomes: dict[Key, GameResult] = {}
     while begun := next_rounds(plan, rounds, outcomes):
         rounds += begun
         for each in begun:
@@ -63,8 +63,8 @@ def test_swiss_round_begins_once_when_the_previous_one_is_over() -> None:
     plan = tournament(4, rounds=2)
     (first,) = next_rounds(plan, [], {})
     one, other = first.games
-    assert next_rounds(plan, [first], {one: Outcome("1-0", "played")}) == []
-    both = {one: Outcome("1-0", "played"), other: Outcome("1/2-1/2", "played")}
+    assert next_rounds(plan, [first], {one: GameResult("1-0", "played")}) == []
+    both = {one: GameResult("1-0", "played"), other: GameResult("1/2-1/2", "played")}
     (second,) = next_rounds(plan, [first], both)
     assert (second.number, len(second.pairings)) == (2, 2)
     assert next_rounds(plan, [first, second], both | dict.fromkeys(second.games, both[one])) == []
@@ -106,10 +106,10 @@ def test_unplayed_game_is_no_meeting_has_no_color_and_counts_as_a_bye() -> None:
     plan = tournament(2, rounds=3)
     (first,) = next_rounds(plan, [], {})
     white, black = first.pairings[0]
-    cards = swiss_cards(plan, [first], {Key(1, 1): Outcome("+/-", ABSENT)})
+    cards = swiss_cards(plan, [first], {Key(1, 1): GameResult("+/-", ABSENT)})
     assert (cards[white].points, cards[white].had_bye, cards[white].colors, cards[white].met) == (2, True, [], {})
     assert (cards[black].points, cards[black].had_bye, cards[black].colors, cards[black].met) == (0, False, [], {})
-    cards = swiss_cards(plan, [first], {Key(1, 1): Outcome("1/2-1/2", "played")})
+    cards = swiss_cards(plan, [first], {Key(1, 1): GameResult("1/2-1/2", "played")})
     assert (cards[white].points, cards[white].colors, cards[white].met) == (1, [True], {black: 1})
     assert (cards[black].points, cards[black].colors, cards[black].met) == (1, [False], {white: 1})
 
@@ -118,7 +118,7 @@ def test_two_games_of_a_meeting_have_both_colors_and_count_as_one_meeting() -> N
     plan = tournament(2, rounds=1, games=2)
     (first,) = next_rounds(plan, [], {})
     assert first.pairings[0] == first.pairings[1][::-1]
-    cards = swiss_cards(plan, [first], dict.fromkeys(first.games, Outcome("1-0", "played")))
+    cards = swiss_cards(plan, [first], dict.fromkeys(first.games, GameResult("1-0", "played")))
     assert [(card.points, card.colors, sum(card.met.values())) for card in cards] == [(2, [], 1), (2, [], 1)]
 
 
@@ -127,7 +127,7 @@ def test_only_a_player_absent_twice_running_has_left() -> None:
     ends = {"0 stays away": "-/+", "1 stays away": "+/-", "both stay away": "-/-"}
 
     def gone(*what: str, reason: str = ABSENT) -> set[int]:
-        outcomes = {Key(number, 1): Outcome(ends.get(end, end), reason) for number, end in enumerate(what, 1)}
+        outcomes = {Key(number, 1): GameResult(ends.get(end, end), reason) for number, end in enumerate(what, 1)}
         return absentees(3, rounds[: len(what)], outcomes)
 
     assert gone("0 stays away") == set()

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from gm_arena import file_lock
-from gm_arena.tournament.plan import Entrant, Key, Outcome, Round, Settings
+from gm_arena.tournament.plan import Entrant, GameResult, Key, Round, Settings
 from gm_arena.tournament.record import Record, RecordError
 from tests.arena.tournaments import NAMES, Witness, all_games, hall, results, seat_all, table
 
@@ -29,7 +29,7 @@ def filled(path: Path) -> Record:
     record.ask_for(Key(1, 1))
     record.ask_for(Key(1, 1))
     record.game_made(Key(1, 1), 17)
-    record.game_over(Key(1, 1), Outcome("1/2-1/2", "draw_repetition"))
+    record.game_over(Key(1, 1), GameResult("1/2-1/2", "draw_repetition"))
     return record
 
 
@@ -42,7 +42,7 @@ def test_whole_record_is_read_again(tmp_path: Path) -> None:
             assert record.settings == SETTINGS
             assert record.rounds == [Round(1, [(1, 0)], 2)]
             assert (record.asked, record.made) == ({Key(1, 1)}, {Key(1, 1): 17})
-            assert record.outcomes == {Key(1, 1): Outcome("1/2-1/2", "draw_repetition")}
+            assert record.outcomes == {Key(1, 1): GameResult("1/2-1/2", "draw_repetition")}
     assert [json.loads(line) for line in path.read_text().splitlines()][1:] == [
         {"event": "round", "round": 1, "games": [{"white": "bea", "black": "ada"}], "bye": "cleo"},
         {"event": "asked", "round": 1, "game": 1},
@@ -62,7 +62,7 @@ def test_torn_last_line_is_cut_off_at_every_byte(tmp_path: Path) -> None:
         with Record.open(path) as record:
             assert record.outcomes == {}
             assert record.made == {Key(1, 1): 17}
-            record.game_over(Key(1, 1), Outcome("1/2-1/2", "draw_repetition"))
+            record.game_over(Key(1, 1), GameResult("1/2-1/2", "draw_repetition"))
         assert path.read_bytes() == whole
 
 

@@ -14,7 +14,7 @@ from gm_arena.schedule import Pairing
 from gm_arena.tournament.daemon import Daemon as OperatorsDaemon
 from gm_arena.tournament.daemon import operator_of
 from gm_arena.tournament.director import Director
-from gm_arena.tournament.plan import Entrant, Key, Outcome, Round, Settings
+from gm_arena.tournament.plan import Entrant, GameResult, Key, Round, Settings
 from gm_arena.tournament.record import Record
 from gm_arena.tournament.results import table_of
 from gm_client.trio_client import Client, Turn
@@ -36,7 +36,7 @@ class Witness:
     def __init__(self) -> None:
         self.begun: list[Round] = []
         self.played: list[tuple[Key, int]] = []
-        self.over: list[tuple[Key, Pairing, Outcome]] = []
+        self.over: list[tuple[Key, Pairing, GameResult]] = []
         self.awaited: list[set[int]] = []
         self.happened = trio.Event()
 
@@ -47,7 +47,7 @@ class Witness:
         self.played.append((key, game_id))
         self._notify()
 
-    def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
         self.over.append((key, pairing, outcome))
         self._notify()
 

@@ -48,7 +48,7 @@ class PresenceEverywhere:
         with trio.move_on_after(KNOWN_SECONDS):
             while (lobby := self._reporter.lobby) not in (None, self._me):
                 assert lobby is not None
-                await self._links.told(lobby)
+                await self._links.notes_acknowledged(lobby)
                 if self._reporter.lobby == lobby:
                     return
 

@@ -21,7 +21,7 @@ from rich.text import Text
 from ..sprt import Sprt
 from .pace import Pace, duration
 from .record import Record
-from .standing import Standing
+from .standing import RunningScore
 
 
 class Report(AbstractContextManager["Report"]):
@@ -39,7 +39,7 @@ class Report(AbstractContextManager["Report"]):
         """
         self._games, self._quiet, self._verbose = games, quiet, verbose
         self._tests, self.pace = sprt is not None, pace
-        self._standing = Standing(labels, sprt)
+        self._standing = RunningScore(labels, sprt)
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
         self._progress = Progress(*columns, TimeElapsedColumn(), _TimeToGo(self.time_to_go), console=self._console)

@@ -17,7 +17,7 @@ from .verdict import elo_text, percent
 WIDEST = 24
 
 
-class Standing:
+class RunningScore:
     """A running count of games."""
 
     def __init__(self, labels: Sequence[str], sprt: Sprt | None) -> None:

@@ -10,7 +10,7 @@ from ..contest import MOST_GAMES, Reporter, plain
 from ..crosstable import standings
 from ..schedule import Pairing
 from .director import Watcher
-from .plan import Key, Outcome, Round, total_games
+from .plan import GameResult, Key, Round, total_games
 from .record import Record
 from .results import games_of, table_of, tiebreaks_of
 
@@ -99,7 +99,7 @@ class ReportingWatcher:
         self._watcher.plays(key, pairing, game_id)
         self._reporter.changed()
 
-    def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
         self._watcher.ends(key, pairing, outcome)
         self._reporter.changed()
 

@@ -11,7 +11,7 @@ from gm_client.blocking import VERSION, GmError, PairReply, PlayerRow
 from gm_client.trio_client import Client
 from gmd.unix_socket import SOCKET_NAME, short_path
 
-from .plan import Entrant, Key, Outcome, Settings, terms_of
+from .plan import Entrant, GameResult, Key, Settings, terms_of
 
 #: Error codes for a player who cannot be invited at present.
 NOT_NOW = ("not_available",)
@@ -98,17 +98,17 @@ class Daemon:
             raise
         return True
 
-    async def called_off(self, settings: Settings, key: Key, white: int, black: int) -> Outcome:
+    async def called_off(self, settings: Settings, key: Key, white: int, black: int) -> GameResult:
         """Return the outcome of a game called off before it began: the player who called it off forfeits it, or
         the player who did not accept in time.
         """
         reply = await self._paired(settings, key, white, black)
         reason = reply["state"]["termination"]
         if reply["called_off"] is not None:
-            return Outcome("-/+" if reply["called_off"] == "white" else "+/-", reason)
+            return GameResult("-/+" if reply["called_off"] == "white" else "+/-", reason)
         if not reply["accepted"]:
-            return Outcome("-/-", reason)
-        return Outcome("+/-" if reply["accepted"] == ["white"] else "-/+", reason)
+            return GameResult("-/-", reason)
+        return GameResult("+/-" if reply["accepted"] == ["white"] else "-/+", reason)
 
     async def pgn(self, game_id: int) -> str:
         """Return the PGN of a game that is over.

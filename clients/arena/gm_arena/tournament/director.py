@@ -14,7 +14,7 @@ import trio
 from ..crosstable import PLAYED
 from ..schedule import Pairing
 from .daemon import Daemon, Lost
-from .plan import ABSENT, Entrant, Key, Outcome, Round, next_rounds
+from .plan import ABSENT, Entrant, GameResult, Key, Round, next_rounds
 from .record import Record
 
 #: Seconds between two polls of who is online, while players are missing: the daemon has no notification for it.
@@ -32,7 +32,7 @@ class Watcher(Protocol):
 
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None: ...
 
-    def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None: ...
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None: ...
 
     def awaits(self, players: set[int]) -> None: ...
 
@@ -152,7 +152,7 @@ class Director:
             gone = self._attendance.absent(white, now), self._attendance.absent(black, now)
             if any(gone) and not await self._make(key, (white, black)):
                 result = "-/-" if all(gone) else "-/+" if gone[0] else "+/-"
-                self._settle(key, (white, black), Outcome(result, ABSENT))
+                self._settle(key, (white, black), GameResult(result, ABSENT))
 
     # --- Following ----------------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class Director:
             return None
         game_id, state = found
         key = next(key for key, made in live.items() if made == game_id)
-        outcome = Outcome(state["result"], state["termination"])
+        outcome = GameResult(state["result"], state["termination"])
         if outcome.result not in PLAYED:
             outcome = await self._daemon.called_off(self._record.settings, key, *games[key])
         return self._settle(key, games[key], outcome)
@@ -175,8 +175,8 @@ class Director:
         """Record games that the daemon no longer knows as lost: nobody wins them."""
         for key, game_id in live.items():
             if not await self._daemon.is_known(game_id):
-                self._settle(key, games[key], Outcome("-/-", LOST))
+                self._settle(key, games[key], GameResult("-/-", LOST))
 
-    def _settle(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
+    def _settle(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
         self._record.game_over(key, outcome)
         self._watcher.ends(key, pairing, outcome)

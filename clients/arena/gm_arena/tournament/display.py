@@ -14,7 +14,7 @@ from ..crosstable import standings, text_table
 from ..endings import ending_words
 from ..report import TIME_FORMAT
 from ..schedule import Pairing
-from .plan import Key, Outcome, Round, total_games
+from .plan import GameResult, Key, Round, total_games
 from .record import Record
 from .results import games_of, table_of, tiebreaks_of
 
@@ -43,7 +43,7 @@ class Lines:
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
         self._say(f"{key} {self._both(pairing)}: game {game_id}")
 
-    def ends(self, key: Key, pairing: Pairing, outcome: Outcome) -> None:
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
         reason = ending_words(outcome.reason, self._record.settings.terms["variant"])
         done = f"{len(self._record.outcomes)} of {total_games(self._record.settings)}"
         self._say(f"{key} {self._both(pairing)}: {outcome.result} {reason} ({done})")

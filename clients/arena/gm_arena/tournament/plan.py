@@ -67,7 +67,7 @@ class Key(NamedTuple):
         return f"{self.round}.{self.number}"
 
 
-class Outcome(NamedTuple):
+class GameResult(NamedTuple):
     """The outcome of a game: its result as crosstables have it, and the reason."""
 
     result: str
@@ -87,10 +87,10 @@ class Round(NamedTuple):
         return {Key(self.number, number): pairing for number, pairing in enumerate(self.pairings, 1)}
 
 
-Outcomes = Mapping[Key, Outcome]
+GameResults = Mapping[Key, GameResult]
 
 
-def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Round]:
+def next_rounds(settings: Settings, rounds: Sequence[Round], outcomes: GameResults) -> list[Round]:
     """Return the rounds that may begin now, in addition to those begun: in a Swiss tournament one when all before it
     are over, otherwise all at once.
 
@@ -133,7 +133,7 @@ def terms_of(settings: Settings, white: int, black: int) -> dict[str, Any]:
 # --- Swiss ------------------------------------------------------------------------------------------------------
 
 
-def _swiss_round(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Round]:
+def _swiss_round(settings: Settings, rounds: Sequence[Round], outcomes: GameResults) -> list[Round]:
     gone = absentees(len(settings.players), rounds, outcomes)
     there = [player for player in range(len(settings.players)) if player not in gone]
     if len(there) < 2:
@@ -154,7 +154,7 @@ def _among(card: Card, there: Sequence[int]) -> Card:
     return Card(card.points, met, card.colors, card.had_bye)
 
 
-def absentees(players: int, rounds: Sequence[Round], outcomes: Outcomes) -> set[int]:
+def absentees(players: int, rounds: Sequence[Round], outcomes: GameResults) -> set[int]:
     """Return the players who are taken to have left: they came to no game of their latest rounds."""
     gone = set()
     for player in range(players):
@@ -166,7 +166,7 @@ def absentees(players: int, rounds: Sequence[Round], outcomes: Outcomes) -> set[
     return gone
 
 
-def _stayed_away(player: int, key: Key, rounds: Sequence[Round], outcomes: Outcomes) -> bool:
+def _stayed_away(player: int, key: Key, rounds: Sequence[Round], outcomes: GameResults) -> bool:
     outcome = outcomes[key]
     if outcome.reason not in (ABSENT, UNANSWERED):
         return False
@@ -174,7 +174,7 @@ def _stayed_away(player: int, key: Key, rounds: Sequence[Round], outcomes: Outco
     return outcome.result in ("-/-", "-/+" if player == white else "+/-")
 
 
-def swiss_cards(settings: Settings, rounds: Sequence[Round], outcomes: Outcomes) -> list[Card]:
+def swiss_cards(settings: Settings, rounds: Sequence[Round], outcomes: GameResults) -> list[Card]:
     """Return each player's card after all rounds so far."""
     cards = [Card() for _ in settings.players]
     for each in rounds:

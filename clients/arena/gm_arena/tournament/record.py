@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from ..file_lock import lock
-from .plan import Entrant, Key, Outcome, Round, Settings
+from .plan import Entrant, GameResult, Key, Round, Settings
 
 #: The version of the file's format.
 VERSION = 1
@@ -46,7 +46,7 @@ class Record:
         self.rounds: list[Round] = []
         self.asked: set[Key] = set()
         self.made: dict[Key, int] = {}
-        self.outcomes: dict[Key, Outcome] = {}
+        self.outcomes: dict[Key, GameResult] = {}
         whole, _, torn = file.read().rpartition(b"\n")
         try:
             first, *others = [json.loads(line) for line in whole.splitlines()]
@@ -132,7 +132,7 @@ class Record:
         """Record that the daemon has made a game."""
         self._append({"event": "game", "round": key.round, "game": key.number, "game_id": game_id})
 
-    def game_over(self, key: Key, outcome: Outcome) -> None:
+    def game_over(self, key: Key, outcome: GameResult) -> None:
         """Record the result of a game."""
         self._append({"event": "result", "round": key.round, "game": key.number, **outcome._asdict()})
 
@@ -153,7 +153,7 @@ class Record:
             case "game":
                 self.made[Key(line["round"], line["game"])] = line["game_id"]
             case "result":
-                self.outcomes[Key(line["round"], line["game"])] = Outcome(line["result"], line["reason"])
+                self.outcomes[Key(line["round"], line["game"])] = GameResult(line["result"], line["reason"])
             case other:
                 raise ValueError(f"event: {other!r}")
 

@@ -80,10 +80,10 @@ class Part:
 
 
 #: How a game ended for the bot, 1, 0 or -1, and by what.
-Outcome: TypeAlias = tuple[float, str]
+Ended: TypeAlias = tuple[float, str]
 
 
-def play_part(part: Part) -> list[Outcome]:
+def play_part(part: Part) -> list[Ended]:
     """Play games; return how each ended.
 
     :raises BotUnusable: the opponent is not installed here.
@@ -120,7 +120,7 @@ def play_opponent(
     :param pool: plays the parts, as many at a time as it has processes.
     :param tell: called with a sentence whenever a part is played.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[Ended] = []
     for played in pool.map(play_part, parts_of(part, games, at_once)):
         outcomes += played
         tell(f"against {name}: {len(outcomes)} of {games} games")
@@ -139,7 +139,7 @@ def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
     ]
 
 
-def row_of(name: str, outcomes: Sequence[Outcome]) -> list[str]:
+def row_of(name: str, outcomes: Sequence[Ended]) -> list[str]:
     """Return the row of a match, of at least one game."""
     lost, drawn, won = (sum(outcome == end for outcome, _ in outcomes) for end in (-1, 0, 1))
     score = score_interval(Sample((lost, drawn, won)))
