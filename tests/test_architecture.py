@@ -16,7 +16,7 @@ import grimp
 import pytest
 
 import gmd
-from gm_protocol.messages import REQUESTS, Request
+from gm_protocol.messages import REQUESTS, Request, Variant
 from gm_protocol.state import Termination
 from gmd.handlers.table import HANDLERS
 
@@ -285,3 +285,20 @@ def test_only_the_wire_modules_write_or_split_terminations() -> None:
                 if isinstance(node, ast.Constant) and TERMINATION_TEXT.fullmatch(str(node.value)):
                     found.add(f"{package}/{path.relative_to(folder)}")
     assert found == WIRE_WORDS
+
+
+def compared_with(path: Path) -> set[object]:
+    """Return the constants that the comparisons and cases of a module contain."""
+    nodes = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare | ast.MatchValue))
+    return {each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)}
+
+
+def test_only_the_variants_own_modules_ask_which_variant_a_game_is() -> None:
+    names = set(get_args(Variant))
+    asked = re.compile(rf"variant\W*\s*[!=]==?\s*.?({'|'.join(names)})|data-variant")
+    for path in sorted((ROOT / "gmd").rglob("*")):
+        if path.suffix in {".html", ".js", ".css"}:
+            asks = asked.search(path.read_text()) is not None
+        else:
+            asks = path.suffix == ".py" and path.parent.name != "games" and not names.isdisjoint(compared_with(path))
+        assert not asks, f"{path} compares a variant: ask a property of its object"

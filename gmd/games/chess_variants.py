@@ -122,6 +122,7 @@ class Standard(ChessVariant):
 
     name = "standard"
     title = ""
+    heading = abbreviation = "Chess"
     pgn_name = "Standard"
     pgn_aliases = frozenset({"chess", "classical", "normal", "from position"})
     family = Family.STANDARD
@@ -149,6 +150,7 @@ class Chess960(ChessVariant):
 
     name = "chess960"
     title = "chess960"
+    heading = abbreviation = "Chess960"
     pgn_name = "Chess960"
     pgn_aliases = frozenset({"chess 960", "fischerandom", "fischerrandom", "fischer random"})
     draws_start = True
@@ -160,9 +162,11 @@ class Crazyhouse(ChessVariant):
 
     name = "crazyhouse"
     title = "crazyhouse"
+    heading = abbreviation = "Crazyhouse"
     pgn_name = "Crazyhouse"
     pgn_aliases = frozenset({"crazy house", "house", "zh"})
     family = Family.CRAZYHOUSE
+    drops = True
 
     def family_of(self, number: int | None) -> Family:
         return Family.CRAZYHOUSE if number in (None, CLASSICAL) else Family.CRAZYHOUSE960

@@ -276,6 +276,7 @@ class DarkVariant(Variant):
 
     name = "dark_chess"
     title = "dark chess"
+    heading = abbreviation = "Dark chess"
     pgn_name = "Dark chess"
     pgn_aliases = frozenset({"dark_chess", "fog of war", "fogofwar"})
     board_type = DarkBoard

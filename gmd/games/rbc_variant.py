@@ -30,12 +30,15 @@ class RbcVariant(Variant):
 
     name = "rbc"
     title = "blind chess"
+    heading = "Reconnaissance blind chess"
+    abbreviation = "RBC"
     pgn_name = VARIANT
     pgn_aliases = frozenset({"reconnaissance chess", "rbc"})
     pgn_is_common = False
     loads_moves = False
     victory = Cause.KING_CAPTURE
     hides = True
+    senses = True
     null_is_an_answer = True
 
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:

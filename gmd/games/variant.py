@@ -37,8 +37,11 @@ class Variant(ABC):
 
     #: The name on the wire.
     name: ClassVar[Name]
-    #: The name for people; empty for standard chess.
+    #: The name within a sentence; empty for standard chess.
     title: ClassVar[str]
+    #: The name on its own, as over a page, and a short one for lists.
+    heading: ClassVar[str]
+    abbreviation: ClassVar[str]
     #: The value of PGN's Variant tag.
     pgn_name: ClassVar[str]
     #: Other values of that tag, in lower case.
@@ -55,6 +58,11 @@ class Variant(ABC):
     victory: ClassVar[Victory] = Cause.CHECKMATE
     #: Whether players see less than everything until the game is over.
     hides: ClassVar[bool] = False
+    #: Whether players sense before each move, and ask for moves that may turn out others or be passed. Such a game has
+    #: reconchess's record, and the positions that a player must think possible can be counted.
+    senses: ClassVar[bool] = False
+    #: Whether players have captured pieces in hand, and drop them.
+    drops: ClassVar[bool] = False
     #: Whether a null field of ``new_game`` means something else than a field that is left out.
     null_is_an_answer: ClassVar[bool] = False
 

@@ -47,9 +47,4 @@ def victory_in(name: str) -> Victory:
     return VARIANTS[name].victory if name in VARIANTS else Cause.CHECKMATE
 
 
-def hides_something(name: str) -> bool:
-    """Return whether players of a variant see less than everything until the game is over."""
-    return VARIANTS[name].hides
-
-
 _BY_TAG = {tag: variant for variant in VARIANTS.values() for tag in (variant.pgn_name.lower(), *variant.pgn_aliases)}

@@ -13,6 +13,7 @@ from gmd.followed import Followed
 from gmd.games import views
 from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
+from gmd.games.variants import VARIANTS
 from gmd.live_games import LiveGame
 from gmd.requests.context import PendingReply, RequestContext
 
@@ -48,7 +49,7 @@ def _check(game: Game) -> None:
 
     :raises NotAvailable: it is of another variant, or has not begun.
     """
-    if game.options.variant != "rbc":
+    if not VARIANTS[game.options.variant].senses:
         raise NotAvailable(f"game_id: game {game.id} is {game.options.variant}: belief is for games of rbc")
     if not game.begun:
         raise NotAvailable(f"game_id: game {game.id} has not begun: ask for a belief once both seats are taken")

@@ -111,10 +111,9 @@ async def _do(visit: Visit, look: Look, form: Act) -> None:
         raise NotAPlayer("you do not play in this game")
     fields: dict[str, Any] = {"game_id": look.state.game_id, "brief": True}
     named = {} if form.seat is None else {"seat": form.seat}
-    blind = look.state.variant == "rbc"
     match form.kind:
         case "move":
-            move = _uci(form.move) if blind else form.move.strip()
+            move = _uci(form.move) if look.variant.senses else form.move.strip()
             asked = {"move": move, "ply": form.ply, "offer_draw": form.offer_draw, **named}
             await _ask(visit, "move", **fields, **asked)
         case "pass":
@@ -148,7 +147,7 @@ def _sentence(refusal: GmError | Refused, look: Look, form: Act) -> str:
     if refusal.code == Stale.code:
         return _GONE_ON
     if refusal.code == IllegalMove.code and form.kind == "move":
-        if look.state.variant == "rbc":
+        if look.variant.senses:
             return f"{quote(form.move)} is not a move that you can ask for. Moves are written as g1f3."
         return f"{quote(form.move)} is not a legal move here. Moves are written as Nf3 or g1f3."
     return sentence_of(refusal)

@@ -57,7 +57,7 @@ async def aid(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
         raise _over(visit, game_id)
     if look.seat is None:
         raise NotAPlayer("you do not play in this game")
-    if state.variant != "rbc" or state.phase == "open":
+    if not look.variant.senses or state.phase == "open":
         raise NotAvailable(f"game {game_id}: this aid is for reconnaissance blind chess, once the game has begun")
     key = (game_id, look.seat)
     async with cache.locks.hold(key):

@@ -41,7 +41,7 @@ async def _counted(visit: Visit, game_id: int, query: Query) -> tuple[Look, Coun
     :raises Refused: there is no such game, or the visitor's address has used up its processor time.
     """
     look = await look_at(visit, game_id, query.seat)
-    if look.state.variant != "rbc":
+    if not look.variant.senses:
         raise NotAvailable(f"game {game_id}: positions are counted in reconnaissance blind chess only")
     if not look.over:
         raise NotAvailable(f"game {game_id} is not over: positions are counted once it is over")

@@ -117,7 +117,7 @@ async def _json(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
 async def _record(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
     """Return the record of a game of rbc as reconchess saves its games."""
     look = await look_at(visit, game_id, query.seat)
-    if look.state.variant != "rbc":
+    if not look.variant.senses:
         raise NotAvailable(f"game {game_id}: reconchess's record is for reconnaissance blind chess only")
     record = record_in(await visit.ask_encoded("history", game_id=game_id))
     return file(request, record, JSON, over=look.over, name=f"game-{game_id}.history.json")

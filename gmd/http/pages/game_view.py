@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import chess
 
 from gm_protocol.state import GameState, LastResult, side_of
+from gmd.games.variants import VARIANTS
 
 from . import told
 from .looking import Look
@@ -138,7 +139,7 @@ class GameView:
     @property
     def counted(self) -> bool:
         """Whether the numbers of possible positions can be asked for."""
-        return self.over and self.state.variant == "rbc"
+        return self.over and VARIANTS[self.state.variant].senses
 
     @property
     def path(self) -> str:
@@ -226,7 +227,7 @@ def _side(look: Look, color: chess.Color, position: Position, names: Mapping[int
 
 def _pieces(look: Look, color: chess.Color, position: Position) -> str:
     """Return the pieces that a side has in hand, or else has captured, as far as the visitor may know."""
-    if look.state.variant == "crazyhouse":
+    if look.variant.drops:
         pocket = position.fen.partition("[")[2].partition("]")[0]
         return "".join(sorted((each for each in pocket if each.isupper() == color), key="QRBNPqrbnp".index))
     if look.hides and (look.seat == color or sees_nothing(look)):
@@ -284,7 +285,7 @@ def _board_words(look: Look, ply: int, position: Position, title: str) -> str:
 def _told(look: Look, recon: ReconReplay | None, ply: int, view: View | None) -> list[str]:
     if recon is not None:
         return [] if view in (None, "truth") else recon.told(ply, view == "white")
-    if not look.hides or look.seat is None or look.state.variant != "rbc":
+    if not look.hides or look.seat is None or not look.variant.senses:
         return []
     state, sentences = look.state, list[str]()
     if isinstance(state.last_result, LastResult):

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, Color, GameState, side_of
 from gmd.games.notation import run_through
-from gmd.games.variants import hides_something
+from gmd.games.variants import VARIANTS
 
 from .drawing import Picture
 from .game_view import Side, Wanted, outcome_words, view_steps
@@ -145,7 +145,7 @@ class LivePart:
     @property
     def hid(self) -> bool:
         """Whether the game was one that hides something."""
-        return hides_something(self.state.variant)
+        return VARIANTS[self.state.variant].hides
 
 
 #: Renders ``live_part.html``.
@@ -201,7 +201,7 @@ def ply_of_seq(seq: int) -> int:
 def moves_since(look: Look, since: int) -> list[LiveMove]:
     """Return the moves after a ply, as far as the viewer may see them."""
     state = look.state
-    if hides_something(state.variant) or not isinstance(state.pgn, str):
+    if look.variant.hides or not isinstance(state.pgn, str):
         return []
     words = state.pgn.split()
     first, begin = first_number(state.start_fen), 0 if begins(state.start_fen) else 1
@@ -245,7 +245,7 @@ def can_of(look: Look) -> Can | None:
         return None
     is_open, on_turn = state.phase == "open", side_of(state.turn) == look.seat
     draw: Literal["offer", "offered", "accept"] | None = None
-    if not is_open and not hides_something(state.variant):
+    if not is_open and not look.variant.hides:
         draw = "offer" if on_turn else None
         if state.draw_offered:
             draw = "accept" if on_turn else "offered"
@@ -257,7 +257,7 @@ def can_of(look: Look) -> Can | None:
         phase="open" if is_open else "wait" if not on_turn else "sense" if state.phase == "sense" else "move",
         moves=look.moves or [],
         senses=look.senses or [],
-        skip=state.variant == "rbc" and on_turn and not is_open,
+        skip=look.variant.senses and on_turn and not is_open,
         resign=not is_open,
         call_off=is_open,
         draw=draw,

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, NotAvailable
 from gm_protocol.state import Color, GameState, side_of
-from gmd.games.variants import hides_something
+from gmd.games.variant import Variant
+from gmd.games.variants import VARIANTS
 from gmd.http.seat import check_id
 from gmd.in_process import Refused
 
@@ -66,6 +67,11 @@ class Look:
     moves: list[str] | None = None
 
     @property
+    def variant(self) -> Variant:
+        """The game's rules."""
+        return VARIANTS[self.state.variant]
+
+    @property
     def over(self) -> bool:
         """Whether the game is over: then nothing is hidden, and nothing changes any more."""
         return self.state.phase == "over"
@@ -73,12 +79,12 @@ class Look:
     @property
     def hides(self) -> bool:
         """Whether the game may hide something from the visitor now."""
-        return hides_something(self.state.variant) and not self.over
+        return self.variant.hides and not self.over
 
     @property
     def has_views(self) -> bool:
         """Whether the game is over and was one of which each side saw only a part."""
-        return self.over and hides_something(self.state.variant)
+        return self.over and self.variant.hides
 
     @property
     def recon(self) -> ReconReplay | None:
@@ -126,7 +132,7 @@ async def look_live(
     asked = {"actions": True, "shows_presence": shows_presence}
     look = await _look(visit, game_id, seat, brief=True, **asked)
     state = look.state
-    if moves and not hides_something(state.variant) and state.ply_index:
+    if moves and not look.variant.hides and state.ply_index:
         look = await _look(visit, game_id, seat, brief=False, **asked)
     return look
 

@@ -28,7 +28,7 @@ def side_of_view(view: View | None) -> chess.Color | None:
 def needs_past(look: Look, ply: int) -> bool:
     """Return whether the game's history is needed to show a ply."""
     is_past = ply != look.state.ply_index
-    return not look.hides and (is_past or (look.over and look.state.variant == "rbc"))
+    return not look.hides and (is_past or (look.over and look.variant.senses))
 
 
 def picture_steps(look: Look, ply: int, view: View | None) -> Generator[None, None, Picture]:
@@ -101,7 +101,7 @@ def _hidden(look: Look) -> Picture:
     state, placement = look.state, placement_of(look.state.fen)
     if sees_nothing(look):
         return Picture(placement, unseen=frozenset(chess.SQUARES))
-    if look.seat is not None and state.variant == "rbc":
+    if look.seat is not None and look.variant.senses:
         sense = last_sense(look)
         return Picture(overlaid(placement, look.seat, sense), state.last_move, window=window_of(sense))
     unseen = frozenset[int]()

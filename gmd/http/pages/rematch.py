@@ -15,6 +15,7 @@ from msgspec import Struct, convert
 from gm_protocol.errors import NotAPlayer, NotAvailable
 from gm_protocol.messages import GameRow
 from gm_protocol.state import GameState
+from gmd.games.variants import VARIANTS
 from gmd.http.seat import GameId
 from gmd.in_process import Json
 
@@ -89,6 +90,6 @@ async def _make(visit: Visit, state: GameState) -> int:
 
 
 def rematch_fields(options: Json) -> Json:
-    """Return the fields of ``new_game`` for a game with the same options; of chess960 a new start position."""
-    anew = _ANEW | ({"fen"} if options["variant"] == "chess960" else set())
+    """Return the fields of ``new_game`` for the same options; a start that its variant draws is drawn anew."""
+    anew = _ANEW | ({"fen"} if VARIANTS[options["variant"]].draws_start else set())
     return {name: value for name, value in options.items() if name not in anew}

@@ -14,7 +14,7 @@ from litestar.status_codes import HTTP_200_OK, HTTP_303_SEE_OTHER
 from litestar.template import TemplateConfig
 from markupsafe import Markup
 
-from gmd.games.variants import hides_something
+from gmd.games.variants import VARIANTS
 from gmd.version import VERSION
 
 from . import contest_view, words
@@ -65,9 +65,9 @@ def templates() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
+    environment.globals |= {"variants": VARIANTS, "result_words": words.result_words}
     environment.filters |= {
         "variant_name": words.variant_name,
-        "hides_something": hides_something,
         "variant_short": words.variant_short,
         "clock_text": words.clock_text,
         "points_text": contest_view.points_text,
@@ -77,7 +77,6 @@ def templates() -> Environment:
         "share_text": contest_view.share_text,
         "verdict_text": contest_view.verdict_text,
     }
-    environment.globals["result_words"] = words.result_words
     return environment
 
 

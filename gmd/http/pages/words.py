@@ -5,18 +5,7 @@ from __future__ import annotations
 from math import floor
 
 from gm_protocol.endings import Cause, Ending, read_ending
-from gmd.games.variants import victory_in
-
-#: Names of the variants.
-VARIANTS = {
-    "standard": "Chess",
-    "chess960": "Chess960",
-    "crazyhouse": "Crazyhouse",
-    "rbc": "Reconnaissance blind chess",
-    "dark_chess": "Dark chess",
-}
-#: Short names, for lists.
-SHORT = {**VARIANTS, "rbc": "RBC"}
+from gmd.games.variants import VARIANTS, victory_in
 
 #: How a game was won, after "White won".
 _WON = {
@@ -45,13 +34,13 @@ _CALLED_OFF = {
 
 
 def variant_name(variant: str) -> str:
-    """Return the name of a variant."""
-    return VARIANTS.get(variant, variant)
+    """Return the name of a variant; of an unknown one its name on the wire."""
+    return VARIANTS[variant].heading if variant in VARIANTS else variant
 
 
 def variant_short(variant: str) -> str:
-    """Return the short name of a variant."""
-    return SHORT.get(variant, variant)
+    """Return the short name of a variant; of an unknown one its name on the wire."""
+    return VARIANTS[variant].abbreviation if variant in VARIANTS else variant
 
 
 def result_words(termination: str, variant: str) -> str:

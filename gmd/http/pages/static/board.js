@@ -26,7 +26,7 @@ const said = element("said");
 const complaint = element("complaint");
 const path = game.dataset.path ?? "";
 const list = document.getElementById("movetext");
-const blind = game.dataset.variant === "rbc";
+const blind = game.dataset.senses === "1";
 
 /** @type {LiveView} */
 let shown = JSON.parse(element("view").textContent ?? "");
