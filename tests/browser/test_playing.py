@@ -101,6 +101,36 @@ def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
     expect(page.locator(".board figcaption")).to_have_text(["The truth", "White’s view", "Black’s view"])
 
 
+def test_window_to_sense_follows_the_pointer_after_the_keyboard_even_within_a_square(browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play random", "Reconnaissance blind chess")
+    square(page, "d5").hover()
+    expect(square(page, "e6")).to_have_class(re.compile("aim"))
+    square(page, "a5").focus()
+    expect(page.locator(".cell.aim")).to_have_count(6)
+    square(page, "d5").hover(position={"x": 5, "y": 5})
+    expect(page.locator(".cell.aim")).to_have_count(9)
+    expect(square(page, "e6")).to_have_class(re.compile("aim"))
+
+
+def test_two_people_play_dark_chess_and_see_what_their_pieces_attack(browsers: Browsers) -> None:
+    white, black = two_people(browsers, variant="dark_chess")
+    expect(white.locator("h1")).to_contain_text("Dark chess")
+    movers: list[Mover] = [click_move, type_move, key_move]
+    for ply, uci in enumerate(["e2e4", "f7f6", "d1h5", "a7a6"]):
+        mover = black if ply % 2 else white
+        expect(mover).to_have_title(re.compile("^Your turn"))
+        movers[ply % 3](mover, chess.Move.from_uci(uci))
+    expect(white.locator(".cell.unseen[data-square=b8]")).to_be_visible()
+    expect(square(white, "e8")).to_have_attribute("aria-label", "e8, black king")
+    expect(square(black, "h5")).to_have_class(re.compile("unseen"))
+    click_move(white, chess.Move.from_uci("h5e8"))
+    for page in (white, black):
+        expect(page.locator(".status .outcome")).to_have_text("1-0 White won by capturing the king.")
+    black.get_by_role("link", name="See the whole game").click()
+    expect(black.locator(".board figcaption")).to_have_text(["The truth", "White’s view", "Black’s view"])
+
+
 def test_two_people_play_each_other_and_both_follow(browsers: Browsers) -> None:
     white, black = two_people(browsers)
     movers: list[Mover] = [click_move, type_move, key_move]

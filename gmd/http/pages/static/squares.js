@@ -29,6 +29,8 @@ export class Squares {
   /** @type {import("./view.js").Color} */
   #bottom = "white";
   #dragged = false;
+  /** @type {string | null} */
+  #reported = null;
   /** @type {HTMLElement | null} */
   #ghost = null;
 
@@ -146,12 +148,32 @@ export class Squares {
       this.handlers.choose(square);
     });
     this.place.addEventListener("keydown", (event) => this.#key(event));
-    this.place.addEventListener("pointerover", (event) => this.handlers.hover(squareOf(event.target)));
-    this.place.addEventListener("pointerleave", () => this.handlers.hover(null));
-    this.place.addEventListener("focusin", (event) => this.handlers.hover(squareOf(event.target)));
-    this.place.addEventListener("focusout", () => this.handlers.hover(null));
+    this.place.addEventListener("pointerover", (event) => this.#over(squareOf(event.target)));
+    this.place.addEventListener("pointermove", (event) => this.#moved(event));
+    this.place.addEventListener("pointerleave", () => this.#over(null));
+    this.place.addEventListener("focusin", (event) => this.#over(squareOf(event.target)));
+    this.place.addEventListener("focusout", () => this.#over(null));
     this.place.addEventListener("pointerdown", (event) => this.#press(event));
     this.place.addEventListener("contextmenu", (event) => event.preventDefault());
+  }
+
+  /**
+   * Report the square that has the pointer or the focus, whichever came last.
+   * @param {string | null} square
+   */
+  #over(square) {
+    this.#reported = square;
+    this.handlers.hover(square);
+  }
+
+  /**
+   * Report a move of the pointer within its square, if the focus has gone to another one meanwhile.
+   * @param {PointerEvent} event
+   */
+  #moved(event) {
+    const square = squareOf(event.target);
+    const drags = event.target instanceof Element && event.target.hasPointerCapture(event.pointerId);
+    if (!drags && square !== this.#reported) this.#over(square);
   }
 
   /** @param {KeyboardEvent} event */
@@ -183,7 +205,7 @@ export class Squares {
       if (!this.#dragged) this.#lift(from, cell);
       this.#dragged = true;
       this.#carry(moved.clientX, moved.clientY);
-      this.handlers.hover(squareAt(moved.clientX, moved.clientY));
+      this.#over(squareAt(moved.clientX, moved.clientY));
     };
     /** @param {PointerEvent} up */
     const end = (up) => {
