@@ -1,6 +1,6 @@
 """The processor time of whole games at two daemons, with clients that follow ``home``, beside that at one daemon.
 
-White makes a game where it is connected; Black is connected to the other daemon, is told in its first reply where the
+White makes a game where it is connected; Black is connected to the other daemon, learns from its first reply where the
 game is, and goes on there, as gmd's clients do.
 
 Two daemons that share the games of one write half as many in a commit, and so more commits. What any server pays for

@@ -89,7 +89,7 @@ class FollowedCache:
     """The possible positions of some players. Each is found by its own seat's requests alone.
 
     It is limited by the number of players and not of positions. Who has a place depends on who asked when, and on
-    nothing else: so nobody's positions, and nobody's work on them, make room for anybody else's. A player's positions
+    nothing else: so no player's positions, and no work on them, make room for another's. A player's positions
     take some twenty megabytes at worst, and far less as a rule.
     """
 

@@ -111,7 +111,7 @@ class LiveGame:
         """Wait until all that was appended is durable or has failed."""
         for commit in (self.commit, self.sensed):
             if commit is not None:
-                with suppress(GmError):  # whoever asked for it learns that
+                with suppress(GmError):  # the session that asked for it learns that
                     await commit.wait()
 
 

@@ -238,7 +238,7 @@ class Quotas:
             self._made.give_back(peer)
 
     def forget_games(self) -> None:
-        """Count no games: another daemon has the lobby, and this one is not told how they end."""
+        """Count no games: another daemon has the lobby, and this one does not learn how they end."""
         self.games.clear()
         self.pending.clear()
 

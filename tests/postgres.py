@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DEBIAN = Path("/usr/lib/postgresql")
 #: PostgreSQL refuses root. One of these users runs the server if root runs the tests.
 OTHER_USERS = ("postgres", "nobody")
-#: The owner of every database. Whoever reaches the socket or the port is trusted.
+#: The owner of every database. Anybody who reaches the socket or the port is trusted.
 ROLE = "gmd"
 #: Seconds after which a server that has not started or stopped counts as hung.
 PATIENCE = 120

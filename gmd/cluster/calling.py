@@ -29,7 +29,7 @@ from .link_messages import (
 from .turn_writes import TurnWrites
 
 #: Notes in one frame, and notes that are kept until they are acknowledged. More are dropped, the oldest first, and the
-#: other daemon is told that there is a gap.
+#: other daemon learns that there is a gap.
 NOTES_A_FRAME = 500
 MAX_NOTES = 200_000
 

@@ -79,8 +79,8 @@ class Leases:
     def renew(self) -> ShardMap:
         """Renew the lease, and return the map.
 
-        A lease that has run out is renewed, too, as long as nobody has taken over: whoever does removes the daemon's
-        row first, so nobody else has owned its shards in between.
+        A lease that has run out is renewed, too, as long as no other daemon has taken over: one that does removes the
+        daemon's row first, so no other has owned its shards in between.
 
         :raises Fenced: another daemon has taken over, or this one is expelled.
         """

@@ -152,7 +152,7 @@ class Links:
             caller.tell(note)
 
     async def notes_acknowledged(self, daemon: int) -> None:
-        """Return when another daemon has taken all notes that it was told so far, or is gone."""
+        """Return when another daemon has taken all notes that it was sent so far, or is gone."""
         if (caller := self._callers.get(daemon)) is not None:
             await caller.notes_acknowledged()
 

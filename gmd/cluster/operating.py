@@ -1,4 +1,4 @@
-"""The operator's commands over the port for links, for whoever can read the daemons' secret in the database.
+"""The operator's commands over the port for links, for anybody who can read the daemons' secret in the database.
 
 That gives nobody a new right: with the secret one can be a daemon, which forwards the operator's requests as well.
 """

@@ -21,7 +21,7 @@ class Results:
         self, arbiter: Arbiter, directory: Directory, links: Links, has_result: Callable[[int, int], None] | None = None
     ) -> None:
         """:param has_result: called, at the lobby's owner, with a game and a player who has its result, of which the
-        game's owner may not have told yet; None where the owners of games tell nothing.
+        game's owner may not have reported yet; None where the owners of games report nothing.
         """
         self._arbiter = arbiter
         self._has_result = has_result

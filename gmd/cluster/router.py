@@ -72,7 +72,7 @@ class Router:
         self.seeks: Seeks | None = None
         #: Returns when the lobby's owner knows who has sessions at this daemon; None where nobody needs to know.
         self.presence_known: Callable[[], Awaitable[None]] | None = None
-        #: Told, if this daemon has the lobby, of a game and a player who has its result. Set it before :meth:`attach`.
+        #: Called at the lobby's owner with a game and a player who has its result. Set it before :meth:`attach`.
         self.has_result: Callable[[int, int], None] | None = None
         self._in_progress = InProgress()
         self._services: Services | None = None

@@ -1,4 +1,4 @@
-"""Secrets that all daemons of a cluster share, in the database: whoever can read it is trusted."""
+"""Secrets that all daemons of a cluster share, in the database: anybody who can read it is trusted."""
 
 from __future__ import annotations
 

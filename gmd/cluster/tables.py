@@ -59,7 +59,7 @@ shards = Table(
     Column("wanted", BigInteger),
 )
 
-#: Secrets that all daemons share: whoever reads the database is trusted.
+#: Secrets that all daemons share: anybody who reads the database is trusted.
 secrets = Table(
     "secrets",
     metadata,

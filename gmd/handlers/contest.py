@@ -10,7 +10,7 @@ from gmd.requests.reporting import reporting_owner
 
 
 async def contest(request: ReportContest, context: RequestContext) -> PendingReply:
-    """Take the report, as that of the player, or else of whoever knows the token."""
+    """Take the report, as that of the player, or else of anybody who knows the token."""
     owner = reporting_owner(context)
     _check(request)
     number = await context.services.contests.report(owner, request.token, request.report, context.session.peer)

@@ -11,7 +11,7 @@ from gmd.requests.reporting import reporting_owner
 
 
 async def work(request: TakeWork, context: RequestContext) -> PendingReply:
-    """Carry out the request for the match of the player, or else of whoever knows the token."""
+    """Carry out the request for the match of the player, or else of anybody who knows the token."""
     owner, given = reporting_owner(context), request.claim
     _check(given)
     claim = Claim(

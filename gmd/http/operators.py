@@ -1,4 +1,4 @@
-"""What only operators may read: whoever shows the daemon's metrics token.
+"""What only operators may read: anybody who shows the daemon's metrics token.
 
 Without a token everybody may read a daemon's own metrics, but only this machine's users what concerns other daemons.
 """

@@ -29,7 +29,7 @@ class Presence:
         #: When each was last seen, in trio's time, in that order.
         self._seen: OrderedDict[Authenticated, float] = OrderedDict()
         self._on_come: list[Callable[[int], None]] = []
-        #: The other daemons at which each has a session, if this daemon is told.
+        #: The other daemons at which each has a session, if this daemon gets to know.
         self._elsewhere: dict[Authenticated, set[int]] = {}
         #: Called when somebody's first session at this daemon begins (True), and when its last one ends; and with
         #: everybody who is seen without a session. None where there is one daemon.

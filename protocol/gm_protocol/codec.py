@@ -73,7 +73,7 @@ class InvalidRequest(Exception):
         self.id = id
 
     def bare(self) -> Self:
-        """Return the error without its traceback and context, to be kept: they refer to whoever has caught it."""
+        """Return the error without its traceback and context, to be kept: they refer to the code that has caught it."""
         self.__context__ = None
         return self.with_traceback(None)
 

@@ -85,7 +85,7 @@ def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
         square(page, chess.square_name(sensed)).hover()
         expect(page.locator(".cell.aim")).to_have_count(9)
         square(page, chess.square_name(sensed)).click()
-        expect(page.locator(".told li").last).to_contain_text(f"Sensed around {chess.square_name(sensed)}")
+        expect(page.locator(".observed li").last).to_contain_text(f"Sensed around {chess.square_name(sensed)}")
         expect(page.locator(".cell.window")).to_have_count(9)
         if turn % 5 == 4:
             page.get_by_role("button", name="Pass").click()

@@ -157,7 +157,7 @@ def test_blind_game_goes_on_with_what_the_player_was_told_and_has_marked(host: H
     page = browsers.open()
     open_play(page, "Play by a link to share", "Reconnaissance blind chess")
     game_id = game_of(page)
-    told, aid = page.locator(".told li"), page.locator("#aid-words")
+    observed, aid = page.locator(".observed li"), page.locator("#aid-words")
 
     def restart() -> None:
         host.kill()
@@ -178,42 +178,42 @@ def test_blind_game_goes_on_with_what_the_player_was_told_and_has_marked(host: H
     square(page, "d5").click()
     page.get_by_role("button", name="Mark a queen").click()
     square(page, "e5").click()
-    expect(told).to_have_text(["Sensed around e5 and saw no piece of the opponent."])
+    expect(observed).to_have_text(["Sensed around e5 and saw no piece of the opponent."])
     type_move(page, chess.Move.from_uci("e2e4"))
-    expect(told.last).to_have_text("Asked for e2e4: e2e4 was made.")
+    expect(observed.last).to_have_text("Asked for e2e4: e2e4 was made.")
     with client_of(host.site) as client:
         black_turn(client, "e4", "d7d5")
     expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
     square(page, "e7").click()
-    expect(told.last).to_contain_text("Sensed around e7")
-    said, fen, possible = told.all_inner_texts(), fen_of(page), aid.inner_text()
+    expect(observed.last).to_contain_text("Sensed around e7")
+    said, fen, possible = observed.all_inner_texts(), fen_of(page), aid.inner_text()
 
     restart()  # between a sense and a move
     type_move(page, chess.Move.from_uci("a2a3"))
-    expect(told).to_have_text([said[-1], "Asked for a2a3: a2a3 was made."])
+    expect(observed).to_have_text([said[-1], "Asked for a2a3: a2a3 was made."])
 
     restart()  # while Black thinks
     with client_of(host.site) as client:
         black_turn(client, "e4", "d5e4")
-    expect(told.filter(has_text="The opponent captured the piece on e4.")).to_be_visible()
+    expect(observed.filter(has_text="The opponent captured the piece on e4.")).to_be_visible()
     assert chess.Board(fen_of(page)).piece_at(chess.E4) is None
     expect(square(page, "d5")).to_have_attribute("data-suspect", "♛")
     expect(square(page, "e4")).to_have_class(re.compile("possible"))
     expect_kept(page)
-    said, fen, possible = told.all_inner_texts(), fen_of(page), aid.inner_text()
+    said, fen, possible = observed.all_inner_texts(), fen_of(page), aid.inner_text()
 
     restart()  # and the page is opened anew
     page.reload()
     expect_board(page)
-    expect(told).to_have_text(said)
+    expect(observed).to_have_text(said)
     expect(page.get_by_label("FEN")).to_have_value(fen)
     expect(square(page, "d5")).to_have_attribute("data-suspect", "♛")
     page.get_by_role("button", name="Show where enemies may stand").click()
     expect(aid).to_have_text(possible)
     square(page, "e4").click()
-    expect(told.last).to_have_text("Sensed around e4 and saw a pawn on e4.")
+    expect(observed.last).to_have_text("Sensed around e4 and saw a pawn on e4.")
     type_move(page, chess.Move.from_uci("d2d3"))
-    expect(told.last).to_have_text("Asked for d2d3: d2d3 was made.")
+    expect(observed.last).to_have_text("Asked for d2d3: d2d3 was made.")
 
 
 def test_lists_of_the_home_page_go_on_after_the_daemon_is_killed_and_started_again(

@@ -23,7 +23,7 @@ PATIENCE = 20
 
 
 class Keeper:
-    """A handler of shards that notes what it is told.
+    """A handler of shards that notes its calls.
 
     :ivar hold: is waited for before shards are let go.
     """

@@ -1,4 +1,4 @@
-"""A result that its player knows is not shown for ever, whatever the lobby's owner was told when."""
+"""A result that its player knows is not shown for ever, whenever the lobby's owner learnt it."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ async def test_damaged_row_is_left_out_and_its_number_is_not_used_again(tmp_path
 
 
 class FailingContests(MemoryContests):
-    """A store that fails if it is told to."""
+    """A store that fails when asked to."""
 
     fails = False
 

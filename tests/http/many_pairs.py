@@ -27,7 +27,7 @@ async def compare_pairs(
     :param tables: opens the two daemons, or houses of daemons, on which the games of a pair are played.
     :param compare: plays one pair.
     :param at_a_time: the pairs that are played on the same daemons; None for all.
-    :raises Distinguished: the games of a pair can be told apart; a note has the seed.
+    :raises Distinguished: the games of a pair can be observed apart; a note has the seed.
     """
     different, found = 0, list[_T]()
     for first in range(0, pairs, at_a_time or pairs):

@@ -51,7 +51,7 @@ async def test_end_whose_reply_was_lost_with_the_connection_is_reported_again() 
         await end_a_game(daemon)
         async with connected(daemon) as client:
             assert await reported_game(client) == 1
-            assert await reported_game(client) is None, "a session is told once"
+            assert await reported_game(client) is None, "a session learns it once"
             await end_a_game(daemon)
             assert await reported_game(client) == 2
             await lose(client)

@@ -20,7 +20,7 @@ RESERVE = 5.0
 #: The part of a turn's time that the sense may take; the move takes the rest.
 SENSE_SHARE = 0.5
 
-#: reconchess's clock for a game, where a player is not told another one.
+#: reconchess's clock for a game, where a player knows no other one.
 RECONCHESS_SECONDS = 900.0
 #: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0

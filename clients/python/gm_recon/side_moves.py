@@ -101,7 +101,7 @@ class _Targets(dict[Bitboard, tuple[int, ...]]):
 class MoveTables(dict[tuple[PieceType, Square], _Targets]):
     """The moves of pieces, listed once for each occupation of their lines: what one player's positions have in common.
 
-    Whoever expands positions again sees by the time it takes which occupations are listed already. So tables belong to
+    The time of a later expansion shows which occupations are listed already. So tables belong to
     one player of one game, and are never shared.
     """
 

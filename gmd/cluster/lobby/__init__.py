@@ -14,7 +14,7 @@ Every daemon has all parts (:class:`~gmd.cluster.lobby.service.LobbyService` wir
 - :mod:`~gmd.cluster.lobby.failures` counts wrong keys and passwords of an address at all daemons together, and
   :mod:`~gmd.cluster.lobby.bots` lets all of them know the bots that the lobby's owner runs.
 - :mod:`~gmd.cluster.lobby.ownership` starts the lobby where this daemon gets it, and reads again what a daemon that has
-  died may not have told.
+  died may not have reported.
 
 Notes may be lost with the daemon that sends them or the one that takes them, never otherwise. So a new owner of the
 lobby first has the word of every living daemon that it reports to the new owner from now on, and then reads the log.

@@ -20,11 +20,11 @@ _Note = SeatsChanged | CalledOff | Ready | Turned
 
 
 class _Known:
-    """What was told of a game that is not over.
+    """What was reported of a game that is not over.
 
     :ivar seats: the version of the last note of its seats.
     :ivar turn: the version of the last note of its turn.
-    :ivar with_result: players who have its result: their own daemons have told, before the game's owner told its end.
+    :ivar with_result: players who have its result: their own daemons reported it before its owner reported its end.
     """
 
     __slots__ = ("begun", "seats", "turn", "with_result")
@@ -79,7 +79,7 @@ class News:
         return None if self._dropped else {note.game.id for note in kept}
 
     def unfinished(self) -> set[int]:
-        """Return the games that are not over, as far as they were told."""
+        """Return the games that are not over, as far as they were reported."""
         return set(self._known)
 
     def forget(self, game_id: int) -> None:
@@ -87,7 +87,7 @@ class News:
         self._known.pop(game_id, None)
 
     def has_result(self, game_id: int, player: int) -> None:
-        """Note that a player has the result of a game, whose end may not have been told."""
+        """Note that a player has the result of a game, whose end may not have been reported."""
         known = self._known.get(game_id)
         if known is not None and player not in known.with_result:
             known.with_result = (*known.with_result, player)

@@ -1,4 +1,4 @@
-"""Having the lobby: starting it on a running daemon, and reading again what a dead daemon may not have told."""
+"""Having the lobby: starting it on a running daemon, and reading again what a dead daemon may not have reported."""
 
 from __future__ import annotations
 
@@ -233,6 +233,6 @@ class Ownership:
         for game in await read_again(log, self._news, concerned):
             if game.lapsing and game.created.lapses is not None:
                 self._games.lapse(game.id, game.created.lapses)
-        self._arbiter.turns.clear()  # turns may not have been reported either: whoever waits reads the log again
+        self._arbiter.turns.clear()  # turns may not have been reported either: a waiting session reads the log again
         self._arbiter.watchers.notify_all_players()
         logger.info("games that may not have been reported were read again", games=len(concerned))

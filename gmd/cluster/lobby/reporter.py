@@ -15,7 +15,7 @@ class Reporter:
     """The reports of one daemon.
 
     :ivar lobby: the daemon that has the lobby, which gets the reports; None for none.
-    :ivar watched: the players of whose turns it wants to be told.
+    :ivar watched: the players whose turns it wants reported.
     """
 
     def __init__(self, arbiter: Arbiter, links: Links, me: int) -> None:

@@ -42,9 +42,9 @@ class Seeks:
         self._presence = presence
         self._links = links
         self._reporter = reporter
-        #: The seeks of players who are connected to this daemon, as far as the lobby's owner has told.
+        #: The seeks of players who are connected to this daemon, as far as the lobby's owner has reported.
         self._waiting: dict[int, SeekWaits] = {}
-        #: As the lobby's owner: the daemons that were told of each player's seek.
+        #: As the lobby's owner: the daemons that know of each player's seek.
         self._announced: dict[int, set[int]] = {}
         #: The session here that has asked last for an opponent for a player, if it is the player's.
         self._visits: dict[int, Visit] = {}

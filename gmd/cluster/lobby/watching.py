@@ -21,7 +21,7 @@ MAX_WATCHED = 20_000
 
 
 class Watching:
-    """The players of whose turns the lobby's owner is told.
+    """The players whose turns are reported to the lobby's owner.
 
     :ivar players: at the lobby's owner, those whose games every daemon reports, or is about to.
     """

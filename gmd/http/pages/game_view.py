@@ -11,7 +11,7 @@ import chess
 from gm_protocol.state import GameState, LastResult, side_of
 from gmd.games.variants import VARIANTS
 
-from . import told
+from . import observations
 from .looking import Look
 from .picture_view import VIEWS, View, board_data, last_sense, picture_of, present_or_past, sees_nothing
 from .recon_replay import ReconReplay
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """A board: its picture's address, what the picture shows, and in rbc what the side was told.
+    """A board: its picture's address, what the picture shows, and in rbc what the side observed.
 
     :ivar data: the same for scripts that draw the board (:func:`.board_data`).
     """
@@ -96,7 +96,7 @@ class BoardView:
     source: str
     words: str
     size: int
-    told: list[str]
+    observed: list[str]
     data: dict[str, object]
 
 
@@ -268,7 +268,7 @@ def _board(
         f"/games/{state.game_id}.svg{query}{'&' if query else '?'}size={size}",
         _board_words(look, ply, position, title),
         size,
-        _told(look, recon, ply, view),
+        _observed(look, recon, ply, view),
         board_data(picture_of(look, ply, view, position), flip=wanted.flip),
     )
 
@@ -282,23 +282,23 @@ def _board_words(look: Look, ply: int, position: Position, title: str) -> str:
     return f"{what}{f', {title.lower()}' if title else ''}{move}"
 
 
-def _told(look: Look, recon: ReconReplay | None, ply: int, view: View | None) -> list[str]:
+def _observed(look: Look, recon: ReconReplay | None, ply: int, view: View | None) -> list[str]:
     if recon is not None:
-        return [] if view in (None, "truth") else recon.told(ply, view == "white")
+        return [] if view in (None, "truth") else recon.observed(ply, view == "white")
     if not look.hides or look.seat is None or not look.variant.senses:
         return []
     state, sentences = look.state, list[str]()
     if isinstance(state.last_result, LastResult):
         result = state.last_result
         capture = None if result.capture_square is None else chess.parse_square(result.capture_square)
-        sentences.append(told.moved(result.requested_move, result.taken_move, capture))
+        sentences.append(observations.moved(result.requested_move, result.taken_move, capture))
     if side_of(state.turn) == look.seat and state.ply_index:
         capture = chess.parse_square(state.opponent_capture) if isinstance(state.opponent_capture, str) else None
-        sentences.append(told.lost(capture))
+        sentences.append(observations.lost(capture))
     if (sense := last_sense(look)) is not None:
         enemies = [(at, piece) for at, piece in sense.cells if piece is not None and piece.isupper() != look.seat]
         is_new = side_of(state.turn) == look.seat and state.phase == "move"
-        sentences.insert(len(sentences) if is_new else 0, told.sensed(sense.square, enemies))
+        sentences.insert(len(sentences) if is_new else 0, observations.sensed(sense.square, enemies))
     return sentences
 
 

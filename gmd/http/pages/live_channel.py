@@ -151,7 +151,7 @@ class Reader:
         self._owed = b""  # an event for this reader alone
         self._resting: trio.CancelScope | None = None  # while nothing is to be sent
         self._ended = False
-        self._beat = inf  # when the next heartbeat is due
+        self._beat = inf  # when the next heartbeat is sent
         self._wire: Wire | None = None
         self.player = player
         self.cookie = cookie
@@ -183,7 +183,7 @@ class Reader:
         """Release what it holds: nothing, since :meth:`run` has left its channel."""
 
     async def _send_due(self, wire: Wire, channel: Channel) -> bool:
-        """Send all that is due; return whether there may be more later."""
+        """Send all that is ready; return whether there may be more later."""
         while not self._ended:
             content = channel.content
             if self._rest is not None:  # before anything else: it is the rest of an event
@@ -235,7 +235,7 @@ class Reader:
         self.wake()
 
     def wake(self) -> None:
-        """Have it look whether something is due."""
+        """Have it look for something to send."""
         if self._resting is not None:
             self._resting.cancel()
 
@@ -303,7 +303,7 @@ class Channel:
                 while await self._follow():
                     pass
         except (Refused, GmError):
-            pass  # the readers connect again, and are told why
+            pass  # the readers connect again, and learn why
         except Exception:
             logger.exception("a channel of events failed")
         finally:

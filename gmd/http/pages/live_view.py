@@ -126,7 +126,7 @@ class LivePart:
     """What ``live_part.html`` shows.
 
     :ivar standing: how the game stands, in a sentence.
-    :ivar told: what the viewer was told.
+    :ivar observed: what the viewer observed.
     :ivar blind: whether the viewer sees no piece.
     """
 
@@ -134,7 +134,7 @@ class LivePart:
     seat: Color | None
     sides: list[Side]
     standing: str
-    told: list[str]
+    observed: list[str]
     blind: bool
 
     @property
@@ -177,8 +177,8 @@ def live_view(look: Look, since: int | None, names: Mapping[int, str], render: R
 def part_of(look: Look, names: Mapping[int, str]) -> LivePart:
     """Return what ``live_part.html`` shows."""
     view = run_through(view_steps(look, Wanted(), names, moves=False))
-    told = [sentence for board in view.boards for sentence in board.told]
-    return LivePart(look.state, _color(look.seat), view.sides, standing(look), told, sees_nothing(look))
+    observed = [sentence for board in view.boards for sentence in board.observed]
+    return LivePart(look.state, _color(look.seat), view.sides, standing(look), observed, sees_nothing(look))
 
 
 def seq_of(look: Look) -> int:

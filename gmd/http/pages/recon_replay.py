@@ -1,4 +1,4 @@
-"""Replays of finished games of reconnaissance blind chess: what each player saw and was told after every turn."""
+"""Replays of finished games of reconnaissance blind chess: what each player observed in every turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from gm_recon.history import COLUMNS
 
-from . import told
+from . import observations
 from .replay import Position, begins, placement_of
 
 _T = TypeVar("_T")
@@ -153,18 +153,18 @@ class ReconReplay:
         own_move = truth.last_move if self.side_at(ply) == side else None
         return Sight(overlaid(placement_of(truth.fen), side, sense), own_move, window_of(sense))
 
-    def told(self, ply: int, side: chess.Color) -> list[str]:
-        """Return what a side was told in the turn that led to a ply, in sentences."""
+    def observed(self, ply: int, side: chess.Color) -> list[str]:
+        """Return what a side observed in the turn that led to a ply, in sentences."""
         sentences = []
         if ply:
             turn = self.turn(ply)
             if turn.side == side:
-                sentences = [told.sensed(turn.sense.square, _enemies(turn.sense, side))]
-                sentences.append(told.moved(turn.requested, turn.taken, turn.capture))
+                sentences = [observations.sensed(turn.sense.square, _enemies(turn.sense, side))]
+                sentences.append(observations.moved(turn.requested, turn.taken, turn.capture))
             else:
-                sentences = [told.lost(turn.capture)]
+                sentences = [observations.lost(turn.capture)]
         if (latest := self.unfinished(ply)) is not None and latest[0] == side:
-            sentences.append(told.sensed(latest[1].square, _enemies(latest[1], side)))
+            sentences.append(observations.sensed(latest[1].square, _enemies(latest[1], side)))
         return sentences
 
     def _sense(self, side: chess.Color, ply: int) -> Sense:

@@ -16,7 +16,7 @@ SIZE = 32
 def session_key(directory: Path | None) -> bytes:
     """Return the key of a data directory, which is made at the first start; a new one where games are in memory.
 
-    Whoever removes the file signs all visitors out.
+    Removing the file signs all visitors out.
 
     :param directory: the data directory, locked for this process; None for none.
     :raises DataError: the file cannot be read or made.

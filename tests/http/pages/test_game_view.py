@@ -149,7 +149,7 @@ def test_spectator_of_a_blind_game_sees_nothing_of_it() -> None:
     assert (view.blind, view.fen, view.rows, view.steps, view.has_past) == (True, "", [], [], False)
     assert [side.pieces for side in view.sides] == ["", ""]
     (board,) = view.boards
-    assert (board.source, board.words, board.told) == (
+    assert (board.source, board.words, board.observed) == (
         "/games/7.svg?size=480",
         "Board: hidden until the game is over",
         [],
@@ -174,7 +174,7 @@ def test_player_of_a_blind_game_sees_the_own_view_and_what_it_was_told() -> None
     look = Look(own, chess.WHITE)
     (board,) = view_of(look).boards
     assert board.title == "Your view"
-    assert board.told == [
+    assert board.observed == [
         "Asked for e4d5: e4d5 was made and captured a piece on d5.",
         "The opponent captured the piece on d5.",
         "Sensed around e5 and saw a queen on d5 and a pawn on d2.",

@@ -126,7 +126,7 @@ def test_player_of_a_blind_game_senses_and_then_moves() -> None:
 def test_player_of_a_blind_game_is_told_what_came_of_its_move() -> None:
     result = LastResult(2, "e4d5", "e4d5", "d5")
     part = part_shown(Look(state(**RBC, phase="sense", opponent_capture=None, last_result=result), chess.WHITE))
-    assert part.told == [
+    assert part.observed == [
         "Asked for e4d5: e4d5 was made and captured a piece on d5.",
         "The opponent captured nothing.",
     ]
@@ -135,9 +135,9 @@ def test_player_of_a_blind_game_is_told_what_came_of_its_move() -> None:
 
 def test_player_of_a_blind_game_is_told_in_the_order_of_events() -> None:
     result = LastResult(2, "e4d5", "e4d5", "d5")
-    told = {**RBC, "opponent_capture": None, "last_result": result, "last_sense": SENSED}
-    sensing = part_shown(Look(state(**told, phase="sense"), chess.WHITE)).told
-    moving = part_shown(Look(state(**told, phase="move"), chess.WHITE)).told
+    observed = {**RBC, "opponent_capture": None, "last_result": result, "last_sense": SENSED}
+    sensing = part_shown(Look(state(**observed, phase="sense"), chess.WHITE)).observed
+    moving = part_shown(Look(state(**observed, phase="move"), chess.WHITE)).observed
     sense = "Sensed around e5 and saw a queen on d5 and a pawn on d2."
     assert (sensing[0], moving[-1]) == (sense, sense)
     assert sensing[1:] == moving[:-1]

@@ -1,4 +1,4 @@
-"""Replays of RBC games: what each side saw, and what it was told, against reconchess's record of the same game."""
+"""Replays of RBC games: what each side saw, and what it observed, against reconchess's record of the same game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from gm_recon.history import COLUMNS
-from gmd.http.pages import told
+from gmd.http.pages import observations
 from gmd.http.pages.recon_replay import ReconReplay
 from gmd.http.pages.replay import placement_of
 from tests.http.pages.recon_games import past_of, random_game, record_of
@@ -66,36 +66,36 @@ def test_side_is_told_of_its_own_turn_and_of_the_opponents_captures(seed: int, f
     replay, _ = replay_of(seed, fen)
     for ply in range(1, replay.plies + 1):
         turn = replay.turn(ply)
-        assert replay.told(ply, not turn.side)[:1] == [told.lost(turn.capture)]
-        assert replay.told(ply, turn.side)[1] == told.moved(turn.requested, turn.taken, turn.capture)
+        assert replay.observed(ply, not turn.side)[:1] == [observations.lost(turn.capture)]
+        assert replay.observed(ply, turn.side)[1] == observations.moved(turn.requested, turn.taken, turn.capture)
 
 
 def test_game_without_a_turn_can_be_replayed() -> None:
     replay, _ = replay_of(0, chess.STARTING_FEN)
     assert replay.seen(0, chess.WHITE).placement == "8/8/8/8/8/8/PPPPPPPP/RNBQKBNR"
     assert replay.seen(0, chess.BLACK).placement == "rnbqkbnr/pppppppp/8/8/8/8/8/8"
-    assert replay.told(0, chess.WHITE) == []
+    assert replay.observed(0, chess.WHITE) == []
 
 
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
-        (told.sensed(None, []), "Sensed nothing."),
-        (told.sensed(chess.E5, []), "Sensed around e5 and saw no piece of the opponent."),
-        (told.sensed(chess.E5, [(chess.D5, "p")]), "Sensed around e5 and saw a pawn on d5."),
+        (observations.sensed(None, []), "Sensed nothing."),
+        (observations.sensed(chess.E5, []), "Sensed around e5 and saw no piece of the opponent."),
+        (observations.sensed(chess.E5, [(chess.D5, "p")]), "Sensed around e5 and saw a pawn on d5."),
         (
-            told.sensed(chess.A1, [(chess.A1, "K"), (chess.B1, "N"), (chess.B2, "P")]),
+            observations.sensed(chess.A1, [(chess.A1, "K"), (chess.B1, "N"), (chess.B2, "P")]),
             "Sensed around a1 and saw a king on a1, a knight on b1 and a pawn on b2.",
         ),
-        (told.moved(None, None, None), "Passed."),
-        (told.moved("e2e4", "e2e4", None), "Asked for e2e4: e2e4 was made."),
+        (observations.moved(None, None, None), "Passed."),
+        (observations.moved("e2e4", "e2e4", None), "Asked for e2e4: e2e4 was made."),
         (
-            told.moved("a1a8", "a1a5", chess.A5),
+            observations.moved("a1a8", "a1a5", chess.A5),
             "Asked for a1a8: a1a5 was made instead and captured a piece on a5.",
         ),
-        (told.moved("e2d3", None, None), "Asked for e2d3: that was not possible, and nothing moved."),
-        (told.lost(None), "The opponent captured nothing."),
-        (told.lost(chess.D5), "The opponent captured the piece on d5."),
+        (observations.moved("e2d3", None, None), "Asked for e2d3: that was not possible, and nothing moved."),
+        (observations.lost(None), "The opponent captured nothing."),
+        (observations.lost(chess.D5), "The opponent captured the piece on d5."),
     ],
 )
 def test_sentences(sentence: str, expected: str) -> None:

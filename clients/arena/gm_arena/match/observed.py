@@ -55,7 +55,7 @@ class MoveTime:
 
 
 class HandOver:
-    """The times of the bots' answers. The delay until the opponent receives its turn is nobody's thought."""
+    """The times of the bots' answers. The delay until the opponent receives its turn counts for neither."""
 
     def __init__(self) -> None:
         self._answered: tuple[int, float] | None = None

@@ -26,7 +26,7 @@ TENFOLD = 400
 #: The expected result of a mate, which the opponent may still escape or not notice; what each move until it costs, and
 #: the most moves that cost it; and the bound of all other scores.
 MATING, A_MOVE, MOST_MOVES, SAFE = 0.99, 0.0005, 16, 0.98
-#: The most half-moves without a capture or a pawn move that Stockfish is told of: with 100 it would see a draw.
+#: The most half-moves without a capture or a pawn move that Stockfish gets to know: with 100 it would see a draw.
 MOST_QUIET = 80
 #: The expected result where the opponent overlooks that it could capture the king.
 OVERLOOKED = 0.5

@@ -35,7 +35,7 @@ def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, o
 
     Learn a kind of opponent from each player in GAMES of blind chess, as gmd match --variant rbc --pgn-out writes them.
 
-    It prints how likely the model makes the true position to whoever plays against it, before a sense and after it: the
+    It prints how likely the model makes the true position to its opponent, before a sense and after it: the
     mean logarithm in bits, in games that were not learnt from, beside that of equal weights.
     recon-zero:opponents=FILE.json plays by a model.
     """

@@ -138,8 +138,8 @@ function title() {
 /** Say how the game stands, for those who do not see it. */
 function announce() {
   const last = shown.moves[shown.moves.length - 1];
-  const told = [...live.querySelectorAll(".status p, .told li")].map((each) => each.textContent?.trim() ?? "");
-  said.textContent = [...(last ? [`${last.color} played ${last.san}.`] : []), ...told].join(" ");
+  const words = [...live.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
+  said.textContent = [...(last ? [`${last.color} played ${last.san}.`] : []), ...words].join(" ");
 }
 
 // --- What the player does --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from gm_bots.minimax.play.prompt import NotUnderstood, Word
 HELP = (
     "  First sense: type a square, and you see it and the eight around it.",
     "  Then ask for a move: e2e4, e2 e4, e4, Nf3, exd5, O-O, a8=N. Your own pieces",
-    "  decide what you may ask for; you are told what comes of it. There is no",
+    "  decide what you may ask for; you learn what comes of it. There is no",
     "  check: the game ends when a king is captured.",
 )
 

@@ -22,7 +22,7 @@ from .trees import Trees
 
 Features = NDArray[np.float64]
 
-#: What is told of a request, in this order. Values of pieces and squares are in pawns, by the engine ``minimax``.
+#: The features of a request, in this order. Values of pieces and squares are in pawns, by the engine ``minimax``.
 FEATURES = (
     "evaluator",  # the logarithm of the evaluator's probability
     "refused",  # whether the board refuses it, so that the player passes

@@ -1,7 +1,7 @@
 """The positions that may be true, each weighted by the likelihood of all moves of the opponent's that led to it.
 
 The probability of each request is that of a model of opponents (:mod:`.opponent_model`). Their senses say nothing: a
-player is not told of them.
+player does not learn them.
 
 A position that can be reached in several ways has the sum of their weights. A set of positions that was too large to be
 kept whole is generated again after the sense, and its weights are then computed again from the positions before.

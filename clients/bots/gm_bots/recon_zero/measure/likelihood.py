@@ -1,6 +1,6 @@
 """How likely a player's weights make the true position, in games that were played: by turn, against equal weights.
 
-A player's turns are followed with what it was told, and nothing else. The likelihood of a way to weight positions is
+A player's turns are followed with its own observations alone. The likelihood of a way to weight positions is
 the mean logarithm of the true position's weight, in bits: 0 for a player who knows it, and -10 for one of a thousand
 equal positions. A better way to weight them has a higher one.
 """

@@ -1,4 +1,4 @@
-"""What players of reconnaissance blind chess are told, in sentences."""
+"""What players of reconnaissance blind chess observe, in sentences."""
 
 from __future__ import annotations
 
