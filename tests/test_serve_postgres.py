@@ -38,6 +38,7 @@ async def play(client: Client, game_id: int, plies: range) -> None:
         assert reply["state"]["ply_index"] == ply + 1, reply
 
 
+@pytest.mark.real_start
 async def test_games_survive_the_database_and_the_daemon(server: Postgres, tmp_path: Path) -> None:
     settings = ("--database", server.new_database(), "--data", str(tmp_path))
     with served(*settings) as daemon:

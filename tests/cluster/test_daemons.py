@@ -219,6 +219,7 @@ async def test_players_at_two_daemons_invite_each_other_and_play(daemons: Daemon
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.real_start
 async def test_rolling_restart_loses_no_game_and_refuses_no_move(daemons: Daemons) -> None:
     live = [daemons.start(), daemons.start()]
     await daemons.until(*live)
