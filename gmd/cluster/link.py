@@ -144,6 +144,8 @@ class Link:
         if self._socket is None:
             return await self._stream.receive_some(READ_SIZE)
         while True:
+            if self._socket.fileno() < 0:  # trio would wait for a file descriptor of -1
+                raise trio.ClosedResourceError("another task has closed this connection")
             await trio.lowlevel.wait_readable(self._socket)
             try:
                 return os.read(self._socket.fileno(), READ_SIZE)  # trio would try this before it waits, too

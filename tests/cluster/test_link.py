@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from gmd.cluster.link import MAX_UNSENT, Link
 from gmd.cluster.link_messages import Answer, Ask, Envelope, encode
+from tests.cluster.members import PATIENCE
 
 PIECE = Raw(encode(b"x" * (MAX_UNSENT // 4)))
 
@@ -31,3 +32,19 @@ async def test_two_sides_that_both_have_too_much_to_send_go_on(autojump_clock: t
         assert caller.is_open
         assert answerer.is_open
         nursery.cancel_scope.cancel()
+
+
+async def test_connection_that_is_closed_while_a_message_is_taken_ends_the_link() -> None:
+    one, other = trio.socket.socketpair()
+    theirs = trio.SocketStream(other)
+    caller = Link(
+        trio.SocketStream(one), lambda envelope: one.close(), answers=False
+    )  # as if another task did in this very turn
+    answerer = Link(theirs, lambda envelope: None, answers=True)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(answerer.run)
+            answerer.post(Answer(1, "Reply", PIECE))
+            await caller.run()
+    await theirs.aclose()
+    assert not caller.is_open

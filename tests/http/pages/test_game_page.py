@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from trio.testing import MockClock
 
 from gmd.daemon import Daemon
 from tests.http.pages.browser import ACCEPT, Browser, browsing, pages
+from tests.http.pages.event_reader import pages_at_rest
 from tests.http.pages.test_every_page import HEADERS
 
 PASSWORD = "correct horse"
@@ -58,8 +60,8 @@ async def blind_game(daemon: Daemon, browser: Browser, *, ended: bool = False) -
     return game_id
 
 
-async def test_finished_game_is_shown_with_players_moves_result_and_links() -> None:
-    async with pages() as (daemon, browser):
+async def test_finished_game_is_shown_with_players_moves_result_and_links(mock_clock: MockClock) -> None:
+    async with pages_at_rest(mock_clock) as (daemon, browser):
         game_id = await played(daemon, *MATE, clock="600+0")
         page = await browser.get(f"/games/{game_id}")
         for words in ("Chess, game 1", "0-1 Black won by checkmate.", "Guest 1", "Guest 2", "10:00", "Qh4#"):
