@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import subprocess
+import sys
+
 import chess
 import pytest
 
@@ -10,7 +16,9 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[tr
 
 from gm_bots.recon_zero.measure.in_step import Own, Part, parts_of, row_of
 from gm_bots.recon_zero.player import Settings
+from tests.arena.matches import PATIENCE
 from tests.bots.recon_zero.test_evaluate import PLAIN, rows, run
+from tests.serving import environment
 
 STEP = ("--in-step", 2, "--games", 3)
 
@@ -25,7 +33,7 @@ def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
         *("unseen=0", "danger=1", "alarm=0", "determinisations=1"),
     ]
     assert all(sum(map(int, row[:3])) == 3 for row in found.values())
-    assert "against AttackerBot: 2 of 3 games\nagainst AttackerBot: 3 of 3 games\n" in err
+    assert re.search(r"against AttackerBot: 2 of 3 games, \S+ points?\nagainst AttackerBot: 3 of 3 games, ", err)
     assert "left out: belief=squares: games in step keep positions" in err
     assert "left out: sensing=entropy: games in step keep positions" in err
 
@@ -36,6 +44,27 @@ def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     one, two = (run(*options, "--seed", 3, "--concurrency", number)[1] for number in (1, 2))
     assert one == two
     assert "recon-zero:checkpoint=none,simulations=1" in one
+
+
+@pytest.mark.parametrize("to_all", [True, False])
+def test_ctrl_c_shows_the_games_played(to_all: bool) -> None:
+    """A terminal sends it to all processes, ``kill`` to one."""
+    arguments = (*STEP, *PLAIN, "--games", 10_000, "--against", "AttackerBot")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gmd", "evaluate", *map(str, arguments)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("against AttackerBot: 2 of 10000 games, ")
+    (os.killpg if to_all else os.kill)(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert sum(map(int, rows(out)["AttackerBot"][:3])) >= 2
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7])

@@ -7,12 +7,14 @@ training: they see what their seat observed.
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -104,15 +106,24 @@ def play_part(part: Part) -> list[Ended]:
     return [(game.outcome, game.ending) for game in met]
 
 
-def pool_of(processes: int) -> ProcessPoolExecutor:
-    """Return processes for :func:`play_opponent`. They take seconds to start, and end with the block of ``with``."""
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+@contextmanager
+def pool_of(processes: int) -> Iterator[Executor]:
+    """Yield processes for :func:`play_opponent`. They take seconds to start, and end at once after Ctrl-C."""
+    ignores = (signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: this process alone decides
+    context = get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=signal.signal, initargs=ignores) as pool:
+        try:
+            yield pool
+        except KeyboardInterrupt:
+            for child in active_children():
+                child.terminate()
+            raise
 
 
 def play_opponent(
     name: str, games: int, at_once: int, part: Part, pool: Executor, tell: Callable[[str], None]
-) -> list[str]:
-    """Play a match; return its row of the table.
+) -> Iterator[list[Ended]]:
+    """Play a match, and yield how the games of each part ended, in the order of the games.
 
     :param name: the opponent's.
     :param at_once: games of a part.
@@ -120,11 +131,14 @@ def play_opponent(
     :param pool: plays the parts, as many at a time as it has processes.
     :param tell: called with a sentence whenever a part is played.
     """
-    outcomes: list[Ended] = []
-    for played in pool.map(play_part, parts_of(part, games, at_once)):
-        outcomes += played
-        tell(f"against {name}: {len(outcomes)} of {games} games")
-    return row_of(name, outcomes)
+    done, points = 0, 0.0
+    # Not pool.map, which cancels what is left when it ends: a pool whose processes were killed cannot bear that.
+    for future in [pool.submit(play_part, each) for each in parts_of(part, games, at_once)]:
+        played = future.result()
+        done += len(played)
+        points += sum((outcome + 1) / 2 for outcome, _ in played)
+        tell(f"against {name}: {done} of {games} games, {points:g} points")
+        yield played
 
 
 def parts_of(part: Part, games: int, at_once: int) -> list[Part]:

@@ -18,7 +18,7 @@ from .. import entry
 from ..checkpoint_files import is_checkpoint
 from ..league.members import checkpoint_name
 from ..league.programs import ATTACKER, TROUT, Program
-from .in_step import MAX_PLIES, Own, Part, play_opponent, pool_of, table_text
+from .in_step import MAX_PLIES, Ended, Own, Part, play_opponent, pool_of, row_of, table_text
 from .opponents import NO_STOCKFISH, RECONCHESS, older, switches
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: reconchess's bots as they play in step, and those that are played by default.
 _PROGRAMS = {"RandomBot": "random", "AttackerBot": ATTACKER, "TroutBot": TROUT}
 _DEFAULT = ("AttackerBot", "TroutBot")
+#: The exit status after Ctrl-C, as shells have it.
+INTERRUPTED = 130
 #: Options of the command that have no meaning for games in step.
 _ONLY_MATCHES = ("clock", "movetime", "json_out", "results_out", "resume", "league", "verbose")
 
@@ -50,14 +52,21 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
     _check_names([name for name, _ in opponents])
     precision: Precision = given["precision"]
     plies = MAX_PLIES if given["max_moves"] is None else 2 * given["max_moves"]
-    rows = []
-    with pool_of(given["concurrency"]) as pool:
-        for name, theirs in opponents:
-            part = Part(ours, theirs, (f"{given['seed']}", name), plies, precision)
-            rows.append(play_opponent(name, given["games"], given["in_step"], part, pool, _tell(given)))
-    title = ",".join(f"{name}={value}" for name, value in options.items())
-    click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
-    return 0
+    played: dict[str, list[Ended]] = {}
+    try:
+        with pool_of(given["concurrency"]) as pool:
+            for name, theirs in opponents:
+                part = Part(ours, theirs, (f"{given['seed']}", name), plies, precision)
+                for ended in play_opponent(name, given["games"], given["in_step"], part, pool, _tell(given)):
+                    played.setdefault(name, []).extend(ended)
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:  # an evaluation that is broken off shows what it has measured
+        if played:
+            title = ",".join(f"{name}={value}" for name, value in options.items())
+            rows = [row_of(name, ended) for name, ended in played.items()]
+            click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
 
 
 def _check_names(names: Sequence[str]) -> None:
