@@ -51,6 +51,7 @@ def measure(rounds: int) -> None:
 
 def _measure_in_step(network: Network, rounds: int) -> None:
     """Compare the processor time of a ply in games that are played each by itself and in step, with equal searches."""
+    from gm_bots.recon_zero.devices import SLOWER, bfloat16_factor
     from gm_bots.recon_zero.lockstep.games import play_together
     from gm_bots.recon_zero.lockstep.judging import count_material
     from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
@@ -70,8 +71,11 @@ def _measure_in_step(network: Network, rounds: int) -> None:
     kinds: list[tuple[str, Callable[[int], Samples], Callable[[int], Samples]]] = [
         ("by piece values", partial(each, count_material), partial(in_step, count_material)),
         ("by the network, float32", partial(each, exact), partial(in_step, exact)),
-        ("by the network, bfloat16", partial(each, exact), partial(in_step, fast)),
     ]
+    if (factor := bfloat16_factor()) < SLOWER:
+        kinds.append(("by the network, bfloat16", partial(each, exact), partial(in_step, fast)))
+    else:
+        print(f"bfloat16 is left out: this processor takes {factor:.0f} times as long with it as with float32")
     print(f"self-play in step ({plan.in_step} games), processor time of a ply beside that of games by themselves:")
     with one_thread():
         for name, alone, together in kinds:

@@ -96,6 +96,15 @@ def test_recipe_of_other_versions_is_repeated_with_a_remark(trained: Path, tmp_p
         assert done.output.count("The games will be others than those of the recipe: numpy was 0.1 and is ") == remarks
 
 
+def test_recipe_is_repeated_with_the_precision_that_the_processor_knows(trained: Path, tmp_path: Path) -> None:
+    done = train("--recipe", trained, "--out", tmp_path / "other", "--precision", "bfloat16")
+    assert done.exit_code == 0, done.output
+    assert "others than those of the recipe: precision was float32 and is bfloat16" in " ".join(done.output.split())
+    assert record(tmp_path / "other")["plan"]["precision"] == "bfloat16"
+    refused = train("--resume", trained, "--precision", "bfloat16")
+    assert f"--precision: {trained} is of a training with float32, not bfloat16" in " ".join(refused.output.split())
+
+
 def test_option_that_contradicts_the_record_is_refused(trained: Path, tmp_path: Path) -> None:
     refused = train("--resume", trained, "--iterations", 2, "--batch", 9)
     assert refused.exit_code == 2

@@ -102,7 +102,7 @@ def recon_zero(
         click.echo(remark, err=True)
     from . import run_record
     from .checkpoint import BadCheckpoint
-    from .devices import NoDevice, device_of
+    from .devices import NoDevice, bfloat16_factor, bfloat16_remark, device_of
     from .pipeline import Training
     from .plan import BadTraining
     from .replay import BadSamples
@@ -111,6 +111,8 @@ def recon_zero(
     pool = _workers(workers, ray_address) if in_ray else None
     try:
         on = device_of(device)
+        if request.plan.precision == "bfloat16" and on == "cpu" and (slow := bfloat16_remark(bfloat16_factor())):
+            click.echo(slow, err=True)
         training = Training(request.directory, request.plan, pool, on, files=request.files, start=request.start)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
         run_record.begin_session(request.directory, request.plan, request.iterations, session)

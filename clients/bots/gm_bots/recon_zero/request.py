@@ -93,7 +93,8 @@ def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations:
     """Return a training with the settings of another.
 
     :param recipe: ``shipped``, or the record or directory of a training.
-    :param given: the settings on the command line, which must be the same.
+    :param given: the settings on the command line, which must be the same, but for the precision: it follows from the
+        machine.
     :raises BadTraining: there is no such recipe, or a setting is another.
     :raises BotUnusable: a new member cannot play.
     """
@@ -103,9 +104,11 @@ def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations:
     if not path.is_file():
         raise BadTraining(f"--recipe: {recipe} is neither {SHIPPED} nor the {run_record.FILE} of a training")
     known = run_record.read(path)
-    plan, files = _joined(known.plan, given, path)
+    given = dict(given)
+    precision = given.pop("precision", known.plan.precision)
+    plan, files = _joined(replace(known.plan, precision=precision), given, path)
     kept = {name_of(each): path.parent / FOLDER / f"{name_of(each)}.pt" for each in (*plan.members, plan.against or "")}
-    start, remark = path.parent / START, run_record.differences(known)
+    start, remark = path.parent / START, run_record.differences(known, precision)
     return Request(
         directory,
         plan,

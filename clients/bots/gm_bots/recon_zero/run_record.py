@@ -15,13 +15,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gm_arena.stockfish import stockfish_version
 from gmd.version import VERSION as GMD_VERSION
 
 from .plan import BadTraining, Plan, plan_from
 from .results import now
+
+if TYPE_CHECKING:
+    from .lockstep.judging import Precision
 
 FILE = "run.json"
 #: The version of the file's contents.
@@ -85,14 +88,19 @@ def versions() -> dict[str, str | None]:
     return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, "stockfish": stockfish_version()}
 
 
-def differences(record: Record) -> str | None:
-    """Return a sentence about what a training was last played with, and is another version here; None if nothing is."""
+def differences(record: Record, precision: Precision) -> str | None:
+    """Return a sentence about what a training was last played with, and is another here; None if nothing is.
+
+    :param precision: what is to be computed with here.
+    """
     then = record.sessions[-1]["versions"] if record.sessions else {}
     here, others = versions(), []
     for name in (*LIBRARIES, "stockfish"):
         was, now = (_without_build(found.get(name)) for found in (then, here))
         if was is not None and was != now:
             others.append(f"{name} was {was} and is {now or 'missing'}")
+    if record.plan.precision != precision:
+        others.append(f"precision was {record.plan.precision} and is {precision}")
     return f"The games will be others than those of the recipe: {', '.join(others)}" if others else None
 
 

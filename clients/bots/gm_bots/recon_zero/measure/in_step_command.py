@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,8 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
         raise BotUnusable("no opponent is left: name one with --against")
     _check_names([name for name, _ in opponents])
     precision: Precision = given["precision"]
+    if precision == "bfloat16" and (slow := _slow()):
+        click.echo(slow, err=True)
     plies = MAX_PLIES if given["max_moves"] is None else 2 * given["max_moves"]
     played: dict[str, list[Ended]] = {}
     try:
@@ -67,6 +70,14 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
             title = ",".join(f"{name}={value}" for name, value in options.items())
             rows = [row_of(name, ended) for name, ended in played.items()]
             click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
+
+
+def _slow() -> str | None:
+    if find_spec("torch") is None:
+        return None
+    from ..devices import bfloat16_factor, bfloat16_remark
+
+    return bfloat16_remark(bfloat16_factor())
 
 
 def _check_names(names: Sequence[str]) -> None:
