@@ -137,8 +137,8 @@ def play_opponent(
         played = future.result()
         done += len(played)
         points += sum((outcome + 1) / 2 for outcome, _ in played)
+        yield played  # before the line, after which somebody may break this off
         tell(f"against {name}: {done} of {games} games, {points:g} points")
-        yield played
 
 
 def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
