@@ -94,7 +94,7 @@ def certificate_of(cert: str | None, key: str | None, setting: str = "tls") -> C
 
 
 def server_context(cert: str, key: str, setting: str) -> ssl.SSLContext:
-    """Return a server's context with the library's defaults: TLS 1.2 or newer, and no weak ciphers.
+    """Return a server's context: TLS 1.2 or newer, and the library's default ciphers, of which none is weak.
 
     :param setting: the prefix of the settings' names.
     :raises ConfigError: the files cannot be used; the message names the setting and the file.
@@ -103,6 +103,7 @@ def server_context(cert: str, key: str, setting: str) -> ssl.SSLContext:
         _check_readable(f"{setting}_{suffix}", file)
     _check_certificate(cert, setting)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # Debian's Python leaves this to the system's configuration
     context.options |= ssl.OP_NO_RENEGOTIATION  # with TLS 1.2, a client could use it to waste processor time
     try:
         context.load_cert_chain(cert, key, password=partial(_refuse_passphrase, key, setting))

@@ -70,6 +70,7 @@ class TlsClient(Client):
     ) -> None:
         context = certificates.trust()
         context.maximum_version = newest
+        context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF  # some versions of Python have set it
         self.tls = trio.SSLStream(transport, context, server_hostname="localhost")
         super().__init__(self.tls)
 
