@@ -58,8 +58,8 @@ class Variant(ABC):
     victory: ClassVar[Victory] = Cause.CHECKMATE
     #: Whether players see less than everything until the game is over.
     hides: ClassVar[bool] = False
-    #: Whether players sense before each move, and ask for moves that may turn out others or be passed. Such a game has
-    #: reconchess's record, and the positions that a player must think possible can be counted.
+    #: Whether players sense before each move and request moves, as in reconnaissance blind chess: a request may be a
+    #: pass, and may be carried out in part or not at all. Such games have reconchess's record, and beliefs.
     senses: ClassVar[bool] = False
     #: Whether players have captured pieces in hand, and drop them.
     drops: ClassVar[bool] = False

@@ -54,9 +54,11 @@ def test_training_changes_devices(tmp_path: Path) -> None:
 
 
 def test_processor_that_is_slow_with_bfloat16_gets_a_remark() -> None:
-    from gm_bots.recon_zero.devices import bfloat16_factor, bfloat16_remark
+    from gm_bots.recon_zero.devices import bfloat16_factor, bfloat16_remark, remark_on
 
     assert bfloat16_factor() > 0
     assert bfloat16_remark(0.6) is None
     assert "takes 20.4 times as long" in str(bfloat16_remark(20.4))
     assert "give --precision float32" in str(bfloat16_remark(20.4))
+    assert remark_on("float32") is None
+    assert remark_on("bfloat16", "cuda") is None

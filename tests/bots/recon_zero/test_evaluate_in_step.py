@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 import chess
 import pytest
@@ -46,9 +47,13 @@ def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     assert "recon-zero:checkpoint=none,simulations=1" in one
 
 
-@pytest.mark.parametrize("to_all", [True, False])
-def test_ctrl_c_shows_the_games_played(to_all: bool) -> None:
-    """A terminal sends it to all processes, ``kill`` to one."""
+@pytest.mark.parametrize(
+    ("send", "number"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)]
+)
+def test_signal_shows_the_games_played_and_leaves_no_process(
+    send: Callable[[int, signal.Signals], None], number: signal.Signals
+) -> None:
+    """A terminal's Ctrl-C goes to all processes, ``kill`` to one."""
     arguments = (*STEP, *PLAIN, "--games", 10_000, "--against", "AttackerBot")
     process = subprocess.Popen(
         [sys.executable, "-m", "gmd", "evaluate", *map(str, arguments)],
@@ -60,8 +65,8 @@ def test_ctrl_c_shows_the_games_played(to_all: bool) -> None:
     )
     assert process.stderr is not None
     assert process.stderr.readline().startswith("against AttackerBot: 2 of 10000 games, ")
-    (os.killpg if to_all else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
+    send(process.pid, number)
+    out, err = process.communicate(timeout=PATIENCE)  # no process has the pipes any more
     assert process.returncode == 130
     assert sum(map(int, rows(out)["AttackerBot"][:3])) >= 2
     assert "Traceback" not in err

@@ -7,7 +7,6 @@ import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,7 +101,7 @@ def recon_zero(
         click.echo(remark, err=True)
     from . import run_record
     from .checkpoint import BadCheckpoint
-    from .devices import NoDevice, bfloat16_factor, bfloat16_remark, device_of
+    from .devices import NoDevice, device_of, remark_on
     from .pipeline import Training
     from .plan import BadTraining
     from .replay import BadSamples
@@ -111,7 +110,7 @@ def recon_zero(
     pool = _workers(workers, ray_address) if in_ray else None
     try:
         on = device_of(device)
-        if request.plan.precision == "bfloat16" and on == "cpu" and (slow := bfloat16_remark(bfloat16_factor())):
+        if slow := remark_on(request.plan.precision, on):
             click.echo(slow, err=True)
         training = Training(request.directory, request.plan, pool, on, files=request.files, start=request.start)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
@@ -171,17 +170,13 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
                 with status("Starting Ray"):
                     stack.enter_context(pool)
             # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
-            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
             _iterate(training, iterations)
     except KeyboardInterrupt:
         click.echo(f"Interrupted. {_how_to_go_on(training)}", err=True)
         sys.exit(130)
     except (BotUnusable, NoWorkers) as error:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _workers(count: int, address: str | None) -> Workers:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from statistics import median
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
+
+if TYPE_CHECKING:
+    from .lockstep.judging import Precision
 
 #: How many times as long as float32 bfloat16 may take before there is a remark.
 SLOWER = 1.5
@@ -41,8 +45,16 @@ def bfloat16_factor() -> float:
     return _seconds(torch.bfloat16) / _seconds(torch.float32)
 
 
+def remark_on(precision: Precision, device: str = "cpu") -> str | None:
+    """Return a sentence for people whose processor is slow with a precision; None if it is not.
+
+    :param device: PyTorch's name of the device that computes.
+    """
+    return bfloat16_remark(bfloat16_factor()) if precision == "bfloat16" and device == "cpu" else None
+
+
 def bfloat16_remark(factor: float) -> str | None:
-    """Return a sentence for people whose processor is slow with bfloat16, from the factor; None if it is not."""
+    """Return the sentence, from :func:`bfloat16_factor`; None if that is not slow."""
     if factor < SLOWER:
         return None
     return (

@@ -108,16 +108,23 @@ def play_part(part: Part) -> list[Ended]:
 
 @contextmanager
 def pool_of(processes: int) -> Iterator[Executor]:
-    """Yield processes for :func:`play_opponent`. They take seconds to start, and end at once after Ctrl-C."""
+    """Yield processes for :func:`play_opponent`. They take seconds to start, and end at once after Ctrl-C or SIGTERM.
+
+    :raises KeyboardInterrupt: one of these signals came.
+    """
     ignores = (signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: this process alone decides
-    context = get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=signal.signal, initargs=ignores) as pool:
-        try:
-            yield pool
-        except KeyboardInterrupt:
-            for child in active_children():
-                child.terminate()
-            raise
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=signal.signal, initargs=ignores)
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the processes would outlive this one
+    try:
+        with pool:
+            try:
+                yield pool
+            except KeyboardInterrupt:
+                for child in active_children():
+                    child.terminate()
+                raise
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def play_opponent(

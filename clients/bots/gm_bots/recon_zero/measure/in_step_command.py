@@ -52,8 +52,8 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
         raise BotUnusable("no opponent is left: name one with --against")
     _check_names([name for name, _ in opponents])
     precision: Precision = given["precision"]
-    if precision == "bfloat16" and (slow := _slow()):
-        click.echo(slow, err=True)
+    if find_spec("torch") is not None and (remark := _remark_on(precision)):
+        click.echo(remark, err=True)
     plies = MAX_PLIES if given["max_moves"] is None else 2 * given["max_moves"]
     played: dict[str, list[Ended]] = {}
     try:
@@ -72,12 +72,10 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
             click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
 
 
-def _slow() -> str | None:
-    if find_spec("torch") is None:
-        return None
-    from ..devices import bfloat16_factor, bfloat16_remark
+def _remark_on(precision: Precision) -> str | None:
+    from ..devices import remark_on
 
-    return bfloat16_remark(bfloat16_factor())
+    return remark_on(precision)
 
 
 def _check_names(names: Sequence[str]) -> None:
