@@ -47,7 +47,7 @@ def measure() -> None:
 
     engine = Stockfish(path)
     try:
-        boards = _positions(engine, random.Random("teacher"))
+        boards = positions(engine, random.Random("teacher"), POSITIONS)
         truth = np.array([_of_best_move(engine, TRUTH, board) for board in steps(boards, "teacher")])
         counts = np.abs(truth) < DECIDED
         print(f"values of {counts.sum()} positions beside Stockfish's at depth {TRUTH}: correlation, ms a position")
@@ -60,11 +60,12 @@ def measure() -> None:
         engine.close()
 
 
-def _positions(engine: Stockfish, rng: random.Random) -> Sequence[chess.Board]:
+def positions(engine: Stockfish, rng: random.Random, count: int) -> Sequence[chess.Board]:
+    """Return so many positions of such games."""
     found: list[chess.Board] = []
-    while len(found) < POSITIONS:
+    while len(found) < count:
         found += _game(engine, rng)
-    return found[:POSITIONS]
+    return found[:count]
 
 
 def _game(engine: Stockfish, rng: random.Random) -> Iterator[chess.Board]:
@@ -106,12 +107,12 @@ def _of_network(network: Network, board: chess.Board, *, pieces_alone: bool = Fa
     from torch.nn import functional
 
     from gm_bots.recon_zero.belief import certain
-    from gm_bots.recon_zero.encoder import encode
+    from gm_bots.recon_zero.encoder import PLANES, encode
 
-    planes = torch.from_numpy(encode(board, board.turn, certain(board, board.turn)))[None]
+    planes = network.shown(encode(board, board.turn, certain(board, board.turn))[None])
     with torch.inference_mode():
         if pieces_alone:
-            return float(torch.tanh(functional.linear(planes.flatten(1), network.worth))[0, 0])
+            return float(torch.tanh(functional.linear(planes[:, :PLANES].flatten(1), network.worth))[0, 0])
         return float(network(planes)[1][0])
 
 

@@ -65,7 +65,7 @@ def plain_network(network: Network) -> Evaluator:
     def judge(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
         planes = np.stack([_planes(board) for board, _ in positions])
         with torch.inference_mode():
-            logits, values = network(torch.from_numpy(planes))
+            logits, values = network(network.shown(planes))
         judged = zip(positions, logits.numpy(), values.tolist(), strict=True)
         return [(_softmax(each, board, moves), value) for (board, moves), each, value in judged]
 

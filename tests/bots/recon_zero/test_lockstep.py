@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from chess import Move
 
+from gm_bots.recon_zero.belief import certain
+from gm_bots.recon_zero.encoder import encode
 from gm_bots.recon_zero.lockstep.candidates import find_attacked, value_senses
+from gm_bots.recon_zero.lockstep.encoding import with_attacks
 from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
@@ -112,6 +115,29 @@ def test_network_judges_positions_as_one_by_one() -> None:
     games = [candidates(rng) for _ in range(10)]
     check_judge(NetworkJudge(network), plain_network(network), games)
     check_judge(NetworkJudge(network, "bfloat16"), plain_network(network), games, tolerance=0.05)
+
+
+@pytest.mark.parametrize("form", [1, 2])
+def test_network_of_either_form_judges_positions_as_one_by_one(form: int) -> None:
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+    from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
+    from gm_bots.recon_zero.network import Network, NetworkSettings
+
+    torch.manual_seed(form)
+    network, rng = Network(NetworkSettings(16, 3, form)), random.Random(form)
+    torch.nn.init.normal_(network.value_out.weight)
+    check_judge(NetworkJudge(network), plain_network(network), [candidates(rng) for _ in range(10)])
+
+
+def test_planes_of_attacks_count_the_pieces_that_attack_each_square() -> None:
+    boards = [board.as_chess() for seed in range(20) for board in candidates(random.Random(seed))]
+    shown = with_attacks(np.array([encode(board, board.turn, certain(board, board.turn)) for board in boards]))
+    for board, planes in zip(boards, shown, strict=True):
+        kinds = [(color, kind) for color in (board.turn, not board.turn) for kind in chess.PIECE_TYPES]
+        for (color, kind), plane in zip(kinds, planes[15:].reshape(12, 64), strict=True):
+            pieces = board.pieces_mask(kind, color)
+            counts = [len(board.attackers(color, square) & pieces) for square in chess.SQUARES]
+            assert [2 * plane[seen_by(square, board.turn)] for square in chess.SQUARES] == counts
 
 
 def check_judge(judge: Judge, evaluator: Evaluator, games: Sequence[Candidates], tolerance: float = 1e-5) -> None:

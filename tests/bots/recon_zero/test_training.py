@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = needs_torch
 
 
-def trainer(channels: int = 16, **settings: object) -> Trainer:
+def trainer(channels: int = 16, form: int = 1, **settings: object) -> Trainer:
     import torch
 
     from gm_bots.recon_zero.network import Network, NetworkSettings
@@ -34,7 +34,7 @@ def trainer(channels: int = 16, **settings: object) -> Trainer:
 
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    network = Network(NetworkSettings(channels=channels, layers=2))
+    network = Network(NetworkSettings(channels, 2, form))
     plain = {"value": "both", "value_weight": 1.0}
     return Trainer(network, TrainingSettings(**{**plain, **settings}))  # type: ignore[arg-type]
 
@@ -47,24 +47,25 @@ def batch(directory: Path, size: int = 8) -> Batch:
     return replay.draw(size, np.random.default_rng(1))
 
 
-def test_network_has_its_stated_shapes() -> None:
-    import torch
-
-    logits, values = trainer().network(torch.zeros(3, 15, 8, 8))
+@pytest.mark.parametrize("form", [1, 2])
+def test_network_has_its_stated_shapes(form: int) -> None:
+    network = trainer(form=form).network
+    logits, values = network(network.shown(np.zeros((3, 15, 8, 8), np.float32)))
     assert logits.shape == (3, 20_480)
     assert values.shape == (3,)
     assert (values.abs() <= 1).all()
 
 
-def test_network_learns_one_batch_by_heart(tmp_path: Path) -> None:
-    learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
+@pytest.mark.parametrize(("form", "steps"), [(1, 250), (2, 600)])
+def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path) -> None:
+    learner, learnt = trainer(channels=32, form=form, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt)
-    for _ in range(250):
+    for _ in range(steps):
         last = learner.learn(learnt)
     assert first.policy > 5
     assert last.policy < 0.05
     assert last.value < 0.01 < first.value
-    assert learner.step == 251
+    assert learner.step == 1 + steps
 
 
 def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:

@@ -8,6 +8,10 @@
 | 14 | twice the number of the move, divided by 200; at most 1 |
 
 For Black the board is mirrored, as the moves are in :mod:`.actions`.
+
+A network of form 2 is also shown what these planes say about attacks, for the kinds of pieces in the same order: in
+planes 15 to 20 half the number of the player's own of each kind that attack a square, in 21 to 26 of the opponent's
+(:mod:`.lockstep.encoding`).
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from .belief import CHANNELS, Belief
 
 PLANES = 6 + CHANNELS + 2
 SHAPE = (PLANES, 8, 8)
+#: The planes of attacks, and what a plane has for each piece that attacks a square.
+ATTACKS, AN_ATTACK = 12, 0.5
 #: The half-moves at which the plane of the move number is 1. Most games of blind chess end sooner.
 LATE = 200
 

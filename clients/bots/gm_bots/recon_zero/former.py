@@ -9,6 +9,16 @@ from typing import Any
 _REMOVED = {"head": "dense", "material": False, "learnt": "belief", "value": "outcome"}
 #: Settings of which one value is left.
 _GONE = ("head", "material", "learnt")
+#: Settings that came later, with the value that says what was before.
+_BEFORE = {"form": 1}
+
+
+def network_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings of a network, with those that it had before there was a choice.
+
+    :raises ValueError: one has a value that was removed.
+    """
+    return _BEFORE | without_former(settings)
 
 
 def without_former(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,10 +63,11 @@ class Trainer:
         :param precision: the numbers that the network computes with. Weights and losses are float32 in any case.
         """
         device = next(self.network.parameters()).device
+        planes = self.network.shown(batch.planes).to(device, memory_format=torch.channels_last)
         self.network.train()
         self._set_learning_rate()
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-            logits, values = self.network(torch.from_numpy(batch.planes).to(device, memory_format=torch.channels_last))
+            logits, values = self.network(planes)
         moves, shares = (torch.from_numpy(array).to(device) for array in (batch.moves, batch.shares))
         policy = self._policy_loss(logits.float(), moves, shares)
         value = functional.mse_loss(values.float(), torch.from_numpy(self._wanted(batch)).to(device))

@@ -102,6 +102,13 @@ OPTIONS = (
     click.option("--channels", type=click.IntRange(1), default=48, show_default=True, help="Channels of the network."),
     click.option("--layers", type=click.IntRange(1), default=5, show_default=True, help="Layers of the network."),
     click.option(
+        "--form",
+        type=click.IntRange(1, 2),
+        default=2,
+        show_default=True,
+        help="Form of the network: 1 as in gmd 0.2; 2 is also shown attacked squares, and judges pairs of squares.",
+    ),
+    click.option(
         "--in-step",
         type=click.IntRange(0),
         default=25,
@@ -207,7 +214,7 @@ def plan_of(settings: dict[str, Any]) -> Plan:
     from .training import TrainingSettings
 
     player = {name: settings.pop(name) for name in ("simulations", "determinisations", "c_puct")}
-    network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers")})
+    network = NetworkSettings(**{name: settings.pop(name) for name in ("channels", "layers", "form")})
     learning = ("learning_rate", "weight_decay", "value", "value_weight", "halving")
     training = TrainingSettings(**{name: settings.pop(name) for name in learning})
     return Plan(network=network, training=training, player=replace(Plan().player, **player), **settings)

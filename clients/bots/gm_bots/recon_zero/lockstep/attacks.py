@@ -33,6 +33,8 @@ def _lines() -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
 
 _KNIGHT_REACH = _reached(LEAPS)
 _KING_REACH = _reached(STEPS)
+#: What a pawn attacks, by whether it is the opponent's.
+_PAWN_REACH = np.array([_reached(np.array([7, 9])), _reached(np.array([-7, -9]))])
 _LENGTH = _lines()
 
 
@@ -77,3 +79,28 @@ def attackers_of_own(state: Words, node: int, square: int) -> np.uint64:
         pawns |= ONE << U(square + 9) if square & 7 != 7 else ZERO
         pawns |= ONE << U(square + 7) if square & 7 != 0 else ZERO
     return _attackers(state, node, square, OPPONENT, pawns)
+
+
+@kernel
+def attacked_by(kind: int, side: int, square: int, occupied: np.uint64) -> np.uint64:
+    """Return the squares that a piece attacks, whoever stands on them.
+
+    :param side: the column of the first piece of its side.
+    :param occupied: the squares of all pieces.
+    """
+    found: np.uint64 = ZERO
+    if kind == PAWN:
+        found |= _PAWN_REACH[side // OPPONENT, square]
+    elif kind == KNIGHT:
+        found |= _KNIGHT_REACH[square]
+    elif kind == KING:
+        found |= _KING_REACH[square]
+    for direction in range(8):
+        if kind == QUEEN or kind == (BISHOP if direction & 1 else ROOK):
+            target = square
+            for _ in range(_LENGTH[square, direction]):
+                target += STEPS[direction]
+                found |= ONE << U(target)
+                if occupied & ONE << U(target):
+                    break
+    return found

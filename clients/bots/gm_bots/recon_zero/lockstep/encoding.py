@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from gm_env.kernels.jit import lowest
 from gm_env.kernels.layout import FULLMOVES, OPPONENT
-from gm_env.kernels.rules import ONE, Numbers, Words
+from gm_env.kernels.rules import ONE, Numbers, Words, pieces_of
 
-from ..encoder import LATE, PLANES
+from ..encoder import AN_ATTACK, ATTACKS, LATE, PLANES
+from .attacks import attacked_by
 from .compiled import kernel
 from .trees import Indexes
 
@@ -42,4 +43,38 @@ def encode(states: Words, numbers: Numbers, nodes: Indexes, planes: Floats) -> N
                 planes[index, square, column] = 1
                 if column >= OPPONENT:
                     planes[index, square, 12] = 0
+                pieces &= pieces - ONE
+
+
+def with_attacks(planes: Floats) -> Floats:
+    """Return planes with those of the attacks, (positions, 27, 8, 8).
+
+    :param planes: (positions, 15, 8, 8); a square has a piece if its plane has at least a half.
+    """
+    count = len(planes)
+    squares = np.ascontiguousarray(planes[:, :ATTACKS].reshape(count, ATTACKS, 64) >= 0.5)
+    states = np.packbits(squares, axis=2, bitorder="little").view("<u8").reshape(count, ATTACKS)
+    shown = np.empty((count, 64, PLANES + ATTACKS), np.float32)
+    shown[:, :, :PLANES] = planes.reshape(count, PLANES, 64).transpose(0, 2, 1)
+    encode_attacks(states.astype(np.uint64), np.arange(count), shown)
+    return np.ascontiguousarray(shown.transpose(0, 2, 1)).reshape(count, PLANES + ATTACKS, 8, 8)
+
+
+@kernel
+def encode_attacks(states: Words, nodes: Indexes, planes: Floats) -> None:
+    """Write the planes of the attacks in some positions, (nodes, squares, planes), after the others."""
+    for index in range(nodes.size):
+        node = nodes[index]
+        occupied = pieces_of(states, node, 0) | pieces_of(states, node, OPPONENT)
+        for square in range(64):
+            for plane in range(PLANES, PLANES + ATTACKS):
+                planes[index, square, plane] = 0
+        for column in range(ATTACKS):
+            pieces = states[node, column]
+            while pieces:
+                square = int(lowest(pieces))
+                targets = attacked_by(column % OPPONENT, column - column % OPPONENT, square, occupied)
+                while targets:
+                    planes[index, int(lowest(targets)), PLANES + column] += AN_ATTACK
+                    targets &= targets - ONE
                 pieces &= pieces - ONE

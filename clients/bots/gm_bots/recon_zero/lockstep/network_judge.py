@@ -15,10 +15,9 @@ from gm_env.kernels.layout import PASS, PAWN
 from gm_env.kernels.rules import ONE, U, Words, pieces_of
 
 from ..actions import PROMOTIONS
-from ..encoder import PLANES
 from ..network import Network
 from .compiled import kernel
-from .encoding import encode
+from .encoding import encode, encode_attacks
 from .judging import Precision, Values
 from .trees import Indexes, Trees
 
@@ -53,11 +52,10 @@ class NetworkJudge:
         return values
 
     def _judge(self, trees: Trees, nodes: Indexes) -> Values:
-        planes = np.empty((len(nodes), 8, 8, PLANES), np.float32)
-        encode(trees.states, trees.numbers, nodes, planes.reshape(len(nodes), 64, PLANES))
+        planes = self._planes(trees, nodes)
         rows, sources = np.empty((len(nodes), 64), np.int64), np.empty(64 * len(nodes), np.int64)
         sources = sources[: _list_sources(trees.states, nodes, rows, sources)]
-        shown = torch.from_numpy(planes).permute(0, 3, 1, 2).to(self._device, self._kind)
+        shown = torch.from_numpy(planes.reshape(len(nodes), 8, 8, -1)).permute(0, 3, 1, 2).to(self._device, self._kind)
         with torch.inference_mode():
             trunk = self._network.trunk(shown)
             logits, passes = self._network.logits_from(trunk, torch.from_numpy(sources).to(self._device))
@@ -66,6 +64,14 @@ class NetworkJudge:
         _weigh(trees, nodes, rows, *numbers, FROM_TO_BY_PLANES)
         result: Values = values.double().cpu().numpy()
         return result
+
+    def _planes(self, trees: Trees, nodes: Indexes) -> NDArray[np.float32]:
+        """Return what the network is shown of nodes, (nodes, squares, planes)."""
+        planes = np.empty((len(nodes), 64, self._network.settings.planes), np.float32)
+        encode(trees.states, trees.numbers, nodes, planes)
+        if self._network.settings.shows_attacks:
+            encode_attacks(trees.states, nodes, planes)
+        return planes
 
 
 @kernel
