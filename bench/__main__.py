@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from . import (
     costs,
+    decisions,
     durable,
     embedding,
     env,
@@ -57,6 +58,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "minimax": lambda options: minimax.measure(),
     "self-play": lambda options: self_play.measure(options.rounds),
     "teacher": lambda options: teacher.measure(),
+    "decisions": lambda options: decisions.measure(),
     "histories": lambda options: histories.measure(options.against),
     "forwarding": lambda options: forwarding.measure(options.moves, options.rounds, options.against),
     "postgres": lambda options: postgres.measure(options.moves, options.rounds),
