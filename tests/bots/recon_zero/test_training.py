@@ -68,6 +68,24 @@ def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path
     assert learner.step == 1 + steps
 
 
+def test_network_of_a_time_without_a_choice_has_the_first_form(tmp_path: Path) -> None:
+    import torch
+
+    from gm_bots.recon_zero.checkpoint import load, load_network, save
+    from gm_bots.recon_zero.plan import BadTraining, Plan, check_same, plan_from
+
+    path = tmp_path / "old.pt"
+    save(path, trainer(form=1))
+    content = torch.load(path, weights_only=True)
+    del content["network"]["form"]
+    torch.save(content, path)
+    assert load(path)[0].network.settings.form == load_network(path).settings.form == 1
+    plan = plan_from({"network": {"channels": 4, "layers": 1}}, path)
+    assert (plan.network.form, Plan().network.form) == (1, 2)
+    with pytest.raises(BadTraining, match=r"form: run\.json belongs to a training with 1, not 2"):
+        check_same(Plan(), {"network": {"channels": 48, "layers": 5}}, "run.json")
+
+
 def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
     import torch
     from torch.nn import functional

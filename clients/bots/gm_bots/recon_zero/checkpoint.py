@@ -20,7 +20,7 @@ import torch
 from gm_arena.bot import BotFailed
 from gmd.version import VERSION as GMD_VERSION
 
-from .former import network_of, without_former
+from .former import as_today, without_former
 from .lockstep.judging import Judge, Precision
 from .lockstep.network_judge import NetworkJudge
 from .network import Network, NetworkSettings
@@ -114,7 +114,7 @@ def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
     if "optimiser" not in content:
         raise BadCheckpoint(f"{path} is only a network for a bot to play with: no training can continue from it")
     with _of_this_shape(path):
-        network = Network(NetworkSettings(**network_of(content["network"]))).to(device)
+        network = Network(NetworkSettings(**as_today(content["network"]))).to(device)
         trainer = Trainer(network, TrainingSettings(**without_former(content["training"])))
         trainer.network.load_state_dict(content["weights"])
         trainer.optimiser.load_state_dict(content["optimiser"])
@@ -130,7 +130,7 @@ def load_network(path: Path) -> Network:
     """
     content = _read(path)
     with _of_this_shape(path):
-        network = Network(NetworkSettings(**network_of(content["network"])))
+        network = Network(NetworkSettings(**as_today(content["network"])))
         network.load_state_dict(content["weights"])
         return network
 

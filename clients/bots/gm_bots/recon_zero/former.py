@@ -9,12 +9,12 @@ from typing import Any
 _REMOVED = {"head": "dense", "material": False, "learnt": "belief", "value": "outcome"}
 #: Settings of which one value is left.
 _GONE = ("head", "material", "learnt")
-#: Settings that came later, with the value that says what was before.
+#: Settings of networks that came later, with the value that they had before there was a choice.
 _BEFORE = {"form": 1}
 
 
-def network_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings of a network, with those that it had before there was a choice.
+def as_today(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings as this version has them: with those that came later, without those that are gone.
 
     :raises ValueError: one has a value that was removed.
     """

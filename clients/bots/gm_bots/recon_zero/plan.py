@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from .former import network_of, without_former
+from .former import as_today, without_former
 from .network import NetworkSettings
 from .player import Settings
 from .training import TrainingSettings
@@ -99,7 +99,7 @@ def plan_from(recorded: Mapping[str, Any], where: object) -> Plan:
     try:
         read = without_former({name: value for name, value in recorded.items() if name not in groups})
         grouped = {name: without_former(recorded.get(name, {})) for name in ("training", "player")}
-        grouped["network"] = network_of(recorded.get("network", {}))
+        grouped["network"] = as_today(recorded.get("network", {}))
     except ValueError as error:
         raise BadTraining(f"{where}: {error}") from None
     _check_known({"": read, **grouped}, where)
@@ -138,7 +138,7 @@ def check_same(plan: Plan, before: Mapping[str, Any], where: object) -> None:
     :raises BadTraining: a setting differs.
     """
     try:
-        known = network_of(leaves(before))
+        known = as_today(leaves(before))
     except ValueError as error:
         raise BadTraining(f"{where}: {error}") from None
     for name, value in leaves(asdict(plan)).items():
