@@ -91,6 +91,12 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
         button.click()
 
 
+def sense_around(page: Page, name: str) -> None:
+    """Sense around a square as soon as it is the player's turn; before that a click there would mean nothing."""
+    expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
+    square(page, name).click()
+
+
 def type_move(page: Page, move: chess.Move) -> None:
     """Make a move by typing it."""
     page.get_by_label(re.compile("^(Your move|Ask for a move)$")).fill(move.uci())

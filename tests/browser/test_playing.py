@@ -20,6 +20,7 @@ from tests.browser.playing import (
     open_play,
     play_chess,
     resign,
+    sense_around,
     square,
     type_move,
     until_turn_or_end,
@@ -287,12 +288,12 @@ def test_aid_shows_where_enemies_may_stand(browsers: Browsers) -> None:
     white, black = two_people(browsers, kind="Reconnaissance blind chess")
     white.get_by_role("button", name="Show where enemies may stand").click()
     expect(white.locator(".cell.possible")).to_have_count(16)
-    square(white, "e5").click()
+    sense_around(white, "e5")
     type_move(white, chess.Move.from_uci("e2e4"))
-    square(black, "e5").click()
+    sense_around(black, "e5")
     type_move(black, chess.Move.from_uci("g8f6"))
     expect(white.locator("#aid-words")).to_contain_text("21 positions are possible")
-    square(white, "f6").click()
+    sense_around(white, "f6")
     expect(white.locator("#aid-words")).to_contain_text("1 position is possible")
     expect(square(white, "f6")).to_have_class(re.compile("possible"))
     white.get_by_role("button", name="Show where enemies may stand").click()

@@ -15,7 +15,7 @@ from gm_client.blocking import Client
 from tests.browser.chromium import Browser, Browsers, Page, expect
 from tests.browser.conftest import site_environment
 from tests.browser.games import BLACK, chess_game, client_of
-from tests.browser.playing import click_move, expect_board, fen_of, open_play, resign, square, type_move
+from tests.browser.playing import click_move, expect_board, fen_of, open_play, resign, sense_around, square, type_move
 from tests.serving import Served, reserved_port, served
 
 #: What Chromium reports while nothing listens, and when a connection breaks.
@@ -182,14 +182,13 @@ def test_blind_game_goes_on_with_what_the_player_observed_and_has_marked(host: H
     expect(page).to_have_title(re.compile("^Your turn"))
     keep(page)
     show_aid_and_mark_d5(page)
-    square(page, "e5").click()
+    sense_around(page, "e5")
     expect(observed).to_have_text(["Sensed around e5 and saw no piece of the opponent."])
     type_move(page, chess.Move.from_uci("e2e4"))
     expect(observed.last).to_have_text("Asked for e2e4: e2e4 was made.")
     with client_of(host.site) as client:
         black_turn(client, "e4", "d7d5")
-    expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
-    square(page, "e7").click()
+    sense_around(page, "e7")
     expect(observed.last).to_contain_text("Sensed around e7")
     said = observed.all_inner_texts()
 
@@ -215,7 +214,7 @@ def test_blind_game_goes_on_with_what_the_player_observed_and_has_marked(host: H
     expect(square(page, "d5")).to_have_attribute("data-suspect", "♛")
     page.get_by_role("button", name="Show where enemies may stand").click()
     expect(aid).to_have_text(possible)
-    square(page, "e4").click()
+    sense_around(page, "e4")
     expect(observed.last).to_have_text("Sensed around e4 and saw a pawn on e4.")
     type_move(page, chess.Move.from_uci("d2d3"))
     expect(observed.last).to_have_text("Asked for d2d3: d2d3 was made.")
