@@ -138,6 +138,7 @@ def shifted(even: tuple[float, ...], elo: float) -> list[float]:
     return found
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", EVEN)
 @pytest.mark.parametrize("elo", [20.0, 50.0])
 def test_estimated_number_of_games_shows_the_difference_as_often_as_promised(name: str, elo: float) -> None:

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from gm_arena.match.pace import Lengths, Pace, duration, seconds_left
 from tests.helpers_proof import proof_size
 
-#: How many games must have ended before an estimate is checked; also at least a quarter of those played at once.
+#: How many games must have ended before an estimate is checked; also at least half of those played at once. Where five
+#: of sixteen have ended, all within a tenth of the mean, nothing says yet how long the others take: of 100 such matches
+#: with exponential lengths five were then estimated at less than a tenth.
 FIRST_FEW = 5
 
 #: Seconds that the games of `gmd match minimax:depth=1 random --games 24 --concurrency 3` took on a busy machine.
@@ -60,7 +62,7 @@ def check(lengths: list[float], at_once: int) -> None:
     longest.
     """
     for moment in schedule(lengths, at_once):
-        if len(moment.ended) < max(FIRST_FEW, at_once / 4):
+        if len(moment.ended) < max(FIRST_FEW, at_once / 2):
             continue
         found = seconds_left(moment.ended, moment.running, moment.to_begin, at_once)
         assert found is not None
@@ -68,6 +70,7 @@ def check(lengths: list[float], at_once: int) -> None:
         assert within or (moment.to_begin <= at_once and abs(found - moment.true_left) <= 2 * max(lengths)), moment
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["same", "alike", "exponential", "lognormal", "two kinds"])
 @pytest.mark.parametrize("at_once", [1, 2, 4, 8, 16])
 def test_estimate_is_never_wrong_by_ten_times_after_the_first_few_games(kind: str, at_once: int) -> None:

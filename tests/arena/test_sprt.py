@@ -138,6 +138,7 @@ def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: b
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_games_left_is_the_mean_number_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 import trio
 
 from gmd.cluster.listening import listen
@@ -95,6 +96,7 @@ async def test_fenced_daemon_keeps_its_sockets_and_browsers_reconnect(daemons: D
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.proof
 async def test_memory_and_descriptors_do_not_grow_with_each_fence(daemons: Daemons) -> None:  # noqa: F811
     daemon = daemons.start(*FLAGS)
     await daemons.until(daemon)

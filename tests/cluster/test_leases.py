@@ -150,6 +150,7 @@ def leases_url() -> Iterator[str]:
         yield url
 
 
+@pytest.mark.proof
 def test_every_acknowledged_write_is_by_the_owner_in_any_order_of_events(leases_url: str) -> None:
     class Machine(LeasesMachine):
         url = leases_url
@@ -157,6 +158,7 @@ def test_every_acknowledged_write_is_by_the_owner_in_any_order_of_events(leases_
     run_state_machine_as_test(Machine, settings=settings(max_examples=proof_size(20, 300), stateful_step_count=30))
 
 
+@pytest.mark.proof
 def test_daemons_at_the_same_time_never_write_in_the_same_epoch(leases_url: str) -> None:
     with psycopg.connect(leases_url, autocommit=True) as connection:
         connection.execute("DELETE FROM daemons; DELETE FROM writes; UPDATE shards SET daemon = NULL, epoch = 0")

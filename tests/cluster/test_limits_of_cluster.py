@@ -82,6 +82,7 @@ async def test_contest_goes_on_at_a_new_owner_of_the_lobby(autojump_clock: MockC
         assert numbers == [1, 1, 1, 1, 2]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", range(proof_size(5, 200)))
 async def test_count_of_unfinished_games_is_exact_whoever_makes_ends_and_dies(
     seed: int, autojump_clock: MockClock
@@ -117,6 +118,7 @@ async def test_count_of_unfinished_games_is_exact_whoever_makes_ends_and_dies(
             assert {*cluster.lobby.lobby.quotas.games} == live
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", range(proof_size(5, 200)))
 async def test_cut_links_to_the_lobby_cost_no_place(seed: int, autojump_clock: MockClock) -> None:
     random = Random(seed)

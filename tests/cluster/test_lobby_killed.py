@@ -100,6 +100,7 @@ async def check_done(kind: str, cluster: WholeCluster, alice: int) -> None:
         assert registry.get(alice) == cluster.lobby.authenticator.registry.get(alice)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", REQUESTS)
 async def test_request_is_done_once_or_not_at_all_whenever_the_lobby_s_owner_dies(
     autojump_clock: MockClock, kind: str

@@ -56,6 +56,7 @@ async def disturb(cluster: WholeCluster, random: Random, left: set[int]) -> None
                 await cluster.die(cluster[2], cluster[random.randrange(2)])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", range(proof_size(6, 300)))
 async def test_no_turn_is_lost(seed: int, autojump_clock: MockClock) -> None:
     random = Random(seed)

@@ -319,6 +319,7 @@ async def test_any_history_counts_each_game_once(opened: Opener, steps: list[tup
         await history.finish()
 
 
+@pytest.mark.proof
 async def test_workers_at_the_same_time_get_different_games(opened: Opener) -> None:
     games = proof_size(150, 3_000)
     given_to: dict[int, str] = {}

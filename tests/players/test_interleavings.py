@@ -462,6 +462,7 @@ async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | No
     return fault
 
 
+@pytest.mark.proof
 @settings(max_examples=proof_size(20, 5_000))
 @given(
     st.lists(st.sampled_from(list(OPERATIONS)), min_size=3, max_size=6),

@@ -75,8 +75,9 @@ def seconds_left(ended: Sequence[float], running: Sequence[float], to_begin: int
     lengths = Lengths.of(ended, running)
     work = sum(map(lengths.rest, running)) + to_begin * lengths.mean
     last = lengths.rest(0.0) if to_begin else lengths.rest(min(running), len(running))
-    if len(ended) >= len(running) > 0:  # now the longest seen is not a short one
-        last = min(last, 2.0 * max(*ended, *running) - min(running))
+    if running:  # where most have ended, the longest seen is not a short one
+        times = 2.0 if len(ended) >= len(running) else 4.0
+        last = min(last, times * max(*ended, *running) - min(running))
     return max(last, work / seats)
 
 
