@@ -96,6 +96,22 @@ def test_recipe_of_other_versions_is_repeated_with_a_remark(trained: Path, tmp_p
         assert done.output.count("The games will be others than those of the recipe: numpy was 0.1 and is ") == remarks
 
 
+def test_repeating_says_that_the_model_of_opponents_was_another(trained: Path, tmp_path: Path) -> None:
+    """It decides how likely positions are, and so what is played."""
+    from gm_bots.recon_zero.checkpoint_files import digest_of
+    from gm_bots.recon_zero.lockstep.opponent_model import FILE
+
+    known = record(trained)
+    assert known["sessions"][-1]["versions"]["opponents"] == digest_of(FILE)
+    known["sessions"][-1]["versions"]["opponents"] = "sha256:0"
+    recipe = tmp_path / "run.json"
+    recipe.write_text(json.dumps(known))
+    done = train("--recipe", recipe, "--out", tmp_path / "again")
+    assert done.exit_code == 0, done.output
+    says = " ".join(done.output.split())
+    assert "others than those of the recipe: gmd's model of opponents was another" in says
+
+
 def test_recipe_is_repeated_with_the_precision_that_the_processor_knows(trained: Path, tmp_path: Path) -> None:
     done = train("--recipe", trained, "--out", tmp_path / "other", "--precision", "bfloat16")
     assert done.exit_code == 0, done.output

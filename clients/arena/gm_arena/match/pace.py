@@ -74,10 +74,11 @@ def seconds_left(ended: Sequence[float], running: Sequence[float], to_begin: int
         return 0.0
     lengths = Lengths.of(ended, running)
     work = sum(map(lengths.rest, running)) + to_begin * lengths.mean
-    last = lengths.rest(0.0) if to_begin else lengths.rest(min(running), len(running))
-    if running:  # where most have ended, the longest seen is not a short one
-        times = 2.0 if len(ended) >= len(running) else 4.0
-        last = min(last, times * max(*ended, *running) - min(running))
+    # The last game to end takes at most so many times the longest seen; fewer once as many have ended as are in
+    # progress, since the longest of so many is hardly a short one.
+    times = 2.0 if len(ended) >= len(running) else 4.0
+    lasted, games = (0.0, 1) if to_begin else (min(running), len(running))
+    last = min(lengths.rest(lasted, games), times * max(*ended, *running) - lasted)
     return max(last, work / seats)
 
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from gm_arena.stockfish import stockfish_version
 from gmd.version import VERSION as GMD_VERSION
 
+from .checkpoint_files import digest_of
+from .lockstep.opponent_model import FILE as OPPONENTS
 from .plan import BadTraining, Plan, plan_from
 from .results import now
 
@@ -83,9 +85,12 @@ def begin_session(directory: Path, plan: Plan, iterations: int, session: Mapping
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of gmd, Python, the libraries and Stockfish; None for one that is not installed."""
+    """Return the versions of gmd, Python, the libraries and Stockfish, None for one that is not installed; and the hash
+    of gmd's model of opponents.
+    """
     libraries = {name: _version(name) for name in LIBRARIES}
-    return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, "stockfish": stockfish_version()}
+    others = {"stockfish": stockfish_version(), "opponents": digest_of(OPPONENTS)}
+    return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, **others}
 
 
 def differences(record: Record, precision: Precision) -> str | None:
@@ -99,6 +104,8 @@ def differences(record: Record, precision: Precision) -> str | None:
         was, now = (_without_build(found.get(name)) for found in (then, here))
         if was is not None and was != now:
             others.append(f"{name} was {was} and is {now or 'missing'}")
+    if then.get("opponents") not in (None, here["opponents"]):
+        others.append("gmd's model of opponents was another")
     if record.plan.precision != precision:
         others.append(f"precision was {record.plan.precision} and is {precision}")
     return f"The games will be others than those of the recipe: {', '.join(others)}" if others else None
