@@ -12,6 +12,7 @@ import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
+from trio.testing import MockClock
 
 from gmd.games import dark, position
 from tests.dark_twins import STARTS, DarkTwins, draw_dark_twins
@@ -115,7 +116,7 @@ def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
     """Return the work for the observer in one version of some pairs of games."""
     if plant is not None:
         PLANTS[plant]()
-    return trio.run(_works, version, pairs)
+    return trio.run(_works, version, pairs, clock=MockClock())
 
 
 async def _works(version: int, pairs: int) -> list[list[Work]]:

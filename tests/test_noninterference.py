@@ -49,7 +49,7 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.proof
 def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(20, 10_000, share=120)
+    pairs = proof_size(20, 10_000, share=60)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))

@@ -12,6 +12,7 @@ from typing import Any
 import chess
 import pytest
 import trio
+from trio.testing import MockClock
 
 from gm_recon.board import ReconBoard
 from gmd.games import facts, own_pieces, position, rbc, views
@@ -138,7 +139,7 @@ def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
     """Return the work for the observer in one version of some pairs of games."""
     if plant is not None:
         PLANTS[plant]()
-    return trio.run(_works, version, pairs)
+    return trio.run(_works, version, pairs, clock=MockClock())  # time stands still: what is kept for a while stays
 
 
 async def _works(version: int, pairs: int) -> list[list[Work]]:

@@ -96,7 +96,7 @@ def test_search_does_not_change_its_board() -> None:
 
 def some_mates(moves: int) -> list[str]:
     """Return as many mates as the run has time for: those of three moves take seconds each."""
-    return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 5}.get(abs(moves), 30))]
+    return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 3}.get(abs(moves), 20))]
 
 
 @pytest.mark.proof
@@ -140,7 +140,7 @@ def test_mate_suites_are_right_by_brute_force(moves: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_loser_delays_the_mate(moves: int) -> None:
-    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000, share={-3: 5}.get(moves, 30))]:
+    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000, share={-3: 3}.get(moves, 20))]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
         assert result.move in chess.Board(fen).legal_moves

@@ -23,7 +23,7 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.proof
 @pytest.mark.parametrize("opened", [one_and_cluster, two_clusters])
 def test_player_at_another_daemon_gets_same_bytes_in_games_that_look_the_same(opened: Open) -> None:
-    pairs = proof_size(6, 2_000, share=100)
+    pairs = proof_size(6, 2_000, share=40)
     jobs = [(first, min(PAIRS_PER_CLUSTER, pairs - first), opened) for first in range(0, pairs, PAIRS_PER_CLUSTER)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))

@@ -66,7 +66,7 @@ def check(board: Board, text: str) -> None:
 
 
 @pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=30_000, share=2_000))
+@settings(max_examples=proof_size(small=75, full=30_000, share=1_000))
 @given(boards, st.lists(texts, min_size=1, max_size=20))
 def test_any_text_is_read_as_by_python_chess(board: Board, tried: list[str]) -> None:
     pack(board)

@@ -160,7 +160,7 @@ async def test_every_field_of_every_state_matches_the_oracle(variant: str) -> No
     seen: Counter[str] = Counter()
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for number in EVENTFUL[variant] if proof_size(1, 0, share=0) else range(proof_size(0, 2_000, share=50)):
+        for number in EVENTFUL[variant] if proof_size(1, 0, share=0) else range(proof_size(0, 2_000, share=20)):
             await RandomGame(client, variant, number, seen).play()
     assert {name for name in REACHED[variant] if not seen[name]} == set()
 

@@ -23,7 +23,7 @@ def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     plays.
     """
     require_tool("stockfish")
-    count = proof_size(1, 40, share=4)
+    count = proof_size(1, 40, share=2)
     short = ["--max-moves", 3] if count == 1 else []
     options = ["--variant", "rbc", "--clock", "900+5", "--games", count, "--concurrency", 2, *short]
     games, summary = played(tmp_path / "games.jsonl", f"bot={BOT}", TROUT, *options)

@@ -27,7 +27,7 @@ def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     """
     require_tool("stockfish")
     assert shipped() is not None
-    path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=4)
+    path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=2)
     command = [sys.executable, "-m", "gmd", "evaluate", "--games", str(count), "--concurrency", "2"]
     short = ["--max-moves", "4"] if count == 1 else []
     subprocess.run([*command, *short, "--json-out", str(path)], env=environment(), check=True)
