@@ -70,6 +70,12 @@ def check(lengths: list[float], at_once: int) -> None:
         assert within or (moment.to_begin <= at_once and abs(found - moment.true_left) <= 2 * max(lengths)), moment
 
 
+def test_match_of_one_game_at_a_time_is_estimated_from_the_first_one() -> None:
+    left = seconds_left([5.0], [], 3, 1)
+    assert left is not None
+    assert 10.0 < left < 20.0
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["same", "alike", "exponential", "lognormal", "two kinds"])
 @pytest.mark.parametrize("at_once", [1, 2, 4, 8, 16])

@@ -78,7 +78,7 @@ def seconds_left(ended: Sequence[float], running: Sequence[float], to_begin: int
     # progress, since the longest of so many is hardly a short one.
     times = 2.0 if len(ended) >= len(running) else 4.0
     lasted, games = (0.0, 1) if to_begin else (min(running), len(running))
-    last = min(lengths.rest(lasted, games), times * max(*ended, *running) - lasted)
+    last = min(lengths.rest(lasted, games), times * max((*ended, *running)) - lasted)
     return max(last, work / seats)
 
 
