@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gm_bots.turn_time import RESERVE, seconds_by_reconchess, seconds_for, seconds_of_game
+from gm_bots.turn_time import RESERVE, Overruns, seconds_by_reconchess, seconds_for, seconds_of_game
 
 
 def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
@@ -19,6 +19,27 @@ def test_seconds_follow_the_clock_of_the_game() -> None:
     assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
     assert seconds_for(state, each, None) == 15  # type: ignore[arg-type]
     assert seconds_for({"clock": None, "turn": "white"}, {}, None) is None  # type: ignore[arg-type, typeddict-item]
+
+
+def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:
+    """Half a second more for each, as on a busy machine, is then no more than a share of the clock allows."""
+    overruns, left, taken = Overruns(), 60.0, []
+    while left > 25.0:
+        planned = overruns.plan(seconds_of_game(left, 0.0, None), left)
+        taken.append((planned + 0.5) / seconds_of_game(left, 0.0, None))
+        left -= planned + 0.5
+    assert taken[0] > 1.3
+    assert all(share < 1.01 for share in taken[16:])
+
+
+def test_turns_that_end_early_are_planned_as_before() -> None:
+    overruns = Overruns()
+    assert [overruns.plan(1.0, left, increment=2.0) for left in (60.0, 61.5, 63.0)] == [1.0, 1.0, 1.0]
+
+
+def test_a_clock_that_is_out_is_planned_for_no_time() -> None:
+    overruns = Overruns()
+    assert [overruns.plan(0.1, 5.0), overruns.plan(0.0, 0.5), overruns.plan(0.0, 0.0)] == [0.1, 0.0, 0.0]
 
 
 def test_seconds_by_reconchess_have_no_limit_without_a_clock() -> None:

@@ -20,6 +20,9 @@ RESERVE = 5.0
 #: The part of a turn's time that the sense may take; the move takes the rest.
 SENSE_SHARE = 0.5
 
+#: The weight of the latest turn in the mean of how much longer turns take than planned.
+LATEST = 0.25
+
 #: reconchess's clock for a game, where a player knows no other one.
 RECONCHESS_SECONDS = 900.0
 #: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
@@ -45,19 +48,48 @@ def seconds_by_reconchess(left: float, limit: float | None) -> float | None:
     return limit if left >= NO_CLOCK else seconds_of_game(left, 0.0, limit)
 
 
-def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None) -> float | None:
+class Overruns:
+    """By how much a player's turns take longer than planned: on a busy machine, or far from the server, all of them do.
+
+    Turns are planned that much shorter. Otherwise each would take as much more of a clock however little is left of it.
+    """
+
+    def __init__(self) -> None:
+        self._mean = 0.0
+        self._expected: float | None = None  # what the clock would show now, had the last turn taken what was planned
+
+    def plan(self, seconds: float, left: float, increment: float = 0.0) -> float:
+        """Return the time to plan for a turn.
+
+        :param seconds: what it may take.
+        :param left: what the clock shows as it begins.
+        :param increment: the seconds added after it.
+        """
+        if self._expected is not None:
+            self._mean += LATEST * (self._expected - left - self._mean)
+        planned = max(0.0, seconds - max(0.0, self._mean))
+        self._expected = left - planned + increment
+        return planned
+
+
+def seconds_for(
+    state: GameState, options: Mapping[str, Any], limit: float | None, overruns: Overruns | None = None
+) -> float | None:
     """Return the seconds that a turn of a game on a server may take; the limit where there is no clock.
 
     :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
     :param limit: the limit given, if any; a clock may allow less.
+    :param overruns: of the player's turns in this game, of which each is asked about once.
     """
     clock, kind = state["clock"], options.get("clock")
     if clock is None or kind is None:
         return limit
     left = float(clock[state["turn"]] or 0)
-    if "initial" in kind:
-        return seconds_of_game(left, float(kind.get("increment") or 0), limit)
-    return seconds_of_turn(left, limit)
+    if "initial" not in kind:
+        return seconds_of_turn(left, limit)
+    increment = float(kind.get("increment") or 0)
+    seconds = seconds_of_game(left, increment, limit)
+    return seconds if overruns is None else overruns.plan(seconds, left, increment)
 
 
 def _at_most(share: float, limit: float | None) -> float:

@@ -11,7 +11,7 @@ import chess
 import trio
 
 from gm_arena.bot import Bot, BotFailed, Bots, Place
-from gm_bots.turn_time import seconds_for
+from gm_bots.turn_time import Overruns, seconds_for
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
@@ -56,6 +56,7 @@ class ExpectationBot(Bot):
     def __init__(self, engine: Stockfish, rng: random.Random, given: Given) -> None:
         self._engine, self._rng, self._given = engine, rng, given
         self._ply = -1
+        self._overruns = Overruns()
         self._player: Player
         self._place: Place
 
@@ -73,7 +74,7 @@ class ExpectationBot(Bot):
             capture = read_square(turn.state.get("opponent_capture"))
             await _think(lambda: player.opponent_moved(capture))
         self._ply = turn.ply
-        seconds = seconds_for(turn.state, self._place.options, self._given.seconds)
+        seconds = seconds_for(turn.state, self._place.options, self._given.seconds, self._overruns)
         actions = [chess.Move.from_uci(uci) for uci in turn.move_actions]
         if turn.sense_actions:  # otherwise it was done before the connection was lost
             await self._sense(turn, actions, seconds)

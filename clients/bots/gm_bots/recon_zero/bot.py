@@ -14,7 +14,7 @@ import trio
 from chess import Color, Move, Square
 
 from gm_arena.bot import Bot, Bots, Place
-from gm_bots.turn_time import seconds_for
+from gm_bots.turn_time import Overruns, seconds_for
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
@@ -127,6 +127,7 @@ class ReconZeroBot(Bot):
     def __init__(self, seat: Seat, rng: random.Random, seed: int | None, seconds: float | None) -> None:
         self._seat, self._rng, self._seed, self._seconds = seat, rng, seed, seconds
         self._ply = -1
+        self._overruns = Overruns()
         self._player: Thinker
         self._place: Place
 
@@ -142,7 +143,7 @@ class ReconZeroBot(Bot):
             await _think(lambda: player.opponent_moved(capture))
         self._ply = turn.ply
         limit = TURN_SECONDS if self._seconds is None and turn.state["clock"] is None else self._seconds
-        seconds = seconds_for(turn.state, self._place.options, limit)
+        seconds = seconds_for(turn.state, self._place.options, limit, self._overruns)
         if turn.sense_actions:  # otherwise it was done before the connection was lost
             await self._sense(turn, seconds)
         if turn.state["phase"] != "over":
