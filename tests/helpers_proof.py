@@ -17,14 +17,15 @@ def proof_size(small: int, full: int, share: int | None = None) -> int:
 
     :param small: for the ordinary run, where GMD_PROOF is not set.
     :param full: for GMD_PROOF=full, as ``make proof`` sets it.
-    :param share: for GMD_PROOF=share, as the continuous integration sets it; a fortieth of ``full`` unless given.
+    :param share: for GMD_PROOF=share, as the continuous integration sets it; unless given, a fortieth of ``full``, or
+        twice ``small`` if that is more.
     :raises ValueError: GMD_PROOF is something else.
     """
     match os.environ.get("GMD_PROOF", ""):
         case "":
             return small
         case "share":
-            return max(small, full // 40) if share is None else share
+            return min(full, max(2 * small, full // 40)) if share is None else share
         case "full":
             return full
         case other:

@@ -116,6 +116,7 @@ def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
     """Return the work for the observer in one version of some pairs of games."""
     if plant is not None:
         PLANTS[plant]()
+    # The clock stands still, so that on a slow machine nothing expires.
     return trio.run(_works, version, pairs, clock=MockClock())
 
 

@@ -139,7 +139,8 @@ def works(version: int, pairs: int, plant: str | None) -> list[list[Work]]:
     """Return the work for the observer in one version of some pairs of games."""
     if plant is not None:
         PLANTS[plant]()
-    return trio.run(_works, version, pairs, clock=MockClock())  # time stands still: what is kept for a while stays
+    # The clock stands still: on a slow machine beliefs would reach the 120 seconds after which they lose their place.
+    return trio.run(_works, version, pairs, clock=MockClock())
 
 
 async def _works(version: int, pairs: int) -> list[list[Work]]:

@@ -107,7 +107,7 @@ async def test_request_is_done_once_or_not_at_all_whenever_the_lobby_s_owner_die
 ) -> None:
     random, step = Random(kind), 0
     while not await check_kill(kind, step):
-        step += 1 + random.randrange(proof_size(6, 1))
+        step += 1 + random.randrange(proof_size(6, 1, share=6))
         assert step < 1_000
 
 

@@ -445,7 +445,7 @@ async def test_lost_key_cannot_create_a_game() -> None:
 async def test_one_of_several_concurrent_registrations_of_a_name_creates_the_player() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
-        for others in combinations(list(BEGINNINGS)[1:], proof_size(1, 2)):
+        for others in combinations(list(BEGINNINGS)[1:], proof_size(1, 2, share=1)):
             await try_every_order(there, ("register", *others), tried, beginning=True)
     assert tried.faults == {}
     assert tried.orders > 50

@@ -103,13 +103,14 @@ def test_repeating_says_that_the_model_of_opponents_was_another(trained: Path, t
 
     known = record(trained)
     assert known["sessions"][-1]["versions"]["opponents"] == digest_of(FILE)
-    known["sessions"][-1]["versions"]["opponents"] = "sha256:0"
+    known["sessions"][-1]["versions"]["opponents"] = "sha256:0123456789abcdef"
     recipe = tmp_path / "run.json"
     recipe.write_text(json.dumps(known))
     done = train("--recipe", recipe, "--out", tmp_path / "again")
     assert done.exit_code == 0, done.output
     says = " ".join(done.output.split())
-    assert "others than those of the recipe: gmd's model of opponents was another" in says
+    here = digest_of(FILE)[: len("sha256:01234567")]
+    assert f"others than those of the recipe: gmd's model of opponents was sha256:01234567 and is {here}" in says
 
 
 def test_recipe_is_repeated_with_the_precision_that_the_processor_knows(trained: Path, tmp_path: Path) -> None:

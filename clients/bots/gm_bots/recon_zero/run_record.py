@@ -33,6 +33,8 @@ FILE = "run.json"
 FORMAT = 1
 #: The libraries on which the results of a training depend.
 LIBRARIES = ("torch", "numpy", "numba", "ray", "chess", "reconchess")
+#: The characters of a hash that a sentence shows.
+_SHOWN = len("sha256:") + 8
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,9 @@ def differences(record: Record, precision: Precision) -> str | None:
         was, now = (_without_build(found.get(name)) for found in (then, here))
         if was is not None and was != now:
             others.append(f"{name} was {was} and is {now or 'missing'}")
-    if then.get("opponents") not in (None, here["opponents"]):
-        others.append("gmd's model of opponents was another")
+    was, now = (str(found.get("opponents"))[:_SHOWN] for found in (then, here))
+    if "opponents" in then and was != now:
+        others.append(f"gmd's model of opponents was {was} and is {now}")
     if record.plan.precision != precision:
         others.append(f"precision was {record.plan.precision} and is {precision}")
     return f"The games will be others than those of the recipe: {', '.join(others)}" if others else None
