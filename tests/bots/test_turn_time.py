@@ -15,10 +15,10 @@ def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None
 def test_seconds_follow_the_clock_of_the_game() -> None:
     state = {"clock": {"white": 85.0, "black": 45.0}, "turn": "black"}
     initial, each = {"clock": {"initial": 900, "increment": 2}}, {"clock": {"per_move": 60}}
-    assert seconds_for(state, initial, None) == 2  # type: ignore[arg-type]
-    assert seconds_for(state, initial, 0.5) == 0.5  # type: ignore[arg-type]
-    assert seconds_for(state, each, None) == 15  # type: ignore[arg-type]
-    assert seconds_for({"clock": None, "turn": "white"}, {}, None) is None  # type: ignore[arg-type, typeddict-item]
+    assert seconds_for(state, initial, None, Overruns()) == 2  # type: ignore[arg-type]
+    assert seconds_for(state, initial, 0.5, Overruns()) == 0.5  # type: ignore[arg-type]
+    assert seconds_for(state, each, None, Overruns()) == 15  # type: ignore[arg-type]
+    assert seconds_for({"clock": None, "turn": "white"}, {}, None, Overruns()) is None  # type: ignore[arg-type, typeddict-item]
 
 
 def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:

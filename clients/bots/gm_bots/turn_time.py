@@ -72,14 +72,12 @@ class Overruns:
         return planned
 
 
-def seconds_for(
-    state: GameState, options: Mapping[str, Any], limit: float | None, overruns: Overruns | None = None
-) -> float | None:
+def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None, overruns: Overruns) -> float | None:
     """Return the seconds that a turn of a game on a server may take; the limit where there is no clock.
 
     :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
     :param limit: the limit given, if any; a clock may allow less.
-    :param overruns: of the player's turns in this game, of which each is asked about once.
+    :param overruns: of the player's turns in this game; each turn is asked about once.
     """
     clock, kind = state["clock"], options.get("clock")
     if clock is None or kind is None:
@@ -88,8 +86,7 @@ def seconds_for(
     if "initial" not in kind:
         return seconds_of_turn(left, limit)
     increment = float(kind.get("increment") or 0)
-    seconds = seconds_of_game(left, increment, limit)
-    return seconds if overruns is None else overruns.plan(seconds, left, increment)
+    return overruns.plan(seconds_of_game(left, increment, limit), left, increment)
 
 
 def _at_most(share: float, limit: float | None) -> float:
