@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +17,7 @@ from gm_protocol.framing import encode_frame
 from gmd import turns
 from gmd.daemon import Daemon
 from gmd.handlers.wait import GAME_BYTES
+from gmd.tcp import conversation
 from gmd.tcp.conversation import MAX_REPLY_BYTES
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.slow_log import SlowLog
@@ -119,7 +121,10 @@ async def test_announced_length_reserves_no_memory_before_its_bytes_arrive(memor
         assert (after - before) / len(clients) < 5_000
 
 
-async def test_unread_replies_of_one_client_are_bounded_however_much_it_asks(memory: None) -> None:
+async def test_unread_replies_of_one_client_are_bounded_however_much_it_asks(
+    memory: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "BATCH_SECONDS", math.inf)  # however slow the machine is, its bytes end the batch
     count, plies = 64, 5_000
     async with memory_daemon(max_plies=6_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
