@@ -36,7 +36,7 @@ help:
 	@echo 'make docs         build the manual as a website, in build/docs'
 	@echo 'make dist         build what a release consists of, in dist'
 	@echo 'make proof        run the proofs at full size, which takes long'
-	@echo 'make proof-share  run a small part of them, as the continuous integration does'
+	@echo 'make proof-share  run a small part of each; the continuous integration, of a quarter of them'
 	@echo 'make bench        run the benchmarks'
 	@echo 'make board        download the moving board of the pages, if the installation could not'
 	@echo 'make screenshots  take pictures of the pages, in build/screenshots, with the Chromium of this machine'

@@ -53,11 +53,14 @@ def sized_tests(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each test in a module whose size is of ``proof_size``, itself or by what it uses of the module, and whether
     it is marked as a proof.
     """
+    if "proof_size" not in text:
+        return
     parts = [*parts_of(ast.parse(text).body)]
+    used = [(part.name, names_in(part.node)) for part in parts]
     sized, before = {"proof_size"}, 0
     while len(sized) > before:
         before = len(sized)
-        sized |= {part.name for part in parts if names_in(part.node) & sized}
+        sized |= {name for name, names in used if names & sized}
     marked = {part.name for part in parts if MARK in part.marks}
     tests = {part.name for part in parts if part.name.startswith(("test_", "Test"))}
     yield from ((name, name in marked or "pytestmark" in marked) for name in tests & sized)

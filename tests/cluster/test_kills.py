@@ -27,7 +27,7 @@ from tests.serving import environment
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux listens on all of 127.0.0.0/8 at once")
 
 #: Faults of one test: several tests run beside each other.
-FAULTS = 30
+FAULTS = proof_size(small=10, full=30, share=30)
 #: Pairs of players, half of which play reconnaissance blind chess.
 PAIRS = 6
 #: The longest game, in plies.
@@ -244,6 +244,6 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
 
 @pytest.mark.proof
 @pytest.mark.seconds(60)
-@pytest.mark.parametrize("part", range(proof_size(small=30, full=300, share=30) // FAULTS))
+@pytest.mark.parametrize("part", range(proof_size(small=1, full=10, share=1)))
 async def test_whatever_fails_nothing_is_lost_and_nobody_is_charged(tmp_path: Path, part: int) -> None:
     print(await fail_again_and_again(tmp_path, f"faults {part}", FAULTS))
