@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gm_bots.turn_time import RESERVE, Overruns, seconds_by_reconchess, seconds_for, seconds_of_game
+from gm_bots.turn_time import RESERVE, Overruns, TurnsByReconchess, seconds_for, seconds_of_game
 
 
 def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
@@ -42,7 +42,20 @@ def test_a_clock_that_is_out_is_planned_for_no_time() -> None:
     assert [overruns.plan(0.1, 5.0), overruns.plan(0.0, 0.5), overruns.plan(0.0, 0.0)] == [0.1, 0.0, 0.0]
 
 
-def test_seconds_by_reconchess_have_no_limit_without_a_clock() -> None:
-    assert seconds_by_reconchess(85, None) == 2
-    assert seconds_by_reconchess(float("inf"), None) is None
-    assert seconds_by_reconchess(10_000_000, 3.0) == 3  # gmd over HTTP, where there is no clock
+def test_turns_by_reconchess_have_no_limit_without_a_clock() -> None:
+    assert TurnsByReconchess(None).plan(85) == 2
+    assert TurnsByReconchess(None, without_clock=1.0).plan(85) == 2
+    assert TurnsByReconchess(None).plan(float("inf")) is None
+    assert TurnsByReconchess(None).remaining(float("inf")) is None
+    assert TurnsByReconchess(None, without_clock=1.0).plan(float("inf")) == 1
+    assert TurnsByReconchess(3.0, without_clock=1.0).plan(10_000_000) == 3  # gmd over HTTP, where there is no clock
+
+
+def test_turn_by_reconchess_is_planned_once_and_its_move_has_what_is_left() -> None:
+    turns = TurnsByReconchess(None)
+    assert turns.plan(85) == turns.plan(5) == 2
+    remaining = turns.remaining(84)
+    assert remaining is not None
+    assert remaining <= 2
+    turns.begin()
+    assert turns.plan(82.5) == seconds_of_game(82.5, 0.0, None) - 0.125  # half a second more than planned, once

@@ -5,6 +5,7 @@ All times are in seconds. Most turns take less: they end once the bot has search
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +42,6 @@ def seconds_of_game(left: float, increment: float, limit: float | None) -> float
 def seconds_of_turn(left: float, limit: float | None) -> float:
     """Return the time for a turn out of the time left for this turn alone, as for :func:`seconds_of_game`."""
     return _at_most(left * SHARE_OF_A_TURN, limit)
-
-
-def seconds_by_reconchess(left: float, limit: float | None) -> float | None:
-    """Return the time for a turn out of the ``seconds_left`` that reconchess gives its players; None for no limit."""
-    return limit if left >= NO_CLOCK else seconds_of_game(left, 0.0, limit)
 
 
 class Overruns:
@@ -87,6 +83,37 @@ def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | Non
         return seconds_of_turn(left, limit)
     increment = float(kind.get("increment") or 0)
     return overruns.plan(seconds_of_game(left, increment, limit), left, increment)
+
+
+class TurnsByReconchess:
+    """The time for the turns of one game of a reconchess player, which is told the ``seconds_left`` as it is asked."""
+
+    def __init__(self, limit: float | None, without_clock: float | None = None) -> None:
+        """:param limit: the limit given, if any.
+        :param without_clock: the limit where there is neither a clock nor a limit given; None for none.
+        """
+        self._limit, self._without_clock = limit, limit if limit is not None else without_clock
+        self._overruns = Overruns()
+        self._seconds: float | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a turn."""
+        self._began, self._planned = time.monotonic(), False
+
+    def plan(self, left: float) -> float | None:
+        """Return the seconds that the turn may take, planned when it is first asked; None for no limit."""
+        if not self._planned:
+            self._planned = True
+            self._seconds = self._without_clock
+            if left < NO_CLOCK:
+                self._seconds = self._overruns.plan(seconds_of_game(left, 0.0, self._limit), left)
+        return self._seconds
+
+    def remaining(self, left: float) -> float | None:
+        """Return what is left of that for the turn's move, which may be less than nothing; None for no limit."""
+        seconds = self.plan(left)
+        return None if seconds is None else seconds - (time.monotonic() - self._began)
 
 
 def _at_most(share: float, limit: float | None) -> float:

@@ -7,7 +7,6 @@ folder, or by this file. Imports are absolute, since reconchess imports a file w
 from __future__ import annotations
 
 import random
-import time
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from gm_bots.expectation.knowledge import most_kept, prepare
 from gm_bots.expectation.player import Player as Thinker
 from gm_bots.expectation.settings import read
 from gm_bots.options import from_environment
-from gm_bots.turn_time import RECONCHESS_SECONDS, seconds_by_reconchess
+from gm_bots.turn_time import RECONCHESS_SECONDS, TurnsByReconchess
 
 #: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_EXPECTATION"
@@ -49,26 +48,23 @@ class Expectation(Player):  # type: ignore[misc]
         self._thinker = Thinker(color, self._engine, self._given.settings, self._rng, most=most, fen=fen)
         self._opponent_has_moved = board.turn != color
         self._unsettled: partial[None] | None = None
-        self._began = 0.0
+        self._turns = TurnsByReconchess(self._given.seconds)
 
     def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
-        self._began = time.monotonic()
+        self._turns.begin()
         self._settle()
         if self._opponent_has_moved:
             self._thinker.opponent_moved(capture_square)
         self._opponent_has_moved = True
 
     def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
-        seconds = seconds_by_reconchess(seconds_left, self._given.seconds)
-        return self._thinker.choose_sense(sense_actions, move_actions, seconds)
+        return self._thinker.choose_sense(sense_actions, move_actions, self._turns.plan(seconds_left))
 
     def handle_sense_result(self, sense_result: list[tuple[Square, Piece | None]]) -> None:
         self._thinker.saw(sense_result)
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
-        seconds = seconds_by_reconchess(seconds_left, self._given.seconds)
-        spent = time.monotonic() - self._began
-        return self._thinker.choose_move(move_actions, None if seconds is None else seconds - spent)
+        return self._thinker.choose_move(move_actions, self._turns.remaining(seconds_left))
 
     def handle_move_result(
         self,

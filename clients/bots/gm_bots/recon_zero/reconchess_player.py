@@ -7,7 +7,6 @@ folder, or by this file. Imports are absolute, since reconchess imports a file w
 from __future__ import annotations
 
 import random
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from reconchess import GameHistory, Player, WinReason
 from gm_bots.options import from_environment
 from gm_bots.recon_zero.entry import WITHOUT, LibraryMissing, make
 from gm_bots.recon_zero.time_rules import TURN_SECONDS
-from gm_bots.turn_time import seconds_by_reconchess
+from gm_bots.turn_time import TurnsByReconchess
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.belief import Belief
@@ -53,7 +52,7 @@ class ReconZero(Player):  # type: ignore[misc]
         self._thinker = Thinker(color, self._judge, self._bots.settings, self._rng, fen=fen)
         self._opponent_has_moved = board.turn != color
         self._unsettled: partial[None] | None = None
-        self._began = 0.0
+        self._turns = TurnsByReconchess(self._bots.seconds, TURN_SECONDS)
 
     def belief(self) -> Belief:
         """Return the belief about the opponent's pieces: shape (7, 8, 8), for pieces from pawn to king and none, rank,
@@ -62,26 +61,20 @@ class ReconZero(Player):  # type: ignore[misc]
         return self._thinker.knowledge.belief()
 
     def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
-        self._began = time.monotonic()
+        self._turns.begin()
         self._settle()
         if self._opponent_has_moved:
             self._thinker.opponent_moved(capture_square)
         self._opponent_has_moved = True
 
     def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
-        return self._thinker.choose_sense(sense_actions, self._seconds_of_turn(seconds_left))
+        return self._thinker.choose_sense(sense_actions, self._turns.plan(seconds_left))
 
     def handle_sense_result(self, sense_result: list[tuple[Square, Piece | None]]) -> None:
         self._thinker.saw(sense_result)
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
-        spent = time.monotonic() - self._began
-        return self._thinker.choose_move(move_actions, self._seconds_of_turn(seconds_left) - spent)
-
-    def _seconds_of_turn(self, left: float) -> float:
-        """Return the seconds that a turn may take, out of those that reconchess says are left."""
-        seconds = seconds_by_reconchess(left, self._bots.seconds)
-        return TURN_SECONDS if seconds is None else seconds
+        return self._thinker.choose_move(move_actions, self._turns.remaining(seconds_left))
 
     def handle_move_result(
         self,
