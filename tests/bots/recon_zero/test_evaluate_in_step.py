@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from multiprocessing import get_context
+from typing import Any
 
 import chess
 import pytest
@@ -15,7 +18,8 @@ import pytest
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
-from gm_bots.recon_zero.measure.in_step import Own, Part, parts_of, row_of
+from gm_bots.recon_zero.measure import in_step
+from gm_bots.recon_zero.measure.in_step import Ended, Own, Part, Pool, parts_of, row_of
 from gm_bots.recon_zero.player import Settings
 from tests.arena.matches import PATIENCE
 from tests.bots.recon_zero.test_evaluate import PLAIN, rows, run
@@ -34,7 +38,8 @@ def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
         *("unseen=0", "danger=1", "alarm=0", "determinisations=1"),
     ]
     assert all(sum(map(int, row[:3])) == 3 for row in found.values())
-    assert re.search(r"against AttackerBot: 2 of 3 games, \S+ points?\nagainst AttackerBot: 3 of 3 games, ", err)
+    said = re.sub(r".* games have ended\n", "", err)  # where it is slow
+    assert re.search(r"against AttackerBot: 2 of 3 games, \S+ points?\nagainst AttackerBot: 3 of 3 games, ", said)
     assert "left out: belief=squares: games in step keep positions" in err
     assert "left out: sensing=entropy: games in step keep positions" in err
 
@@ -64,12 +69,50 @@ def test_signal_shows_the_games_played_and_leaves_no_process(
         start_new_session=True,
     )
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("against AttackerBot: 2 of 10000 games, ")
+    lines = (line for line in process.stderr if not line.endswith(" games have ended\n"))
+    assert next(lines).startswith("against AttackerBot: 2 of 10000 games, ")
     send(process.pid, number)
     out, err = process.communicate(timeout=PATIENCE)  # no process has the pipes any more
     assert process.returncode == 130
     assert sum(map(int, rows(out)["AttackerBot"][:3])) >= 2
     assert "Traceback" not in err
+
+
+def test_games_that_have_ended_are_said_while_a_part_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_step, "QUIET_SECONDS", 0.0)
+    ended, own, said = get_context("spawn").Value("q", 0), Own(None, Settings()), list[str]()
+    futures = [Future[list[Ended]](), Future[list[Ended]]()]
+    futures[0].set_result([(1.0, "king captured"), (-1.0, "king captured")])
+    parts = iter(futures)
+
+    class Busy(Executor):
+        def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Any:
+            return next(parts)
+
+    def tell(text: str) -> None:
+        said.append(text)
+        match text.split()[-1]:
+            case "points" | "point":
+                ended.value = 9 + 3
+            case "ended":
+                futures[1].set_result([(0.0, "too long")])
+
+    ended.value = 9  # of a match before
+    part, pool = Part(own, own, ("seed",), 2, "float32"), Pool(Busy(), ended)
+    played = [*in_step.play_opponent("it", 3, 2, part, pool, tell)]
+    assert [len(each) for each in played] == [2, 1]
+    assert said == [
+        "against it: 2 of 3 games, 1 points",
+        "against it: 3 of 3 games have ended",
+        "against it: 3 of 3 games, 1.5 points",
+    ]
+
+
+def test_processes_count_the_games_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, own = get_context("spawn").Value("q", 0), Own(None, Settings(simulations=2, determinisations=1))
+    monkeypatch.setattr(in_step, "_ended", ended)
+    assert len(in_step.play_part(Part(own, own, ("one", "two", "three"), 40, "float32"))) == 3
+    assert ended.value == 3
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7])

@@ -7,7 +7,7 @@ environment :mod:`gm_env`, which is shown what its seat observed and nothing els
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +58,19 @@ def play_fixtures(
     sides: Mapping[str, Side],
     programs: Mapping[str, Program],
     max_plies: int,
+    ended: Callable[[int], None] = lambda number: None,
 ) -> list[Met]:
     """Play games of one side in step, each against another side or a program, by its name.
 
+    :param ended: called with the number of games that a turn has ended, for those who show progress.
     :raises BotUnusable: a program is not installed here.
     """
     games = _MixedGames(ours, fixtures, sides, programs, max_plies)
     try:
-        games.play()
+        while games.playing:
+            before = len(games.playing)
+            games.take_turns()
+            ended(before - len(games.playing))
         return games.met()
     finally:
         games.close()

@@ -10,11 +10,12 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO
 from multiprocessing import active_children, get_context
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ..lockstep.seats import Side
 
 COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "ended by")
+#: Seconds between two lines that say how many games have ended, where no part has.
+QUIET_SECONDS = 30.0
 #: The longest game, in plies, unless another is given; as in a training most longer ones would be drawn.
 MAX_PLIES = 300
 
@@ -85,6 +88,34 @@ class Part:
 Ended: TypeAlias = tuple[float, str]
 
 
+@dataclass(frozen=True)
+class Pool:
+    """Processes that play parts.
+
+    :ivar ended: how many games have ended in all of them.
+    """
+
+    executor: Executor
+    ended: Synchronized[int]
+
+
+#: In a process of a pool, the pool's count of games.
+_ended: Synchronized[int] | None = None
+
+
+def _join(ended: Synchronized[int]) -> None:
+    """Begin a process of a pool."""
+    global _ended
+    _ended = ended
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: the first process alone decides
+
+
+def _count(number: int) -> None:
+    if _ended is not None:
+        with _ended.get_lock():
+            _ended.value += number
+
+
 def play_part(part: Part) -> list[Ended]:
     """Play games; return how each ended.
 
@@ -100,25 +131,26 @@ def play_part(part: Part) -> list[Ended]:
     with one_thread():
         ours = part.ours.side(part.precision)
         if isinstance(theirs, Own):
-            met = play_fixtures(ours, fixtures, {name: theirs.side(part.precision)}, {}, part.max_plies)
+            met = play_fixtures(ours, fixtures, {name: theirs.side(part.precision)}, {}, part.max_plies, _count)
         else:
-            met = play_fixtures(ours, fixtures, {}, {name: theirs}, part.max_plies)
+            met = play_fixtures(ours, fixtures, {}, {name: theirs}, part.max_plies, _count)
     return [(game.outcome, game.ending) for game in met]
 
 
 @contextmanager
-def pool_of(processes: int) -> Iterator[Executor]:
+def pool_of(processes: int) -> Iterator[Pool]:
     """Yield processes for :func:`play_opponent`. They take seconds to start, and end at once after Ctrl-C or SIGTERM.
 
     :raises KeyboardInterrupt: one of these signals came.
     """
-    ignores = (signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: this process alone decides
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=signal.signal, initargs=ignores)
+    context = get_context("spawn")
+    ended = context.Value("q", 0)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_join, initargs=(ended,))
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the processes would outlive this one
     try:
         with pool:
             try:
-                yield pool
+                yield Pool(pool, ended)
             except KeyboardInterrupt:
                 for child in active_children():
                     child.terminate()
@@ -128,7 +160,7 @@ def pool_of(processes: int) -> Iterator[Executor]:
 
 
 def play_opponent(
-    name: str, games: int, at_once: int, part: Part, pool: Executor, tell: Callable[[str], None]
+    name: str, games: int, at_once: int, part: Part, pool: Pool, tell: Callable[[str], None]
 ) -> Iterator[list[Ended]]:
     """Play a match, and yield how the games of each part ended, in the order of the games.
 
@@ -136,16 +168,26 @@ def play_opponent(
     :param at_once: games of a part.
     :param part: what the parts have in common; its seeds are not played.
     :param pool: plays the parts, as many at a time as it has processes.
-    :param tell: called with a sentence whenever a part is played.
+    :param tell: called with a sentence whenever a part is played, and while one takes long.
     """
-    done, points = 0, 0.0
+    done, points, before = 0, 0.0, pool.ended.value
     # Not pool.map, which cancels what is left when it ends: a pool whose processes were killed cannot bear that.
-    for future in [pool.submit(play_part, each) for each in parts_of(part, games, at_once)]:
+    for future in [pool.executor.submit(play_part, each) for each in parts_of(part, games, at_once)]:
+        for ended in _ended_until(future, pool, before + done):
+            tell(f"against {name}: {ended - before} of {games} games have ended")
         played = future.result()
         done += len(played)
         points += sum((outcome + 1) / 2 for outcome, _ in played)
         yield played  # before the line, after which somebody may break this off
         tell(f"against {name}: {done} of {games} games, {points:g} points")
+
+
+def _ended_until(future: Future[list[Ended]], pool: Pool, said: int) -> Iterator[int]:
+    """Yield from time to time how many games have ended, if these are more, until a part has."""
+    while wait([future], QUIET_SECONDS).not_done:
+        if pool.ended.value > said:
+            said = pool.ended.value
+            yield said
 
 
 def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
