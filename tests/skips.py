@@ -1,7 +1,8 @@
-"""The files with skipped tests: with ``--skipped-to``, the continuous integration's first run writes them down.
+"""What is skipped: with ``--skipped-to``, the continuous integration's first run writes it down.
 
-In its second run nothing is missing, and these files run again, whole. So nobody maintains a list of markers: whatever
-is skipped, for whatever reason, is tried again.
+In its second run nothing is missing, and these tests and modules run again. So nobody maintains a list of markers:
+whatever is skipped, for whatever reason, is tried again. A test runs again with all its parameters, since there may be
+others where more is installed.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Any
 
 import pytest
 
-#: The name under which a worker of pytest-xdist hands over its files.
-_HANDED_OVER = "files_with_skips"
+#: The name under which a worker of pytest-xdist hands over what it has skipped.
+_HANDED_OVER = "skips"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    help_text = "write the files of the tests that are skipped, a line each"
+    help_text = "write the tests and modules that are skipped, a line each"
     parser.addoption("--skipped-to", metavar="FILE", type=Path, help=help_text)
 
 
@@ -27,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Skips:
-    """A recorder of the files of skipped tests, and of modules that are skipped as they are imported.
+    """A recorder of skipped tests, and of modules that are skipped as they are imported.
 
     Workers note their own: of several modules that are skipped at one line, the process that started the workers sees
     the report of one.
@@ -35,7 +36,7 @@ class Skips:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._files: set[str] = set()
+        self._names: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._note(report)
@@ -45,15 +46,15 @@ class Skips:
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.skipped:
-            self._files.add(report.nodeid.partition("::")[0])
+            self._names.add(report.nodeid.partition("[")[0])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self._files.update(getattr(node, "workeroutput", {}).get(_HANDED_OVER, ()))
+        self._names.update(getattr(node, "workeroutput", {}).get(_HANDED_OVER, ()))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        files = sorted(self._files)
+        names = sorted(self._names)
         if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput[_HANDED_OVER] = files
+            session.config.workeroutput[_HANDED_OVER] = names
         else:
-            self._path.write_text("".join(f"{file}\n" for file in files))
+            self._path.write_text("".join(f"{name}\n" for name in names))

@@ -20,6 +20,7 @@ import pytest
 from gm_client.blocking import VERSION
 from tests.clients.other_languages import PYTHON, ROOT, examples_of
 from tests.clients.running import PATIENCE
+from tests.deploy.once import filled_once
 from tests.deploy.test_client_alone import PROJECT
 from tests.deploy.test_dockerfile import LEFT_OUT, PACKAGES, files_of
 from tests.serving import STOP_SECONDS, Served, environment, first_lines
@@ -55,10 +56,14 @@ VERSIONS = "from importlib.metadata import version; print(version('grandmasterd'
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that ``make dist`` fills, in a copy of this clone."""
-    clone = tmp_path_factory.mktemp("release") / "gmd"
-    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(*CLUTTER, "*.egg-info", ".hypothesis", ".*_cache"))
-    subprocess.run([require_tool("make"), f"PYTHON={sys.executable}", "dist"], cwd=clone, env=clean(), check=True)
-    return clone / "dist"
+    make = require_tool("make")
+
+    def fill(folder: Path) -> None:
+        clone = folder / "gmd"
+        shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(*CLUTTER, "*.egg-info", ".hypothesis", ".*_cache"))
+        subprocess.run([make, f"PYTHON={sys.executable}", "dist"], cwd=clone, env=clean(), check=True)
+
+    return filled_once(tmp_path_factory, "release", fill) / "gmd" / "dist"
 
 
 def clean() -> dict[str, str]:
@@ -67,15 +72,18 @@ def clean() -> dict[str, str]:
 
 
 class Installed:
-    """A new environment in which pip has installed something."""
+    """An environment in which pip has installed something."""
 
-    def __init__(self, folder: Path, *what: str | Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
         self._bin = folder / "env" / "bin"
+
+    def install(self, *what: str | Path) -> None:
+        """Make the environment."""
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "env"], check=True)
         pip = [sys.executable, "-m", "pip", "--python", self._bin / "python", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "--quiet", *what], cwd=folder, env=clean(), check=True)
-        subprocess.run([*pip, "check"], cwd=folder, env=clean(), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*pip, "install", "--quiet", *what], cwd=self.folder, env=clean(), check=True)
+        subprocess.run([*pip, "check"], cwd=self.folder, env=clean(), check=True, stdout=subprocess.DEVNULL)
 
     def command(self, program: str, *arguments: str) -> list[str | Path]:
         return [self._bin / program, *arguments]
@@ -111,13 +119,15 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def server(kind: str, dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Return an environment with the daemon, which brings the client."""
-    return Installed(tmp_path_factory.mktemp("server"), *options(dist, kind), f"grandmasterd=={VERSION}")
+    what = [*options(dist, kind), f"grandmasterd=={VERSION}"]
+    return Installed(filled_once(tmp_path_factory, f"server-{kind}", lambda folder: Installed(folder).install(*what)))
 
 
 @pytest.fixture(scope="module")
 def client(kind: str, dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Return an environment with the client alone."""
-    return Installed(tmp_path_factory.mktemp("client"), *options(dist, kind), f"grandmasterd-client=={VERSION}")
+    what = [*options(dist, kind), f"grandmasterd-client=={VERSION}"]
+    return Installed(filled_once(tmp_path_factory, f"client-{kind}", lambda folder: Installed(folder).install(*what)))
 
 
 @pytest.fixture

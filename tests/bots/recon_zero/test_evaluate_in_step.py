@@ -46,7 +46,8 @@ def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
 
 def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     against = ("--against", "recon-zero:checkpoint=none,simulations=1,determinisations=1")
-    options = ("--in-step", 2, "--games", 4, "--option", "simulations=4", "--option", "checkpoint=none", *against)
+    short = ("--in-step", 2, "--games", 4, "--max-moves", 8)
+    options = (*short, "--option", "simulations=4", "--option", "checkpoint=none", *against)
     one, two = (run(*options, "--seed", 3, "--concurrency", number)[1] for number in (1, 2))
     assert one == two
     assert "recon-zero:checkpoint=none,simulations=1" in one

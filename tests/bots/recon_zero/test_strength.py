@@ -23,13 +23,13 @@ LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.60}
 
 def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     """It plays within reconchess's clocks, with only the number of games given. Fewer than all of them prove that it
-    plays.
+    plays, and one that it starts.
     """
     require_tool("stockfish")
     assert shipped() is not None
     path, count = tmp_path / "games.jsonl", proof_size(1, 200, share=2)
     command = [sys.executable, "-m", "gmd", "evaluate", "--games", str(count), "--concurrency", "2"]
-    short = ["--max-moves", "4"] if count == 1 else []
+    short = ["--max-moves", "4", "--simulations", "20"] if count == 1 else []
     subprocess.run([*command, *short, "--json-out", str(path)], env=environment(), check=True)
     assert len(games(path)) == 3 * count
     ours = [fault for game in games(path) for color, fault in game["faults"].items() if game[color] == "recon-zero"]
