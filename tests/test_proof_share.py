@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.proof_share import PARTS, SEED, is_drawn
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +24,7 @@ def test_other(): pass
 """
 
 
-def test_each_seed_draws_about_its_part_and_several_draw_all() -> None:
+def test_each_seed_draws_about_its_part_and_forty_draw_all() -> None:
     left = set(NAMES)
     for seed in map(str, range(40)):
         drawn = {name for name in NAMES if is_drawn(name, seed)}
@@ -31,17 +33,19 @@ def test_each_seed_draws_about_its_part_and_several_draw_all() -> None:
     assert not left
 
 
-def test_only_proofs_that_are_not_drawn_are_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("proof", "seed"), [("share", "it"), ("share", ""), ("full", "it"), ("", "it")])
+def test_only_a_share_with_a_seed_leaves_proofs_out(proof: str, seed: str, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = proof: long\n")
     options = ["-p", "tests.proof_share", "--rootdir", tmp_path, "-c", tmp_path / "pytest.ini", "--collect-only", "-q"]
-    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", SEED: "a commit"}
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "GMD_PROOF": proof, SEED: seed}
     command = [sys.executable, "-m", "pytest", *options, tmp_path]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     collected = {line for line in done.stdout.splitlines() if "::" in line}
-    drawn = {
-        name for name in (f"test_it.py::test_proof[{number}]" for number in range(40)) if is_drawn(name, "a commit")
-    }
-    assert drawn
-    assert collected == {"test_it.py::test_other", *drawn}
+    proofs = {f"test_it.py::test_proof[{number}]" for number in range(40)}
+    if proof == "share" and seed:
+        drawn = {name for name in proofs if is_drawn(name, seed)}
+        assert 0 < len(drawn) < len(proofs)
+        proofs = drawn
+    assert collected == {"test_it.py::test_other", *proofs}

@@ -52,10 +52,22 @@ def test_turns_by_reconchess_have_no_limit_without_a_clock() -> None:
 
 
 def test_turn_by_reconchess_is_planned_once_and_its_move_has_what_is_left() -> None:
-    turns = TurnsByReconchess(None)
+    clock = [100.0]
+    turns = TurnsByReconchess(None, now=lambda: clock[0])
     assert turns.plan(85) == turns.plan(5) == 2
-    remaining = turns.remaining(84)
-    assert remaining is not None
-    assert remaining <= 2
+    clock[0] += 0.75
+    assert turns.remaining(84.25) == 1.25
+    clock[0] += 10  # the opponent's turn
     turns.begin()
-    assert turns.plan(82.5) == seconds_of_game(82.5, 0.0, None) - 0.125  # half a second more than planned, once
+    assert turns.remaining(85) == 2
+
+
+def test_turn_by_reconchess_is_planned_shorter_after_one_that_took_longer() -> None:
+    clock = [100.0]
+    turns = TurnsByReconchess(None, now=lambda: clock[0])
+    assert turns.plan(85) == 2
+    turns.begin()
+    clock[0] += 0.25  # what it works out before it is asked where to sense
+    planned = seconds_of_game(82.25, 0.0, None) - 0.125  # a quarter of the half a second more
+    assert turns.plan(82.25) == planned
+    assert turns.remaining(82.25) == planned - 0.25

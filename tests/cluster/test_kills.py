@@ -26,7 +26,7 @@ from tests.serving import environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux listens on all of 127.0.0.0/8 at once")
 
-#: Faults of one test: several tests run beside each other.
+#: Faults of one test: several tests run beside each other. The ten of the ordinary run are of all kinds.
 FAULTS = proof_size(small=10, full=30, share=30)
 #: Pairs of players, half of which play reconnaissance blind chess.
 PAIRS = 6
@@ -243,7 +243,7 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
 
 
 @pytest.mark.proof
-@pytest.mark.seconds(60)
+@pytest.mark.seconds(30)
 @pytest.mark.parametrize("part", range(proof_size(small=1, full=10, share=1)))
 async def test_whatever_fails_nothing_is_lost_and_nobody_is_charged(tmp_path: Path, part: int) -> None:
     print(await fail_again_and_again(tmp_path, f"faults {part}", FAULTS))

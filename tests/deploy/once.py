@@ -17,10 +17,10 @@ def filled_once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path
     :param name: the folder's, one for each thing that is made.
     :param fill: is given the empty folder; if it fails, the next process begins anew.
     """
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    done = folder.with_name(f"{name}.done")
-    with folder.with_name(f"{name}.lock").open("w") as lock:
+    base, run = factory.getbasetemp(), os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    folder = base / name if run is None else base.parent / f"{name}-{run}"
+    done = folder.with_name(f"{folder.name}.done")
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)

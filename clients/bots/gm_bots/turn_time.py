@@ -6,7 +6,7 @@ All times are in seconds. Most turns take less: they end once the bot has search
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -88,32 +88,36 @@ def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | Non
 class TurnsByReconchess:
     """The time for the turns of one game of a reconchess player, which is told the ``seconds_left`` as it is asked."""
 
-    def __init__(self, limit: float | None, without_clock: float | None = None) -> None:
+    def __init__(
+        self, limit: float | None, without_clock: float | None = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
         """:param limit: the limit given, if any.
         :param without_clock: the limit where there is neither a clock nor a limit given; None for none.
+        :param now: returns the time.
         """
-        self._limit, self._without_clock = limit, limit if limit is not None else without_clock
-        self._overruns = Overruns()
+        self._limit, self._most = limit, without_clock if limit is None else limit
+        self._now, self._overruns = now, Overruns()
         self._seconds: float | None = None
         self.begin()
 
     def begin(self) -> None:
         """Begin a turn."""
-        self._began, self._planned = time.monotonic(), False
+        self._began, self._planned = self._now(), False
 
     def plan(self, left: float) -> float | None:
         """Return the seconds that the turn may take, planned when it is first asked; None for no limit."""
         if not self._planned:
             self._planned = True
-            self._seconds = self._without_clock
+            self._seconds = self._most
             if left < NO_CLOCK:
-                self._seconds = self._overruns.plan(seconds_of_game(left, 0.0, self._limit), left)
+                at_first = left + self._now() - self._began
+                self._seconds = self._overruns.plan(seconds_of_game(left, 0.0, self._limit), at_first)
         return self._seconds
 
     def remaining(self, left: float) -> float | None:
         """Return what is left of that for the turn's move, which may be less than nothing; None for no limit."""
         seconds = self.plan(left)
-        return None if seconds is None else seconds - (time.monotonic() - self._began)
+        return None if seconds is None else seconds - (self._now() - self._began)
 
 
 def _at_most(share: float, limit: float | None) -> float:

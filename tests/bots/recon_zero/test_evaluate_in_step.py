@@ -39,17 +39,18 @@ def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
     ]
     assert all(sum(map(int, row[:3])) == 3 for row in found.values())
     said = re.sub(r".* games have ended\n", "", err)  # where it is slow
-    assert re.search(r"against AttackerBot: 2 of 3 games, \S+ points?\nagainst AttackerBot: 3 of 3 games, ", said)
+    assert re.search(r"against AttackerBot: \S+ points in the first 2 of 3 games\n.* in the first 3 of 3 games\n", said)
     assert "left out: belief=squares: games in step keep positions" in err
     assert "left out: sensing=entropy: games in step keep positions" in err
 
 
 def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     against = ("--against", "recon-zero:checkpoint=none,simulations=1,determinisations=1")
-    short = ("--in-step", 2, "--games", 4, "--max-moves", 8)
+    short = ("--in-step", 2, "--games", 4, "--max-moves", 40)
     options = (*short, "--option", "simulations=4", "--option", "checkpoint=none", *against)
     one, two = (run(*options, "--seed", 3, "--concurrency", number)[1] for number in (1, 2))
     assert one == two
+    assert "king captured" in one  # not only games that were too long, as with any other seed
     assert "recon-zero:checkpoint=none,simulations=1" in one
 
 
@@ -71,7 +72,7 @@ def test_signal_shows_the_games_played_and_leaves_no_process(
     )
     assert process.stderr is not None
     lines = (line for line in process.stderr if not line.endswith(" games have ended\n"))
-    assert next(lines).startswith("against AttackerBot: 2 of 10000 games, ")
+    assert next(lines).endswith(" points in the first 2 of 10000 games\n")
     send(process.pid, number)
     out, err = process.communicate(timeout=PATIENCE)  # no process has the pipes any more
     assert process.returncode == 130
@@ -93,27 +94,28 @@ def test_games_that_have_ended_are_said_while_a_part_takes_long(monkeypatch: pyt
     def tell(text: str) -> None:
         said.append(text)
         match text.split()[-1]:
-            case "points" | "point":
-                ended.value = 9 + 3
             case "ended":
                 futures[1].set_result([(0.0, "too long")])
+            case _:
+                ended.value = 9 + 3
 
     ended.value = 9  # of a match before
     part, pool = Part(own, own, ("seed",), 2, "float32"), Pool(Busy(), ended)
     played = [*in_step.play_opponent("it", 3, 2, part, pool, tell)]
     assert [len(each) for each in played] == [2, 1]
     assert said == [
-        "against it: 2 of 3 games, 1 points",
+        "against it: 1 points in the first 2 of 3 games",
         "against it: 3 of 3 games have ended",
-        "against it: 3 of 3 games, 1.5 points",
+        "against it: 1.5 points in the first 3 of 3 games",
     ]
 
 
-def test_processes_count_the_games_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, own = get_context("spawn").Value("q", 0), Own(None, Settings(simulations=2, determinisations=1))
-    monkeypatch.setattr(in_step, "_ended", ended)
-    assert len(in_step.play_part(Part(own, own, ("one", "two", "three"), 40, "float32"))) == 3
-    assert ended.value == 3
+def test_processes_count_the_games_that_end() -> None:
+    own = Own(None, Settings(simulations=2, determinisations=1))
+    part = Part(own, own, ("one", "two", "three"), 6, "float32")
+    with in_step.pool_of(1) as pool:
+        assert len(pool.executor.submit(in_step.play_part, part).result()) == 3
+        assert pool.ended.value == 3
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7])

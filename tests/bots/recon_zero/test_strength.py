@@ -22,8 +22,8 @@ LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.60}
 
 
 def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
-    """It plays within reconchess's clocks, with only the number of games given. Fewer than all of them prove that it
-    plays, and one that it starts.
+    """It plays within reconchess's clocks. Fewer games than all prove that it plays; in the ordinary run they and its
+    searches are short.
     """
     require_tool("stockfish")
     assert shipped() is not None

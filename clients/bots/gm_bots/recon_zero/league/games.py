@@ -62,15 +62,12 @@ def play_fixtures(
 ) -> list[Met]:
     """Play games of one side in step, each against another side or a program, by its name.
 
-    :param ended: called with the number of games that a turn has ended, for those who show progress.
+    :param ended: called after each turn with the number of games that it has ended.
     :raises BotUnusable: a program is not installed here.
     """
     games = _MixedGames(ours, fixtures, sides, programs, max_plies)
     try:
-        while games.playing:
-            before = len(games.playing)
-            games.take_turns()
-            ended(before - len(games.playing))
+        games.play(ended)
         return games.met()
     finally:
         games.close()

@@ -5,7 +5,7 @@ All take their turns together, and the network is asked once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import chess
@@ -89,10 +89,15 @@ class Games:
         winners: list[int] = self._batch.winners.tolist()
         return winners
 
-    def play(self) -> None:
-        """Play all games to their ends."""
+    def play(self, ended: Callable[[int], None] = lambda number: None) -> None:
+        """Play all games to their ends.
+
+        :param ended: called after each turn with the number of games that it has ended, for those who show progress.
+        """
         while self.playing:
+            before = len(self.playing)
             self.take_turns()
+            ended(before - len(self.playing))
 
     def take_turns(self) -> None:
         """Take a turn in each game."""

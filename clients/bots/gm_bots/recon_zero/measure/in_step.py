@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Executor, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..lockstep.seats import Side
 
 COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "ended by")
-#: Seconds between two lines that say how many games have ended, where no part has.
+#: Seconds between two lines of progress while a part is played.
 QUIET_SECONDS = 30.0
 #: The longest game, in plies, unless another is given; as in a training most longer ones would be drawn.
 MAX_PLIES = 300
@@ -170,24 +170,19 @@ def play_opponent(
     :param pool: plays the parts, as many at a time as it has processes.
     :param tell: called with a sentence whenever a part is played, and while one takes long.
     """
-    done, points, before = 0, 0.0, pool.ended.value
+    done, points, before, said = 0, 0.0, pool.ended.value, 0
     # Not pool.map, which cancels what is left when it ends: a pool whose processes were killed cannot bear that.
     for future in [pool.executor.submit(play_part, each) for each in parts_of(part, games, at_once)]:
-        for ended in _ended_until(future, pool, before + done):
-            tell(f"against {name}: {ended - before} of {games} games have ended")
+        while wait([future], QUIET_SECONDS).not_done:
+            ended = pool.ended.value - before
+            if ended > max(said, done):
+                said = ended
+                tell(f"against {name}: {ended} of {games} games have ended")
         played = future.result()
         done += len(played)
         points += sum((outcome + 1) / 2 for outcome, _ in played)
         yield played  # before the line, after which somebody may break this off
-        tell(f"against {name}: {done} of {games} games, {points:g} points")
-
-
-def _ended_until(future: Future[list[Ended]], pool: Pool, said: int) -> Iterator[int]:
-    """Yield from time to time how many games have ended, if these are more, until a part has."""
-    while wait([future], QUIET_SECONDS).not_done:
-        if pool.ended.value > said:
-            said = pool.ended.value
-            yield said
+        tell(f"against {name}: {points:g} points in the first {done} of {games} games")
 
 
 def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
