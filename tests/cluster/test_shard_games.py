@@ -201,8 +201,12 @@ async def _play(present: list[Node], game_id: int, moves: list[str]) -> None:
                 await trio.sleep(0.001)
                 continue
             client = await owner.daemon.connect()
-            reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=move, ply=ply)
-            await client.aclose()
+            try:
+                reply = await client.ask("move", game_id=game_id, player=1 + ply % 2, move=move, ply=ply)
+            except (EOFError, trio.BrokenResourceError):
+                continue  # the guest has left before it could answer
+            finally:
+                await client.aclose()
             if reply["error"] is None:
                 break
             assert reply["code"] == "moved", reply
