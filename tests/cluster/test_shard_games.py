@@ -198,7 +198,7 @@ async def _play(present: list[Node], game_id: int, moves: list[str]) -> None:
         while True:
             owner = next((node for node in present if node.owns(game_id)), None)
             if owner is None:
-                await trio.sleep(0.001)
+                await trio.sleep(0.001)  # any of them may become the owner, and no event says which
                 continue
             client = await owner.daemon.connect()
             try:

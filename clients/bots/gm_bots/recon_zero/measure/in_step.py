@@ -99,8 +99,8 @@ class Pool:
     ended: Synchronized[int]
 
 
-#: In a process of a pool, the pool's count of games.
-_ended: Synchronized[int] | None = None
+#: In a process of a pool, the pool's count of games that have ended.
+_ended: Synchronized[int]
 
 
 def _join(ended: Synchronized[int]) -> None:
@@ -111,13 +111,12 @@ def _join(ended: Synchronized[int]) -> None:
 
 
 def _count(number: int) -> None:
-    if _ended is not None:
-        with _ended.get_lock():
-            _ended.value += number
+    with _ended.get_lock():
+        _ended.value += number
 
 
 def play_part(part: Part) -> list[Ended]:
-    """Play games; return how each ended.
+    """Play games in a process of a :class:`Pool`; return how each ended.
 
     :raises BotUnusable: the opponent is not installed here.
     :raises BotFailed: a checkpoint cannot be read.
