@@ -158,14 +158,13 @@ def test_samples_show_the_true_position() -> None:
 
 
 def test_every_option_sets_its_setting() -> None:
-    options = "c_puct=0,belief=squares,sensing=entropy,search=apart,danger=2,weights=equal,alarm=5,unseen=0.25"
+    options = "c_puct=0,belief=squares,sensing=entropy,search=apart,weights=equal,alarm=5,unseen=0.25"
     options += ",worth=50,searched=9,looks=11"
     made = named(f"recon-zero:checkpoint=none,determinisations=6,simulations=7,c_puct=0,{options}")
     assert isinstance(made, ReconZeroBots)
     assert made.settings == Settings(
         positions=False,
         sensing="entropy",
-        danger=2,
         weights="equal",
         alarm=5,
         determinisations=6,

@@ -13,7 +13,7 @@ from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
 from gm_bots.recon_zero.determinise import determinise, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
-from gm_bots.recon_zero.weights import attacked_in, weights_of
+from gm_bots.recon_zero.sensing import attacked_in
 from tests.bots.recon_zero.games import knowing
 
 
@@ -48,17 +48,17 @@ def test_determinised_position_agrees_with_all_knowledge(positions: bool) -> Non
     assert made > 200
 
 
-def test_position_with_the_king_attacked_is_drawn_more_often() -> None:
+def test_likelier_position_is_drawn_more_often() -> None:
     """After 1.f3 and 2.g4 this is one position of many."""
     knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
     for uci in ("f2f3", "g2g4"):
         move = chess.Move.from_uci(uci)
         knowledge.player_moved(move, move, None)
         knowledge.opponent_moved(None)
-    weights = weights_of(knowledge.weights(), attacked_in(knowledge.positions(), chess.WHITE), 50)
-    attacked = [board.is_check() for board in knowledge.positions()]
-    assert [weight == 50 for weight in weights] == attacked
-    assert 0 < sum(attacked) < len(attacked) / 20
+    attacked = attacked_in(knowledge.positions(), chess.WHITE)
+    assert attacked.tolist() == [board.is_check() for board in knowledge.positions()]
+    weights = np.where(attacked, 50.0, 1.0)
+    assert 0 < attacked.sum() < len(attacked) / 20
     drawn = [board for _ in range(50) for board in determinise(knowledge, 1, rng, weights)]
     share = weights[weights > 1].sum() / weights.sum()
     assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2

@@ -119,8 +119,7 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
-    turned = ["belief=squares", "sensing=entropy", "weights=equal", "search=apart"]
-    turned += ["unseen=0", "danger=1", "alarm=0"]
+    turned = ["belief=squares", "sensing=entropy", "weights=equal", "search=apart", "unseen=0", "alarm=0"]
     assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
         f"recon-zero={bot}",
@@ -130,7 +129,7 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
 
 
 def test_switch_already_changed_or_without_effect_is_left_out() -> None:
-    assert switches({"danger": "1", "determinisations": "1", "unseen": "0", "alarm": "0"}) == [
+    assert switches({"determinisations": "1", "unseen": "0", "alarm": "0"}) == [
         ("belief", {"belief": "squares"}),
         ("sensing", {"sensing": "entropy"}),
         ("weights", {"weights": "equal"}),

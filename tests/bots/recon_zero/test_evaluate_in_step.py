@@ -35,7 +35,7 @@ def test_bot_plays_programs_and_itself_with_each_switch_turned() -> None:
     assert "in step" in out.splitlines()[0]
     assert [*found] == [
         *("AttackerBot", "random", "weights=equal", "search=apart"),
-        *("unseen=0", "danger=1", "alarm=0", "determinisations=1"),
+        *("unseen=0", "alarm=0", "determinisations=1"),
     ]
     assert all(sum(map(int, row[:3])) == 3 for row in found.values())
     said = re.sub(r".* games have ended\n", "", err)  # where it is slow

@@ -27,13 +27,13 @@ INVENTORY = {chess.PAWN: 8, chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, che
 def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: Weights | None = None) -> list[Board]:
     """Return so many positions, the player to move; fewer where fewer are possible, but at least one.
 
-    :param weights: the weight of each of the knowledge's positions when drawing; None if all are equal.
+    :param weights: the weight of each of the knowledge's positions when drawing; None for how likely each is.
 
     Where there is only a belief, the first position takes the most likely pieces, and the others are drawn.
     """
     known = knowledge.positions()
     if known:
-        shares = weights if weights is not None else np.ones(len(known))
+        shares = knowledge.weights() if weights is None else weights
         return [known[each] for each in draw(shares, count, rng)]
     belief = knowledge.belief()
     seeds = [None, *(np.random.default_rng(rng.getrandbits(64)) for _ in range(count - 1))]

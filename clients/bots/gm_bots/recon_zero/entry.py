@@ -39,7 +39,6 @@ NUMBERS = (
     "c_puct",
     "movetime",
     "seed",
-    "danger",
     "alarm",
     "unseen",
     "worth",
@@ -47,7 +46,7 @@ NUMBERS = (
     "looks",
 )
 #: The numeric options that are also switches, and the value that turns each off.
-OFF = {"unseen": "0", "danger": "1", "alarm": "0"}
+OFF = {"unseen": "0", "alarm": "0"}
 #: Options that are one of two words; the first is the default.
 WORDS = {
     "belief": ("positions", "squares"),
@@ -141,7 +140,6 @@ def _settings(options: Mapping[str, str]) -> Settings:
         sensing="information" if _word(options, "sensing") == "information" else "entropy",
         weights="moves" if _word(options, "weights") == "moves" else "equal",
         opponents=_opponents(options),
-        danger=number(NAME, options, "danger", 1, MAX_WEIGHT) or plain.danger,
         worth=plain.worth if worth is None else worth,
         searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
         looks=whole(NAME, options, "looks", 1, MAX_SIMULATIONS) or plain.looks,

@@ -7,8 +7,8 @@ from typing import Any
 
 #: By setting, the value with which no training can continue, and no network can play.
 _REMOVED = {"head": "dense", "material": False, "learnt": "belief", "value": "outcome"}
-#: Settings of which one value is left.
-_GONE = ("head", "material", "learnt")
+#: Settings of which one value is left; and ``danger``, a factor on the weights of positions that showed no effect.
+_GONE = ("head", "material", "learnt", "danger")
 #: Settings of networks that came later, with the value that they had before there was a choice.
 _BEFORE = {"form": 1}
 
@@ -22,7 +22,7 @@ def as_today(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_former(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings without those that have one value only by now.
+    """Return recorded settings without those that are gone.
 
     :raises ValueError: one has a value that was removed.
     """

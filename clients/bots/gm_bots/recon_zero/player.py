@@ -23,11 +23,9 @@ from .lockstep.forest import C_PUCT, Forest
 from .lockstep.judging import Judge
 from .lockstep.opponent_model import read_model
 from .lockstep.weighted import CAP, Weighing
-from .positions import Attacked, Weights
 from .search import Found, Search
-from .sensing import best_of, bits_of_senses, entropy_sense, values_of_senses
+from .sensing import attacked_in, best_of, bits_of_senses, entropy_sense, values_of_senses
 from .time_rules import Workload, positions_within
-from .weights import attacked_in, weights_of
 
 #: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
 STEP = 4
@@ -42,8 +40,6 @@ class Settings:
     :ivar weights: whether positions are as likely as a model of opponents says by their moves so far
         (:mod:`.lockstep.weighted`), or all the same.
     :ivar opponents: the file of that model; None for the one that comes with the package.
-    :ivar danger: the factor on the weight of a position, for senses and for drawing the positions to search, if the
-        opponent attacks the player's king there; 1 changes nothing.
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
     :ivar worth: the bits that a sense's expected gain of value is worth, for a whole point; 0 to sense for
         information alone.
@@ -61,7 +57,6 @@ class Settings:
     sensing: Literal["information", "entropy"] = "information"
     weights: Literal["moves", "equal"] = "moves"
     opponents: str | None = None
-    danger: float = 10.0
     alarm: float = 30.0
     worth: float = 0.0
     searched: int = 32
@@ -135,7 +130,8 @@ class Player:
         """
         settings = self._settings
         with self._work.measured():
-            channels, (weights, attacked) = self.knowledge.channels(), self._weights()
+            channels, weights = self.knowledge.channels(), self.knowledge.weights()
+            attacked = attacked_in(self.knowledge.positions(), self.knowledge.color)
             bits = bits_of_senses(channels, weights, attacked, settings.alarm)
         if not settings.worth or len(channels) < 2:
             return bits
@@ -164,7 +160,7 @@ class Player:
         ends = math.inf if seconds is None else time.monotonic() + seconds
         knowledge, settings = self.knowledge, self._settings
         with self._work.measured():
-            boards = determinise(knowledge, settings.determinisations, self._rng, self._weights()[0])
+            boards = determinise(knowledge, settings.determinisations, self._rng)
         positions = [ReconBoard.of(board) for board in boards]
         search = Search(self._forest, positions, [*actions, None])
         self._deepen(search, settings.simulations, ends, until_decided=not self._keep)
@@ -184,12 +180,6 @@ class Player:
             if time.monotonic() >= ends or (until_decided and search.is_decided(simulations - done)):
                 break
             search.deepen(min(STEP, simulations - done))
-
-    def _weights(self) -> tuple[Weights, Attacked]:
-        """Return the weight of each position, and in which positions the king is attacked."""
-        knowledge, settings = self.knowledge, self._settings
-        attacked = attacked_in(knowledge.positions(), knowledge.color)
-        return weights_of(knowledge.weights(), attacked, settings.danger), attacked
 
     def _pick(self, found: Found) -> Move | None:
         self._moves += 1

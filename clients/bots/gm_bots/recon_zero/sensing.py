@@ -11,10 +11,10 @@ every result: a sense that changes no move is worth nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from chess import Square
+from chess import Board, Color, Square
 from numpy.typing import NDArray
 
 from .belief import Belief
@@ -38,6 +38,16 @@ def entropy_sense(belief: Belief, squares: Iterable[Square]) -> Square:
 def _window_sum(entropies: NDArray[np.float64], square: Square) -> float:
     rank, file = divmod(square, 8)
     return float(entropies[max(0, rank - 1) : rank + 2, max(0, file - 1) : file + 2].sum())
+
+
+def attacked_in(boards: Sequence[Board], color: Color) -> Attacked:
+    """Return in which positions the opponent attacks the player's king."""
+    return np.array([_is_attacked(board, color) for board in boards], bool)
+
+
+def _is_attacked(board: Board, color: Color) -> bool:
+    king = board.king(color)
+    return king is not None and board.is_attacked_by(not color, king)
 
 
 def bits_of_senses(

@@ -1,6 +1,6 @@
 """Kernels of the positions that may be true: as a search takes them, and what each sense would tell.
 
-They do for arrays what :mod:`..weights` and :mod:`..sensing` do for boards, which explain it.
+They do for arrays what :mod:`..sensing` does for boards, which explains it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from gm_env.kernels.layout import NONE, NUMBERS, STATE
 
 from ..knowledge import LOOKED_AT
 from ..player import Settings
-from ..weights import weights_of
 from .candidates import find_attacked, lay_out
 from .forest import Forest
 from .judging import Judge
@@ -85,7 +84,7 @@ class Seat:
         lay_out(rows, state.copy(), numbers.copy(), states, laid)
         attacked = np.empty(count, np.bool_)
         find_attacked(states, attacked)
-        return Examined(states, laid, weights_of(likely, attacked, self.side.settings.danger), attacked)
+        return Examined(states, laid, likely, attacked)
 
     def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
         """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""

@@ -39,7 +39,7 @@ LEAGUE = (*RECONCHESS, "minimax=minimax:depth=2,seed=1", f"material={entry.NAME}
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
 
 #: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
-_NEEDED_BY = {"belief": ("sensing", "weights", "danger", "alarm"), "sensing": ("alarm",)}
+_NEEDED_BY = {"belief": ("sensing", "weights", "alarm"), "sensing": ("alarm",)}
 
 
 @dataclass(frozen=True)
