@@ -76,7 +76,7 @@ class Environment:
         return {each["name"]: each["version"] for each in found}
 
     def _install(self, *what: str) -> list[str | Path]:
-        return [self.python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *what]
+        return [self.python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile", *what]
 
     def windows(self) -> dict[str, int]:
         return {window: import_of(self.python, window) for window in WINDOWS}

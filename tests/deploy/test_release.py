@@ -82,7 +82,7 @@ class Installed:
         """Make the environment."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "env"], check=True)
         pip = [sys.executable, "-m", "pip", "--python", self._bin / "python", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "--quiet", *what], cwd=self.folder, env=clean(), check=True)
+        subprocess.run([*pip, "install", "--quiet", "--no-compile", *what], cwd=self.folder, env=clean(), check=True)
         subprocess.run([*pip, "check"], cwd=self.folder, env=clean(), check=True, stdout=subprocess.DEVNULL)
 
     def command(self, program: str, *arguments: str) -> list[str | Path]:
