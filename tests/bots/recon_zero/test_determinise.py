@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import chess
 import numpy as np
@@ -11,9 +12,10 @@ from chess import Board, Color
 
 from gm_bots.recon_zero import belief as beliefs
 from gm_bots.recon_zero.belief import EMPTY, Belief, at
-from gm_bots.recon_zero.determinise import determinise, from_belief
+from gm_bots.recon_zero.determinise import determinise, draw, from_belief
 from gm_bots.recon_zero.knowledge import Knowledge
-from gm_bots.recon_zero.sensing import attacked_in
+from gm_bots.recon_zero.lockstep.judging import count_material
+from gm_bots.recon_zero.player import Settings
 from tests.bots.recon_zero.games import knowing
 
 
@@ -48,31 +50,23 @@ def test_determinised_position_agrees_with_all_knowledge(positions: bool) -> Non
     assert made > 200
 
 
-def test_likelier_position_is_drawn_more_often() -> None:
-    """After 1.f3 and 2.g4 this is one position of many."""
-    knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
-    for uci in ("f2f3", "g2g4"):
-        move = chess.Move.from_uci(uci)
-        knowledge.player_moved(move, move, None)
-        knowledge.opponent_moved(None)
-    attacked = attacked_in(knowledge.positions(), chess.WHITE)
-    assert attacked.tolist() == [board.is_check() for board in knowledge.positions()]
-    weights = np.where(attacked, 50.0, 1.0)
-    assert 0 < attacked.sum() < len(attacked) / 20
-    drawn = [board for _ in range(50) for board in determinise(knowledge, 1, rng, weights)]
-    share = weights[weights > 1].sum() / weights.sum()
-    assert abs(sum(board.is_check() for board in drawn) / 50 - share) < 0.2
-    assert len({board.fen() for board in determinise(knowledge, 100, rng, weights)}) == 100
-
-
-def test_position_with_almost_no_weight_is_drawn_last_and_not_lost() -> None:
-    knowledge, rng = Knowledge(chess.WHITE), random.Random(1)
+def test_positions_are_drawn_as_often_as_they_are_likely() -> None:
+    """After 1.e4, by the model of opponents that comes with the package."""
+    knowledge, rng = Knowledge(chess.WHITE, weighing=Settings().weighing_with(count_material)), random.Random(1)
     move = chess.Move.from_uci("e2e4")
     knowledge.player_moved(move, move, None)
     knowledge.opponent_moved(None)
-    boards = knowledge.positions()
-    weights = np.array([1e-12**place for place in range(len(boards))])
-    assert determinise(knowledge, len(boards), rng, weights) == boards
+    likely = knowledge.weights() / knowledge.weights().sum()
+    assert likely.max() > 2 / len(likely), "not all are equally likely"
+    names = [board.fen() for board in knowledge.positions()]
+    drawn = Counter(board.fen() for _ in range(2_000) for board in determinise(knowledge, 1, rng))
+    assert [drawn[name] / 2_000 for name in names] == pytest.approx(likely.tolist(), abs=0.04)
+    assert len({board.fen() for board in determinise(knowledge, 100, rng)}) == len(names)
+
+
+def test_index_with_almost_no_weight_is_drawn_last_and_not_lost() -> None:
+    weights = np.array([1e-12**place for place in range(20)])
+    assert draw(weights, 20, random.Random(1)) == list(range(20))
 
 
 def test_position_is_drawn_by_probability() -> None:

@@ -19,8 +19,7 @@ from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
 from gm_bots.recon_zero.positions import channels_of
-from gm_bots.recon_zero.sensing import information, information_of
-from gm_bots.recon_zero.weights import attacked_in
+from gm_bots.recon_zero.sensing import attacked_in, information, information_of
 from gm_env.actions import action_of, move_of, seen_by
 from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written

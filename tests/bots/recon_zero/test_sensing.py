@@ -15,6 +15,7 @@ from chess import Square
 from gm_bots.recon_zero.belief import at, certain
 from gm_bots.recon_zero.positions import Channels, channels_of
 from gm_bots.recon_zero.sensing import (
+    attacked_in,
     best_of,
     bits_of_senses,
     entropy_sense,
@@ -22,7 +23,6 @@ from gm_bots.recon_zero.sensing import (
     information_of,
     values_of_senses,
 )
-from gm_bots.recon_zero.weights import attacked_in
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from tests.bots.recon_zero.games import knowing
 

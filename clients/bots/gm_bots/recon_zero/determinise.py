@@ -24,17 +24,15 @@ from .positions import Weights
 INVENTORY = {chess.PAWN: 8, chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1, chess.KING: 1}
 
 
-def determinise(knowledge: Knowledge, count: int, rng: random.Random, weights: Weights | None = None) -> list[Board]:
+def determinise(knowledge: Knowledge, count: int, rng: random.Random) -> list[Board]:
     """Return so many positions, the player to move; fewer where fewer are possible, but at least one.
 
-    :param weights: the weight of each of the knowledge's positions when drawing; None for how likely each is.
-
-    Where there is only a belief, the first position takes the most likely pieces, and the others are drawn.
+    Possible positions are drawn by how likely they are. Where there is only a belief, the first position takes the
+    most likely pieces, and the others are drawn.
     """
     known = knowledge.positions()
     if known:
-        shares = knowledge.weights() if weights is None else weights
-        return [known[each] for each in draw(shares, count, rng)]
+        return [known[each] for each in draw(knowledge.weights(), count, rng)]
     belief = knowledge.belief()
     seeds = [None, *(np.random.default_rng(rng.getrandbits(64)) for _ in range(count - 1))]
     return [from_belief(belief, knowledge.own, knowledge.color, knowledge.remaining, each) for each in seeds]

@@ -26,7 +26,7 @@ MAX_SECONDS = 3600.0
 #: More positions or simulations than this take minutes a turn.
 MAX_POSITIONS, MAX_SIMULATIONS = 1_000, 100_000
 
-#: With a larger weight only an attack on the king, or the squares of the opponent's pieces, would count.
+#: With a larger weight only an attack on the king, or the expected result, would count for a sense.
 MAX_WEIGHT = 1_000
 
 #: A larger constant would select moves by their priors alone.

@@ -1,4 +1,4 @@
-"""Settings of trainings that earlier versions had: what trained worse was removed."""
+"""Settings of trainings that earlier versions had: what trained worse, or showed no effect, was removed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 #: By setting, the value with which no training can continue, and no network can play.
 _REMOVED = {"head": "dense", "material": False, "learnt": "belief", "value": "outcome"}
-#: Settings of which one value is left; and ``danger``, a factor on the weights of positions that showed no effect.
-_GONE = ("head", "material", "learnt", "danger")
+#: Settings of players that changed games, and the value with which they did not.
+_CHANGED_GAMES = {"danger": 1}
+#: Settings of which one value is left, or none.
+_GONE = ("head", "material", "learnt", *_CHANGED_GAMES)
 #: Settings of networks that came later, with the value that they had before there was a choice.
 _BEFORE = {"form": 1}
 
@@ -30,3 +32,8 @@ def without_former(settings: Mapping[str, Any]) -> dict[str, Any]:
         if settings.get(name) == value:
             raise ValueError(f"{name} is {value}, which gmd had until version 0.2: use that one")
     return {name: value for name, value in settings.items() if name not in _GONE}
+
+
+def changed_games(player: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a player's recorded settings that are gone, though it played other games with them."""
+    return {name: player[name] for name, plain in _CHANGED_GAMES.items() if player.get(name, plain) != plain}

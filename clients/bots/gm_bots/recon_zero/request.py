@@ -34,7 +34,7 @@ class Request:
     :ivar iterations: in total.
     :ivar files: the checkpoints of members that are new to the league, by name.
     :ivar start: the checkpoint with whose network it begins, if it does.
-    :ivar remarks: sentences about default members that are left out, and about versions that are not a recipe's.
+    :ivar remarks: sentences about default members that are left out, and about versions that were others before.
     """
 
     directory: Path
@@ -85,8 +85,12 @@ def resumed(directory: Path, given: Mapping[str, Any], iterations: int | None) -
         plan = known.plan
     else:
         raise BadTraining(f"--resume: {directory} has no training, neither {run_record.FILE} nor {LATEST}")
-    plan, files = _joined(known.plan if known is not None else plan, given, directory)
-    return Request(directory, plan, iterations or (known.iterations if known is not None else ITERATIONS), files)
+    if known is None:
+        plan, files = _joined(plan, given, directory)
+        return Request(directory, plan, iterations or ITERATIONS, files)
+    plan, files = _joined(known.plan, given, directory)
+    remark = run_record.differences(known, plan.precision, "until now")
+    return Request(directory, plan, iterations or known.iterations, files, remarks=_some(remark))
 
 
 def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations: int | None) -> Request:
@@ -108,15 +112,19 @@ def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations:
     precision = given.pop("precision", known.plan.precision)
     plan, files = _joined(replace(known.plan, precision=precision), given, path)
     kept = {name_of(each): path.parent / FOLDER / f"{name_of(each)}.pt" for each in (*plan.members, plan.against or "")}
-    start, remark = path.parent / START, run_record.differences(known, precision)
+    start, remark = path.parent / START, run_record.differences(known, precision, "those of the recipe")
     return Request(
         directory,
         plan,
         iterations or known.iterations,
         {**{name: file for name, file in kept.items() if file.is_file()}, **files},
         start if plan.start and start.is_file() else None,
-        () if remark is None else (remark,),
+        _some(remark),
     )
+
+
+def _some(remark: str | None) -> tuple[str, ...]:
+    return () if remark is None else (remark,)
 
 
 def _joined(plan: Plan, given: Mapping[str, Any], where: Path) -> tuple[Plan, dict[str, Path]]:

@@ -1,7 +1,7 @@
 """The record of a training: ``run.json``, with its settings, seed and versions, from which it continues or is repeated.
 
 It has the plan, the number of iterations, and an entry for each time that the training was started. What came of it is
-in the other files of the directory; ``docs/reference/files.md`` lists them all.
+in the other files of the directory; ``docs/reference/trainings.md`` lists them all.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gm_arena.stockfish import stockfish_version
 from gmd.version import VERSION as GMD_VERSION
 
 from .checkpoint_files import digest_of
+from .former import changed_games
 from .lockstep.opponent_model import FILE as OPPONENTS
 from .plan import BadTraining, Plan, plan_from
 from .results import now
@@ -43,11 +44,13 @@ class Record:
 
     :ivar iterations: how many the training has in total, as last asked for.
     :ivar sessions: what is known of each start.
+    :ivar former: settings that changed its games, which this version does not have.
     """
 
     plan: Plan
     iterations: int
     sessions: list[dict[str, Any]]
+    former: Mapping[str, Any]
 
 
 def read(path: Path) -> Record:
@@ -59,7 +62,8 @@ def read(path: Path) -> Record:
         content = json.loads(path.read_text("utf-8"))
         found = content["format"]
         if found == FORMAT:
-            return Record(plan_from(content["plan"], path), content["iterations"], content["sessions"])
+            plan, former = plan_from(content["plan"], path), changed_games(content["plan"].get("player", {}))
+            return Record(plan, content["iterations"], content["sessions"], former)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BadTraining):
             raise
@@ -95,10 +99,11 @@ def versions() -> dict[str, str | None]:
     return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, **others}
 
 
-def differences(record: Record, precision: Precision) -> str | None:
+def differences(record: Record, precision: Precision, before: str) -> str | None:
     """Return a sentence about what a training was last played with, and is another here; None if nothing is.
 
     :param precision: what is to be computed with here.
+    :param before: the games of then, for the sentence.
     """
     then = record.sessions[-1]["versions"] if record.sessions else {}
     here, others = versions(), []
@@ -111,7 +116,8 @@ def differences(record: Record, precision: Precision) -> str | None:
         others.append(f"gmd's model of opponents was {was} and is {now}")
     if record.plan.precision != precision:
         others.append(f"precision was {record.plan.precision} and is {precision}")
-    return f"The games will be others than those of the recipe: {', '.join(others)}" if others else None
+    others += [f"{name} was {value}, which gmd no longer has" for name, value in record.former.items()]
+    return f"The games will be others than {before}: {', '.join(others)}" if others else None
 
 
 def _without_build(version: str | None) -> str | None:
