@@ -70,7 +70,7 @@ def train() -> None:
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Device of the training steps; auto is a GPU if there is one.",
+    help="Device of the training steps, and of games that no worker plays; auto is a GPU if there is one.",
 )
 def recon_zero(
     out: Path | None,
@@ -226,7 +226,7 @@ def plot(directory: Path) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def network(checkpoint: Path, file: Path) -> None:
     """\b
-    Example: gmd train network runs/first/latest.pt network.npz
+    Example: gmd train network runs/first/latest.pt network.pt
 
     Write only the network of a CHECKPOINT to FILE: enough for a bot to play with, and a third of the size.
 

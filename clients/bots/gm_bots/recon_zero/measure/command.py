@@ -86,7 +86,7 @@ CLOCK = "Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none
     metavar="NAME=VALUE",
     help="Set an option of recon-zero; may be given several times.",
 )
-@click.option("--movetime", type=POSITIVE, help="The most seconds of its search for a move.")
+@click.option("--movetime", type=POSITIVE, help="The most seconds of its turn, with its sense and its move.")
 @click.option(
     "--simulations",
     type=click.IntRange(1, entry.MAX_SIMULATIONS),
