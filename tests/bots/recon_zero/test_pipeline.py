@@ -192,19 +192,6 @@ def test_training_of_gmd_0_2_continues_without_what_was_removed(
     assert done.exit_code == 0, done.output
 
 
-def test_training_of_a_player_with_a_former_setting_continues_without_it(tmp_path: Path) -> None:
-    import torch
-
-    assert train(tmp_path, 1).exit_code == 0
-    content = torch.load(tmp_path / "latest.pt")
-    (tmp_path / "latest.pt").unlink()
-    content["extra"]["plan"]["player"]["danger"] = 10.0
-    torch.save(content, tmp_path / "latest.pt")
-    done = train(tmp_path, 2)
-    assert done.exit_code == 0, done.output
-    assert "danger" not in torch.load(tmp_path / "latest.pt")["extra"]["plan"]["player"]
-
-
 def test_training_with_other_settings_is_not_resumed(tmp_path: Path) -> None:
     assert train(tmp_path, 1).exit_code == 0
     refused = train(tmp_path, 2, "--batch", "9")

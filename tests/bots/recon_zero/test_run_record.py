@@ -93,27 +93,66 @@ def test_recipe_of_other_versions_is_repeated_with_a_remark(trained: Path, tmp_p
     (tmp_path / "run.json").write_text(json.dumps(content))
     for directory, remarks in ((trained, 0), (tmp_path, 1)):
         done = train("--recipe", directory, "--out", tmp_path / f"again-{remarks}")
-        assert done.output.count("The games will be others than those of the recipe: numpy was 0.1 and is ") == remarks
+        assert done.output.count("The games may be others than those of the recipe: numpy was 0.1 and is ") == remarks
 
 
-def test_training_with_a_setting_that_is_gone_continues_and_is_repeated_with_a_remark(
-    trained: Path, tmp_path: Path
-) -> None:
-    begun = tmp_path / "begun"
-    begun.mkdir()
+@pytest.mark.parametrize("option", ["--resume", "--out"])
+def test_training_with_a_setting_that_is_gone_continues_with_a_remark(option: str, trained: Path) -> None:
     content = record(trained)
     content["plan"]["player"]["danger"] = 10.0
-    (begun / "run.json").write_text(json.dumps(content))
-    said = "danger was 10.0, which gmd no longer has"
-    for before, options in (
-        ("those of the recipe", ("--recipe", begun, "--out", tmp_path / "again")),
-        ("until now", ("--resume", begun)),
-    ):
-        done = train(*options)
+    (trained / "run.json").write_text(json.dumps(content))
+    options = ("--seed", 7, *TINY) if option == "--out" else ()
+    for iterations, remarks in ((2, 1), (3, 0)):
+        done = train(option, trained, "--iterations", iterations, *options)
         assert done.exit_code == 0, done.output
-        assert f"The games will be others than {before}: {said}" in " ".join(done.output.split())
-    assert "danger" not in record(begun)["plan"]["player"]
-    assert said not in train("--resume", begun, "--iterations", "2").output
+        said = " ".join(done.output.split())
+        assert said.count("The games may be others than before: danger was 10.0, which gmd no longer has") == remarks
+    assert "danger" not in record(trained)["plan"]["player"]
+
+
+def test_recipe_of_a_training_that_lost_a_setting_on_the_way_says_so(trained: Path, tmp_path: Path) -> None:
+    content = record(trained)
+    content["plan"]["player"]["danger"] = 10.0
+    (trained / "run.json").write_text(json.dumps(content))
+    for number in range(2):
+        done = train("--recipe", trained, "--out", tmp_path / f"again-{number}")
+        assert done.exit_code == 0, done.output
+        said = " ".join(done.output.split())
+        assert "others than those of the recipe: danger was 10.0, which gmd no longer has" in said
+        assert train("--resume", trained, "--iterations", 2).exit_code == 0
+    assert [each.get("former") for each in record(trained)["sessions"]] == [{"danger": 10.0}, None, None]
+
+
+def test_training_of_gmd_0_2_without_a_record_continues_with_a_remark(trained: Path) -> None:
+    import torch
+
+    (trained / "run.json").unlink()
+    content = torch.load(trained / "latest.pt")
+    (trained / "latest.pt").unlink()
+    content["extra"]["plan"]["player"]["danger"] = 10.0
+    torch.save(content, trained / "latest.pt")
+    done = train("--resume", trained, "--iterations", 2)
+    assert done.exit_code == 0, done.output
+    assert "others than before: danger was 10.0, which gmd no longer has" in " ".join(done.output.split())
+
+
+def test_continuing_says_which_versions_were_others(trained: Path) -> None:
+    content = record(trained)
+    content["sessions"][-1]["versions"] |= {"numpy": "0.1", "opponents": "sha256:0123456789abcdef"}
+    (trained / "run.json").write_text(json.dumps(content))
+    done = train("--resume", trained, "--iterations", 2)
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    assert "others than before: numpy was 0.1 and is " in said
+    assert "gmd's model of opponents was sha256:01234567 and is " in said
+
+
+def test_record_of_a_start_without_versions_continues(trained: Path) -> None:
+    content = record(trained)
+    del content["sessions"][-1]["versions"]
+    (trained / "run.json").write_text(json.dumps(content))
+    done = train("--resume", trained, "--iterations", 2)
+    assert done.exit_code == 0, done.output
 
 
 def test_repeating_says_that_the_model_of_opponents_was_another(trained: Path, tmp_path: Path) -> None:

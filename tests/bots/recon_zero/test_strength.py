@@ -18,7 +18,7 @@ from tests.tools import require_tool
 pytestmark = [needs_torch, pytest.mark.proof]
 
 #: The least share of the points.
-LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.90}
+LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.85}
 
 
 def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:

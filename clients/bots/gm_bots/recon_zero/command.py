@@ -70,7 +70,7 @@ def train() -> None:
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Device of the training steps, and of games that no worker plays; auto is a GPU if there is one.",
+    help="Device of the training steps, and of games played without Ray; auto is a GPU if there is one.",
 )
 def recon_zero(
     out: Path | None,

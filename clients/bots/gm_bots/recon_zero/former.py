@@ -35,5 +35,5 @@ def without_former(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_games(player: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a player's recorded settings that are gone, though it played other games with them."""
-    return {name: player[name] for name, plain in _CHANGED_GAMES.items() if player.get(name, plain) != plain}
+    """Return those settings of a recorded player that changed its games, and that this version does not have."""
+    return {name: player[name] for name, plain in _CHANGED_GAMES.items() if player.get(name) not in (None, plain)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from gm_arena.bot import BotUnusable
 
 from . import run_record
-from .checkpoint import history
+from .checkpoint import BadCheckpoint, history
 from .checkpoint_files import digest_of
+from .former import changed_games
 from .league.members import FOLDER, Named, default, name_of, named
 from .pipeline import LATEST, START
 from .plan import OPTIONS, BadTraining, leaves, plan_from
+from .run_record import Record
 from .shipped import RECIPE
 from .training_options import plan_of
 
@@ -67,7 +70,11 @@ def new(directory: Path, settings: dict[str, Any], iterations: int | None) -> Re
         "start": None if start is None else digest_of(start),
     }
     plan = plan_of({**settings, **chosen})
-    return Request(directory, plan, iterations or ITERATIONS, league.files, start, league.remarks)
+    remarks: tuple[str, ...] = ()
+    with suppress(BadCheckpoint, BadTraining):  # it reports them when it is opened
+        if (known := _recorded(directory)) is not None:  # the command that began a training continues it
+            remarks = _on_continuing(known)
+    return Request(directory, plan, iterations or ITERATIONS, league.files, start, (*league.remarks, *remarks))
 
 
 def resumed(directory: Path, given: Mapping[str, Any], iterations: int | None) -> Request:
@@ -77,20 +84,31 @@ def resumed(directory: Path, given: Mapping[str, Any], iterations: int | None) -
     :raises BadTraining: there is no training, or a setting is another.
     :raises BotUnusable: a new member cannot play.
     """
-    record, latest = directory / run_record.FILE, directory / LATEST
-    known = run_record.read(record) if record.exists() else None
-    if latest.exists():
-        plan = plan_from(history(latest)["plan"], latest)
-    elif known is not None:
-        plan = known.plan
-    else:
-        raise BadTraining(f"--resume: {directory} has no training, neither {run_record.FILE} nor {LATEST}")
+    known = _recorded(directory)
     if known is None:
-        plan, files = _joined(plan, given, directory)
-        return Request(directory, plan, iterations or ITERATIONS, files)
+        raise BadTraining(f"--resume: {directory} has no training, neither {run_record.FILE} nor {LATEST}")
     plan, files = _joined(known.plan, given, directory)
-    remark = run_record.differences(known, plan.precision, "until now")
-    return Request(directory, plan, iterations or known.iterations, files, remarks=_some(remark))
+    return Request(directory, plan, iterations or known.iterations, files, remarks=_on_continuing(known))
+
+
+def _recorded(directory: Path) -> Record | None:
+    """Return the record of the training in a directory, or for one of gmd 0.2, which wrote none, what is in its newest
+    checkpoint; None if there is no training.
+
+    :raises BadTraining: the training has a setting that was removed.
+    :raises BadCheckpoint: the newest checkpoint cannot be read.
+    """
+    record, latest = directory / run_record.FILE, directory / LATEST
+    found = None
+    if latest.exists():
+        plan = history(latest)["plan"]
+        found = Record(plan_from(plan, latest), ITERATIONS, [], changed_games(plan.get("player", {})))
+    return run_record.read(record) if record.exists() else found
+
+
+def _on_continuing(known: Record) -> tuple[str, ...]:
+    remark = run_record.differences(known, known.plan.precision, "before", known.former)
+    return () if remark is None else (remark,)
 
 
 def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations: int | None) -> Request:
@@ -112,19 +130,16 @@ def repeated(recipe: str, directory: Path, given: Mapping[str, Any], iterations:
     precision = given.pop("precision", known.plan.precision)
     plan, files = _joined(replace(known.plan, precision=precision), given, path)
     kept = {name_of(each): path.parent / FOLDER / f"{name_of(each)}.pt" for each in (*plan.members, plan.against or "")}
-    start, remark = path.parent / START, run_record.differences(known, precision, "those of the recipe")
+    start = path.parent / START
+    remark = run_record.differences(known, precision, "those of the recipe", known.ever_former)
     return Request(
         directory,
         plan,
         iterations or known.iterations,
         {**{name: file for name, file in kept.items() if file.is_file()}, **files},
         start if plan.start and start.is_file() else None,
-        _some(remark),
+        () if remark is None else (remark,),
     )
-
-
-def _some(remark: str | None) -> tuple[str, ...]:
-    return () if remark is None else (remark,)
 
 
 def _joined(plan: Plan, given: Mapping[str, Any], where: Path) -> tuple[Plan, dict[str, Path]]:

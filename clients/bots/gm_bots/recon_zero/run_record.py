@@ -44,13 +44,19 @@ class Record:
 
     :ivar iterations: how many the training has in total, as last asked for.
     :ivar sessions: what is known of each start.
-    :ivar former: settings that changed its games, which this version does not have.
+    :ivar former: settings of its plan that changed its games, and that this version does not have.
     """
 
     plan: Plan
     iterations: int
     sessions: list[dict[str, Any]]
     former: Mapping[str, Any]
+
+    @property
+    def ever_former(self) -> dict[str, Any]:
+        """Such settings of its plan, and those that its plan had when it was started before."""
+        before = (session.get("former", {}) for session in self.sessions)
+        return {name: value for settings in (*before, self.former) for name, value in settings.items()}
 
 
 def read(path: Path) -> Record:
@@ -82,7 +88,10 @@ def begin_session(directory: Path, plan: Plan, iterations: int, session: Mapping
     :raises OSError: the file cannot be written.
     """
     path = directory / FILE
-    sessions = read(path).sessions if path.exists() else []
+    known = read(path) if path.exists() else None
+    sessions = [] if known is None else known.sessions
+    if known is not None and known.former:  # the plan loses them now
+        sessions = [{"former": known.former} | each for each in sessions]
     began = {"began": now(), **session, "versions": versions(), "commit": commit(), "machine": machine()}
     content = {"format": FORMAT, "plan": asdict(plan), "iterations": iterations, "sessions": [*sessions, began]}
     partial = path.with_name(f"{FILE}.partial")
@@ -99,13 +108,14 @@ def versions() -> dict[str, str | None]:
     return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, **others}
 
 
-def differences(record: Record, precision: Precision, before: str) -> str | None:
+def differences(record: Record, precision: Precision, than: str, former: Mapping[str, Any]) -> str | None:
     """Return a sentence about what a training was last played with, and is another here; None if nothing is.
 
     :param precision: what is to be computed with here.
-    :param before: the games of then, for the sentence.
+    :param than: which games the sentence compares those to come with.
+    :param former: settings with which those were played, and that this version does not have.
     """
-    then = record.sessions[-1]["versions"] if record.sessions else {}
+    then = record.sessions[-1].get("versions", {}) if record.sessions else {}
     here, others = versions(), []
     for name in (*LIBRARIES, "stockfish"):
         was, now = (_without_build(found.get(name)) for found in (then, here))
@@ -116,8 +126,8 @@ def differences(record: Record, precision: Precision, before: str) -> str | None
         others.append(f"gmd's model of opponents was {was} and is {now}")
     if record.plan.precision != precision:
         others.append(f"precision was {record.plan.precision} and is {precision}")
-    others += [f"{name} was {value}, which gmd no longer has" for name, value in record.former.items()]
-    return f"The games will be others than {before}: {', '.join(others)}" if others else None
+    others += [f"{name} was {value}, which gmd no longer has" for name, value in former.items()]
+    return f"The games may be others than {than}: {', '.join(others)}" if others else None
 
 
 def _without_build(version: str | None) -> str | None:
