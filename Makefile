@@ -27,11 +27,12 @@ SCRIPTS = if command -v tsc >/dev/null; then tsc --project gmd/http/pages; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test lint docs dist proof proof-share bench board screenshots clean
+.PHONY: help serve test test-long lint docs dist proof proof-share bench board screenshots clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
 	@echo 'make test         run the tests, the proofs among them at a small size'
+	@echo 'make test-long    run the long tests, which "make test" leaves out'
 	@echo 'make lint         check style, types and imports'
 	@echo 'make docs         build the manual as a website, in build/docs'
 	@echo 'make dist         build what a release consists of, in dist'
@@ -49,8 +50,12 @@ help:
 serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
 
+# The continuous integration sets GMD_DRAW_SEED, which draws one in so many. Long proofs are the business of "proof".
 test: $(VENV)/.installed-test
-	@$(BIN)/pytest $(WORKERS) $(ARGS)
+	@$(BIN)/pytest $(WORKERS) -m 'not long' $(ARGS)
+
+test-long: $(VENV)/.installed-test
+	@$(BIN)/pytest $(WORKERS) -m 'long and not proof' --one-in=2 $(ARGS)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check .
@@ -75,7 +80,7 @@ proof: $(VENV)/.installed-test
 	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
 
 proof-share: $(VENV)/.installed-test
-	@GMD_PROOF=share $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
+	@GMD_PROOF=share $(BIN)/pytest $(WORKERS) -m proof --one-in=4 $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)

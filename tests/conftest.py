@@ -15,11 +15,10 @@ import structlog
 from hypothesis import settings
 
 from gmd import addresses
-from tests import forked, proof_share, skips
+from tests import drawn, forked, skips
 from tests.order import pytest_collection_modifyitems  # noqa: F401 (pytest finds it here)
 from tests.postgres import database_url  # noqa: F401 (pytest finds it here)
 from tests.serving import Served, served
-from tests.skips import pytest_addoption  # noqa: F401 (pytest finds it here)
 from tests.tls import Certificates, make_certificates
 
 #: The descriptors that this process needs for both ends of a thousand connections, and for its files.
@@ -51,9 +50,13 @@ GC_THRESHOLD = 20_000
 gc.disable()  # until the tests are collected, since nothing of them is garbage
 
 
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    skips.pytest_addoption(parser)
+    pluginmanager.register(drawn, "drawn")  # which adds its option
+
+
 def pytest_configure(config: pytest.Config) -> None:
     skips.pytest_configure(config)
-    config.pluginmanager.register(proof_share, "proof_share")
 
 
 def pytest_collection_finish() -> None:

@@ -60,6 +60,7 @@ async def test_games_of_reconchess_bots_over_a_socket_match_reconchess(daemon_pr
     await side.client.aclose()
 
 
+@pytest.mark.long
 async def test_every_position_over_a_socket_is_played_as_reconchess_plays_it(daemon_process: Served) -> None:
     side = WireSide(await connect(daemon_process.port))
     for position, fen in POSITIONS.items():

@@ -38,6 +38,7 @@ async def play(client: Client, game_id: int, plies: range) -> None:
         assert reply["state"]["ply_index"] == ply + 1, reply
 
 
+@pytest.mark.long
 @pytest.mark.real_start
 async def test_games_survive_the_database_and_the_daemon(server: Postgres, tmp_path: Path) -> None:
     settings = ("--database", server.new_database(), "--data", str(tmp_path))
@@ -111,6 +112,7 @@ class Load:
             assert history["moves"] == [SHUFFLE[number % 4] for number in range(ply)]
 
 
+@pytest.mark.long
 async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: Path) -> None:
     url = server.new_database()
     psycopg = require_module("psycopg")
@@ -133,6 +135,7 @@ async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: P
     assert 3 < max(counts) <= 10, counts
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_acknowledged_moves_are_there_once_after_each_crash_of_the_database(
     server: Postgres, tmp_path: Path

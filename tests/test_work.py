@@ -104,6 +104,7 @@ def test_server_runs_the_same_lines_in_games_that_look_the_same() -> None:
     assert requests > 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", PLANTS)
 def test_work_that_depends_on_hidden_state_is_found(plant: str) -> None:
     assert any(one != other for one, other in in_both(PAIRS, plant))

@@ -93,6 +93,7 @@ def counted(data: Path) -> list[tuple[int, str, str]]:
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.long
 def test_three_machines_of_which_one_is_killed_find_the_verdict_of_one(
     server: Served, tmp_path: Path, alone: Alone
 ) -> None:
@@ -122,6 +123,7 @@ def test_three_machines_of_which_one_is_killed_find_the_verdict_of_one(
     assert "Match of Crazyhouse, over" in page(server.http, "/contests/1")
 
 
+@pytest.mark.long
 def test_killed_machine_resumes_its_part(server: Served, tmp_path: Path, alone: Alone) -> None:
     record = tmp_path / "a.jsonl"
     with machine(server, record) as killed:

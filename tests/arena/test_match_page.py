@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.clients.other_languages import ROOT, examples_of
 from tests.tools import require_tool
 
@@ -15,6 +17,7 @@ ARENA = ROOT / "clients" / "arena"
 PATIENCE = 180
 
 
+@pytest.mark.long
 def test_commands_of_the_match_page_run(tmp_path: Path) -> None:
     (block,) = examples_of(ARENA / "MATCH.md", "sh")
     folders = [Path(sys.executable).parent, require_tool("stockfish").parent]

@@ -21,6 +21,7 @@ BOOK = ["e4 e5", "e4 c5", "e4 e6", "e4 c6", "d4 d5", "d4 Nf6", "c4 e5", "c4 c5",
 BOOK += [f"{first} {answer}" for first in ("g3", "b3", "f4", "Nc3", "e3") for answer in ("d5", "e5")]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_stockfish_with_twice_the_time_wins_more_games(tmp_path: Path) -> None:
     """The times are 200 and 100 milliseconds a move."""

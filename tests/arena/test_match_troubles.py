@@ -43,6 +43,7 @@ def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Pat
     assert totals["faults"] == {trouble: {"stall": 1}}
 
 
+@pytest.mark.long
 @pytest.mark.seconds(10)
 def test_other_games_continue_when_a_bot_floods(tmp_path: Path) -> None:
     arguments = (nuisance("complain"), nuisance("flood"), *TWO, *SHORT)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.arena.playing import untimed
 from tests.clients.other_languages import ROOT, examples_of
 from tests.serving import Served, served
@@ -29,6 +31,7 @@ def run(commands: str, port: int) -> list[str]:
     return untimed(done.stdout).splitlines()
 
 
+@pytest.mark.long
 def test_commands_of_the_arenas_readme_run() -> None:
     with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 3 and 4
         alone, blitz = [run(block, daemon.port) for block in examples_of(ARENA / "README.md", "sh")]

@@ -110,6 +110,7 @@ def after_the_end(games: BothGames) -> None:
         assert one == other
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_random_games_match_local_game(pair: tuple[Client, Client]) -> None:
     for seed in range(proof_size(4, 2_000, 60)):

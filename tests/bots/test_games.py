@@ -60,6 +60,7 @@ def test_depth_two_beats_a_random_mover() -> None:
     assert results.count(1.0) >= games - games // 50
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_depth_three_is_ahead_of_depth_two() -> None:
     """The confidence is 95 %, by the normal approximation of the mean of the points; of two games it must win both."""

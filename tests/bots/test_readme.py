@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gm_bots.minimax.play.levels import LEVELS
 from tests.arena.playing import untimed
 from tests.clients.other_languages import ROOT, examples_of
@@ -26,6 +28,7 @@ def run(command: list[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_commands_of_the_bots_readme_run() -> None:
     with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 1 and 2
         blocks = [block.replace("7100", str(daemon.port)) for block in examples_of(README, "sh")]

@@ -74,6 +74,7 @@ async def test_games_against_bots_go_on_when_the_daemon_that_runs_them_ends(
     assert heir.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 async def test_page_at_any_daemon_begins_a_game_against_a_bot(daemons: Daemons) -> None:  # noqa: F811
     async with opened() as clients:
         one, two = daemons.start(*BOTS, *FLAGS), daemons.start(*BOTS, *FLAGS)

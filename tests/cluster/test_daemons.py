@@ -154,6 +154,7 @@ async def test_stopped_daemon_is_taken_over_and_wakes_up_fenced(daemons: Daemons
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 async def test_outage_of_the_database_ends_no_session_and_acknowledges_nothing(tmp_path: Path) -> None:
     require_postgres()
     with own_postgres() as server, ExitStack() as stack:
@@ -219,6 +220,7 @@ async def test_players_at_two_daemons_invite_each_other_and_play(daemons: Daemon
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 @pytest.mark.real_start
 async def test_rolling_restart_loses_no_game_and_refuses_no_move(daemons: Daemons) -> None:
     live = [daemons.start(), daemons.start()]

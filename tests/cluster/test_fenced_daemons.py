@@ -96,6 +96,7 @@ async def test_fenced_daemon_keeps_its_sockets_and_browsers_reconnect(daemons: D
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_memory_and_descriptors_do_not_grow_with_each_fence(daemons: Daemons) -> None:  # noqa: F811
     daemon = daemons.start(*FLAGS)

@@ -159,6 +159,7 @@ async def test_a_visitor_who_comes_by_https_gets_a_cookie_for_https_alone(at: in
 # --- reconchess -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.seconds(15)
 async def test_bots_of_reconchess_play_at_daemons_that_do_not_own_the_game() -> None:
     random.seed(4)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
+import pytest
 import trio
 
 from gmd.cluster.lobby.makers import LOAD_SECONDS
@@ -54,6 +55,7 @@ async def opened() -> AsyncIterator[Opened]:
         yield Opened(stack)
 
 
+@pytest.mark.long
 async def test_visitors_play_on_at_the_other_daemon_when_theirs_is_killed(daemons: Daemons) -> None:  # noqa: F811
     async with opened() as clients:
         one, two = await daemons.two(*FLAGS)

@@ -22,6 +22,7 @@ from tests.twin_games import PASSING_PAWNS, draw_twins
 PAIRS_PER_CLUSTER = 25
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_games_that_look_the_same_are_answered_the_same_at_another_daemon(mock_clock: MockClock) -> None:
     compared = await compare_pairs(

@@ -157,6 +157,7 @@ class Firehose:
             self.sent[number] += 16_384
 
 
+@pytest.mark.long
 async def test_five_hundred_slow_readers_hold_bounded_memory() -> None:
     hose = Firehose()
     async with http_cluster(2, http_max_connections=READERS + 50) as cluster:

@@ -242,6 +242,7 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
     return f"{dict(faults.made)}, {faults.acknowledged} actions of {games} games in {seconds:.0f} s"
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.seconds(30)
 @pytest.mark.parametrize("part", range(proof_size(small=1, full=10, share=1)))

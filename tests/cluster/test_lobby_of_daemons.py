@@ -6,6 +6,7 @@ import signal
 from contextlib import AsyncExitStack
 
 import psycopg
+import pytest
 import trio
 
 from gmd.cluster.shards import LOBBY
@@ -26,6 +27,7 @@ async def _received(client: Client) -> list[int]:
     return [row["game_id"] for row in reply["received"]]
 
 
+@pytest.mark.long
 async def test_players_meet_over_daemons_and_the_lobby_survives_a_kill_and_a_drain(
     daemons: Daemons,  # noqa: F811
 ) -> None:

@@ -195,6 +195,7 @@ async def test_refused_write_fences_at_once_unless_it_is_of_an_earlier_epoch(clu
         assert one.mine() == set()
 
 
+@pytest.mark.long
 async def test_lease_ends_locally_while_the_database_is_down_and_nobody_is_fenced_by_the_outage() -> None:
     with own_postgres() as server:
         url = server.new_database()

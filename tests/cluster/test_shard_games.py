@@ -169,6 +169,7 @@ async def test_write_that_the_database_refuses_fences_at_once(nodes: Nodes) -> N
         assert one.membership.fenced.is_set()
 
 
+@pytest.mark.long
 async def test_every_acknowledged_move_is_played_once_while_daemons_come_and_go(nodes: Nodes) -> None:
     moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * 12
     async with nodes.node() as base:
@@ -217,6 +218,7 @@ async def _new_games(client: Client, number: int, **options: object) -> list[int
     return [(await client.new_game(**options))["game_id"] for _ in range(number)]
 
 
+@pytest.mark.long
 async def test_nobody_is_charged_for_an_outage_of_the_database() -> None:
     with own_postgres() as server:
         nodes = Nodes(server.new_database())

@@ -62,6 +62,7 @@ async def test_match_goes_on_after_the_owner_of_the_lobby_is_killed(daemons: Dae
     assert alive.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 async def test_machines_at_different_daemons_find_one_verdict(daemons: Daemons, tmp_path: Path) -> None:
     running = [daemons.start(), daemons.start()]
     await daemons.until(*running)

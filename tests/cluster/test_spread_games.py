@@ -212,6 +212,7 @@ async def check_failure(kind: str, failure: str, step: int, token: str | None) -
         return was_answered
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", REQUESTS)

@@ -125,6 +125,7 @@ def test_target_that_has_rows_is_refused(played: Path, target: str) -> None:
     assert ran.err.endswith("5 rows of games, 16 rows of events; name another place with --to\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("written", [1, 4, 9, 19])
 def test_killed_copy_goes_on_where_it_was(played: Path, target: str, written: int, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(played), target, str(written)]

@@ -202,6 +202,7 @@ def test_daemon_from_an_index_requires_the_client_of_the_same_version(tmp_path: 
     assert f"Requires-Dist: grandmasterd-client=={VERSION}" in lines
 
 
+@pytest.mark.long
 def test_uninstalling_the_daemon_leaves_the_client_whole(
     client: Path, daemon: Path, tmp_path: Path, daemon_process: Served
 ) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 USES_IT = """
 def test_one(gmd_daemon):
     assert gmd_daemon.ask("new_game", player_white=1, player_black=2)["game_id"] == {one}
@@ -42,6 +44,7 @@ def test_option_extends_the_scope_of_the_daemon(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.long
 def test_processes_of_pytest_xdist_have_their_own_daemons(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")

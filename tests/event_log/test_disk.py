@@ -81,6 +81,7 @@ async def moves_of(client: Client) -> list[str]:
     return moves
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "number", "reason"),
     [

@@ -188,6 +188,7 @@ def migrated(server: Postgres) -> str:
     return url
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_thread", [True, False])
 async def test_crash_and_restart_of_the_server_delay_a_commit(server: Postgres, by_thread: bool) -> None:
     async with open_log(migrated(server), by_thread=by_thread) as log:
@@ -283,6 +284,7 @@ async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: 
             await registry.register("one", None, None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ply", "code"), [({"ply": 0}, "moved"), ({}, "internal")], ids=["ply", "no ply"])
 async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(
     server: Postgres, ply: dict[str, int], code: str
@@ -304,6 +306,7 @@ async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(
         log.close()
 
 
+@pytest.mark.long
 async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres) -> None:
     async with open_log(migrated(server), patience=0.0) as log:
         await append(log, 1, 0, CREATED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 import trio
 
 from gm_protocol.messages import NewGame
@@ -59,6 +60,7 @@ async def ask_history(daemon: Daemon, game_id: int, answered: list[int]) -> None
         answered.append(game_id)
 
 
+@pytest.mark.long
 async def test_move_is_made_while_a_hundred_histories_are_computed() -> None:
     answered: list[int] = []
     async with step_by_step() as daemon, connected(daemon, player=7) as honest:

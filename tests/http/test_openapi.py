@@ -50,6 +50,7 @@ async def test_document_is_the_same_every_time() -> None:
     assert "examples" not in documents[0]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.seconds(20)
 async def test_fuzzer_finds_no_failure_and_no_undescribed_answer(tmp_path: Path) -> None:

@@ -149,6 +149,7 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
     assert json.loads(arena.gmd("leaderboard", "--json", "--recompute", "--anchors", f"random={ANCHOR}")) == board
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.seconds(20)
 def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_path: Path) -> None:
@@ -187,6 +188,7 @@ def engine(folder: Path) -> Path:
     return script
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.seconds(60)
 def test_three_bots_including_one_with_an_engine_play_each_other(tmp_path: Path) -> None:

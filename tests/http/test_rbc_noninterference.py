@@ -167,6 +167,7 @@ SOON = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leak", OF_ROUTES)
 async def test_each_leak_is_detected(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
@@ -207,6 +208,7 @@ class Noting(Pair):
             self.differing.add(request.route)
 
 
+@pytest.mark.long
 async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     async with two_tables() as (table, _):
         routes = routes_of(table.daemon)

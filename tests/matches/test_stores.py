@@ -307,6 +307,7 @@ class History:
         return self._holding.get(worker, set()) - set(self.results)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @settings(max_examples=proof_size(20, 2_000), deadline=None)
 @given(steps=st.lists(STEP, max_size=40))

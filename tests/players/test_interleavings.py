@@ -418,6 +418,7 @@ SHARES = 8
 STEP = proof_size(3, 1, share=1)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("share", range(SHARES))
 async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(share: int) -> None:

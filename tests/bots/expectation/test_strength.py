@@ -18,6 +18,7 @@ BOT, TROUT = "expectation:seed=1", "trout=reconchess:reconchess.bots.trout_bot"
 LEAST = 0.85
 
 
+@pytest.mark.long
 def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     """It plays within reconchess's clocks, with only the number of games given. Fewer than all of them prove that it
     plays.

@@ -242,6 +242,7 @@ FORGED = st.one_of(
 )
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @settings(
     max_examples=EXAMPLES,

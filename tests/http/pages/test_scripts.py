@@ -17,6 +17,7 @@ TYPES = PAGES / "types"
 DECLARATIONS = sorted(path.relative_to(TYPES) for path in TYPES.glob("*/**/*.d.ts"))
 
 
+@pytest.mark.long
 def test_types_are_correct() -> None:
     command = [require_tool("tsc"), "--project", PAGES]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == ""
