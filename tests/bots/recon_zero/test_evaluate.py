@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import chess
 import pytest
 from click.testing import CliRunner
 
@@ -17,7 +19,7 @@ from gm_arena.match.command import defaults
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
-from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
+from gm_bots.recon_zero.measure.table import elo_text, fault_lines, repeat_lines, row_of, table_text
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.processes import Processes
 from tests.arena.matches import games, lines, same_whenever, summary
@@ -204,10 +206,13 @@ def test_older_checkpoints_are_those_before_it_newest_first(tmp_path: Path) -> N
         older(made[0], 1)
 
 
-def record(white: str, black: str, result: str, ending: str = "king captured") -> dict[str, Any]:
+def record(
+    white: str, black: str, result: str, ending: str = "king captured", moves: Sequence[str] = ("e2e4",)
+) -> dict[str, Any]:
     """Return a game in which White uses one second per turn, and Black half a second."""
     times = {"white": [[0, 1.0, None, 900, None, None]], "black": [[1, 0.5, None, 900, None, None]] * 2}
-    return {"white": white, "black": black, "result": result, "ending": ending, "pair": None, "times": times}
+    game = {"white": white, "black": black, "result": result, "ending": ending, "pair": None, "times": times}
+    return {**game, "start_fen": chess.STARTING_FEN, "moves": [*moves]}
 
 
 RECORDS = [
@@ -237,6 +242,20 @@ def test_row_has_all_results_of_two_bots() -> None:
 def test_table_has_a_row_for_each_opponent_and_names_losses_on_time() -> None:
     text = table_text(RECORDS, ["zero", "other", "weak", "absent"])
     assert list(rows(text)) == ["other", "weak"]
-    assert text.splitlines()[-1] == "zero lost by time 1"
+    assert text.splitlines()[-3:] == [
+        "against other: repeated games: 28 of 29; with these the intervals are too narrow",
+        "against weak: repeated games: 19 of 20; with these the intervals are too narrow",
+        "zero lost by time 1",
+    ]
     assert fault_lines(RECORDS, ["other"]) == []
     assert table_text([], ["zero", "other"]) == "no game was played\n"
+
+
+def test_games_that_repeat_others_of_the_same_bots_are_counted() -> None:
+    games = [
+        *(record("zero", "other", "1-0"), record("other", "zero", "0-1"), record("zero", "weak", "1-0")),
+        record("zero", "other", "1-0", moves=("d2d4",)),
+    ]
+    assert repeat_lines(games, ["zero", "other", "weak"]) == [
+        "against other: repeated games: 1 of 3; with these the intervals are too narrow"
+    ]

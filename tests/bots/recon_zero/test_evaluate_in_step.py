@@ -84,7 +84,7 @@ def test_games_that_have_ended_are_said_while_a_part_takes_long(monkeypatch: pyt
     monkeypatch.setattr(in_step, "QUIET_SECONDS", 0.0)
     ended, own, said = get_context("spawn").Value("q", 0), Own(None, Settings()), list[str]()
     futures = [Future[list[Ended]](), Future[list[Ended]]()]
-    futures[0].set_result([(1.0, "king captured"), (-1.0, "king captured")])
+    futures[0].set_result([Ended(1.0, "king captured", b"a"), Ended(-1.0, "king captured", b"b")])
     parts = iter(futures)
 
     class Busy(Executor):
@@ -95,7 +95,7 @@ def test_games_that_have_ended_are_said_while_a_part_takes_long(monkeypatch: pyt
         said.append(text)
         match text.split()[-1]:
             case "ended":
-                futures[1].set_result([(0.0, "too long")])
+                futures[1].set_result([Ended(0.0, "too long", b"c")])
             case _:
                 ended.value = 9 + 3
 
@@ -143,8 +143,19 @@ def test_what_games_in_step_lack_is_refused(arguments: tuple[object, ...], reaso
 
 
 def test_row_counts_outcomes_and_gives_intervals() -> None:
-    ended = [(1.0, "king captured"), (1.0, "resignation"), (0.0, "too long"), (-1.0, "king captured")]
-    assert row_of("other", ended) == [
+    games = [(1.0, "king captured"), (1.0, "resignation"), (0.0, "too long"), (-1.0, "king captured")]
+    assert row_of("other", [Ended(*each, bytes([number])) for number, each in enumerate(games)]) == [
         "other", "2", "1", "1", "62.5 %", "21.9 to 90.8", "+89", "-220 to +398",
         "king captured 2, resignation 1, too long 1",
     ]  # fmt: skip
+
+
+def test_games_that_repeat_others_are_counted() -> None:
+    """Both sides decide by one simulation in one position, of which there is one in the first move."""
+    own = Own(None, Settings(simulations=1, determinisations=1))
+    part = Part(own, own, ("one", "two", "three"), 1, "float32")
+    with in_step.pool_of(1) as pool:
+        games = pool.executor.submit(in_step.play_part, part).result()
+    text = in_step.table_text("it", {"other": games, "one": games[:1]})
+    assert text.splitlines()[-1] == "against other: repeated games: 2 of 3; with these the intervals are too narrow"
+    assert "against one" not in text

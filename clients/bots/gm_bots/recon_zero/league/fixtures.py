@@ -34,10 +34,12 @@ class Met:
 
     :ivar outcome: how it ended for the learner: 1, 0 or -1.
     :ivar ending: why it ended, in words.
+    :ivar last: the position at its end and the number of half-moves, which tell different games apart.
     :ivar samples: the learner's decisions.
     """
 
     member: str
     outcome: float
     ending: str
+    last: bytes
     samples: list[Sample]

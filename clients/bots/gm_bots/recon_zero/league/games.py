@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gm_arena.endings import reason_words
-from gm_env.kernels.layout import NONE, OVER, TO_MOVE, TO_SENSE
+from gm_env.kernels.layout import DRAWS, NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
 from gm_recon import WinReason
 
@@ -161,8 +161,13 @@ class _MixedGames(Games):
             winner = fixture.color if game in self._given_up else int(self._batch.winners[game])
             outcome = 0.0 if winner == NONE else 1.0 if winner == fixture.color else -1.0
             samples = self.samples_of(game, winner, fixture.color)
-            found.append(Met(fixture.member, outcome, self._ending(game), samples))
+            found.append(Met(fixture.member, outcome, self._ending(game), self._last(game), samples))
         return found
+
+    def _last(self, game: int) -> bytes:
+        states, numbers = self._batch.privileged_rows
+        parts: list[bytes] = [states[game, :DRAWS].tobytes(), numbers[game].tobytes()]
+        return b"".join(parts)
 
     def _ending(self, game: int) -> str:
         if game in self._given_up:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from io import StringIO
 from multiprocessing import active_children, get_context
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import chess
 
@@ -25,6 +25,7 @@ from gm_arena.match.text import counted
 from gm_arena.statistics import Sample, elo_interval, score_interval
 
 from ..player import Settings
+from .repeats import remark_on_repeats
 from .table import WIDTH, elo_text
 
 if TYPE_CHECKING:
@@ -84,8 +85,17 @@ class Part:
         return [self.first ^ bool(number % 2) for number in range(len(self.seeds))]
 
 
-#: How a game ended for the bot, 1, 0 or -1, and by what.
-Ended: TypeAlias = tuple[float, str]
+class Ended(NamedTuple):
+    """How a game ended.
+
+    :ivar outcome: for the bot: 1, 0 or -1.
+    :ivar ending: by what, in words.
+    :ivar last: the last position and the number of half-moves, which tell different games apart.
+    """
+
+    outcome: float
+    ending: str
+    last: bytes
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,7 @@ def play_part(part: Part) -> list[Ended]:
             met = play_fixtures(ours, fixtures, {name: theirs.side(part.precision)}, {}, part.max_plies, _count)
         else:
             met = play_fixtures(ours, fixtures, {}, {name: theirs}, part.max_plies, _count)
-    return [(game.outcome, game.ending) for game in met]
+    return [Ended(game.outcome, game.ending, game.last) for game in met]
 
 
 @contextmanager
@@ -179,7 +189,7 @@ def play_opponent(
                 tell(f"against {name}: {ended} of {games} games have ended")
         played = future.result()
         done += len(played)
-        points += sum((outcome + 1) / 2 for outcome, _ in played)
+        points += sum((game.outcome + 1) / 2 for game in played)
         yield played  # before the line, after which somebody may break this off
         tell(f"against {name}: {points:g} points in the first {done} of {games} games")
 
@@ -196,9 +206,9 @@ def parts_of(part: Part, games: int, at_once: int) -> list[Part]:
     ]
 
 
-def row_of(name: str, outcomes: Sequence[Ended]) -> list[str]:
+def row_of(name: str, games: Sequence[Ended]) -> list[str]:
     """Return the row of a match, of at least one game."""
-    lost, drawn, won = (sum(outcome == end for outcome, _ in outcomes) for end in (-1, 0, 1))
+    lost, drawn, won = (sum(game.outcome == end for game in games) for end in (-1, 0, 1))
     score = score_interval(Sample((lost, drawn, won)))
     assert score is not None
     elo = elo_interval(score)
@@ -209,12 +219,12 @@ def row_of(name: str, outcomes: Sequence[Ended]) -> list[str]:
         f"{100 * score.low:.1f} to {100 * score.high:.1f}",
         elo_text(elo.value),
         f"{elo_text(elo.low)} to {elo_text(elo.high)}",
-        counted(Counter(ending for _, ending in outcomes)),
+        counted(Counter(game.ending for game in games)),
     ]
 
 
-def table_text(title: str, rows: Sequence[Sequence[str]]) -> str:
-    """Return the table."""
+def table_text(title: str, matches: Mapping[str, Sequence[Ended]]) -> str:
+    """Return the table of matches, by their opponents' names, and remarks on games that repeat others."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -222,8 +232,9 @@ def table_text(title: str, rows: Sequence[Sequence[str]]) -> str:
     drawn = Table(title=Text(title), title_justify="left")
     for number, name in enumerate(COLUMNS):
         drawn.add_column(name, justify="left" if number in (0, len(COLUMNS) - 1) else "right")
-    for row in rows:
-        drawn.add_row(*map(Text, row))
+    for name, games in matches.items():
+        drawn.add_row(*map(Text, row_of(name, games)))
     out = StringIO()
     Console(file=out, width=WIDTH).print(drawn)
-    return out.getvalue()
+    remarks = (remark_on_repeats(name, [game.last for game in games]) for name, games in matches.items())
+    return out.getvalue() + "".join(f"{remark}\n" for remark in remarks if remark)

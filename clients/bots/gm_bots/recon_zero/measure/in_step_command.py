@@ -19,7 +19,7 @@ from .. import entry
 from ..checkpoint_files import is_checkpoint
 from ..league.members import checkpoint_name
 from ..league.programs import ATTACKER, TROUT, Program
-from .in_step import MAX_PLIES, Ended, Own, Part, play_opponent, pool_of, row_of, table_text
+from .in_step import MAX_PLIES, Ended, Own, Part, play_opponent, pool_of, table_text
 from .opponents import NO_STOCKFISH, RECONCHESS, older, switches
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
     finally:  # an evaluation that is broken off shows what it has measured
         if played:
             title = ",".join(f"{name}={value}" for name, value in options.items())
-            rows = [row_of(name, ended) for name, ended in played.items()]
-            click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", rows), nl=False)
+            click.echo(table_text(f"{entry.NAME}{':' if title else ''}{title}, in step", played), nl=False)
 
 
 def _remark_on(precision: Precision) -> str | None:

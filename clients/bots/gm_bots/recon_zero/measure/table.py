@@ -14,6 +14,8 @@ from gm_arena.match.text import counted
 from gm_arena.sprt import Sprt
 from gm_arena.statistics import elo_interval, score_interval
 
+from .repeats import remark_on_repeats
+
 COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "s a turn", "ended by")
 
 #: Columns of the table in characters, which a modern terminal or a page of text has.
@@ -23,7 +25,8 @@ WIDTH = 140
 def table_text(
     records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None = None, *, title: str | None = None
 ) -> str:
-    """Return the table, with intervals that contain the true values in 95 of 100 evaluations, and the bots' faults.
+    """Return the table, with intervals that contain the true values in 95 of 100 evaluations, remarks on games that
+    repeat others, and the bots' faults.
 
     :param labels: the measured bot's label first.
     :param title: the measured bot's name.
@@ -43,7 +46,8 @@ def table_text(
             drawn.add_row(*map(Text, row))
     out = StringIO()
     Console(file=out, width=WIDTH).print(drawn)
-    return out.getvalue() + "".join(f"{line}\n" for line in fault_lines(records, labels))
+    lines = [*repeat_lines(records, labels), *fault_lines(records, labels)]
+    return out.getvalue() + "".join(f"{line}\n" for line in lines)
 
 
 class EvaluationTable:
@@ -102,6 +106,17 @@ def seconds_text(records: Sequence[Record], label: str) -> str:
         for row in rows
     ]
     return f"{mean(thought):.2f}" if thought else "-"
+
+
+def repeat_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
+    """Return lines about games that repeat others of the same two bots, move for move."""
+    lines = []
+    for other in labels[1:]:
+        two = meeting(records, labels[0], other)
+        games = [(record["start_fen"], *record["moves"]) for record in records if _are(record, two)]
+        if (remark := remark_on_repeats(other, games)) is not None:
+            lines.append(remark)
+    return lines
 
 
 def fault_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
