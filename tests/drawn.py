@@ -7,7 +7,7 @@ commits; of one in four, after eight.
 from __future__ import annotations
 
 import os
-from zlib import crc32
+from hashlib import sha256
 
 import pytest
 
@@ -17,12 +17,18 @@ SEED = "GMD_DRAW_SEED"
 
 def is_drawn(nodeid: str, seed: str, parts: int) -> bool:
     """Return whether a test is in the part that a seed draws, one in ``parts``."""
-    return crc32(f"{seed} {nodeid}".encode()) % parts == 0
+    return int.from_bytes(sha256(f"{seed} {nodeid}".encode()).digest()[:8]) % parts == 0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     help_text = f"run only one in so many tests, which {SEED} draws; without that variable, all"
-    parser.addoption("--one-in", metavar="N", type=int, default=1, help=help_text)
+    parser.addoption("--one-in", metavar="N", type=_positive, default=1, help=help_text)
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

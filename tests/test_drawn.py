@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.drawn import SEED, is_drawn
 
 ROOT = Path(__file__).parents[1]
+MAKEFILE = ROOT / "Makefile"
 NAMES = [f"tests/test_some.py::test_number[{number}]" for number in range(400)]
 TESTS = """
 import pytest
@@ -29,6 +31,18 @@ def test_each_seed_draws_about_its_part_and_forty_draw_all(parts: int) -> None:
         assert 0.6 < len(drawn) * parts / len(NAMES) < 1.4
         left -= drawn
     assert not left
+
+
+def test_tests_are_drawn_independently_of_each_other() -> None:
+    """Of a checksum in place of the hash, names of one length would be drawn together always, or never."""
+    together = [is_drawn(NAMES[100], seed, 2) == is_drawn(NAMES[101], seed, 2) for seed in map(str, range(40))]
+    assert 10 < sum(together) < 30
+
+
+def test_every_test_runs_by_one_of_the_makefile_s_targets() -> None:
+    """A test is long or not; the expressions of "test" and "test-long" are each other's opposites."""
+    expressions = re.findall(r"^\t@\$\(BIN\)/pytest .* -m (.*?) (?:--|\$)", MAKEFILE.read_text(), re.MULTILINE)
+    assert expressions == ["'not long'", "long"]
 
 
 @pytest.mark.parametrize(("parts", "seed"), [("4", "it"), ("4", ""), (None, "it")])

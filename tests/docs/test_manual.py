@@ -88,7 +88,6 @@ def test_links_of_the_front_page_lead_somewhere() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-@pytest.mark.long
 def test_first_rbc_bot_plays_and_is_ranked(at_desk: Reader) -> None:
     ping, _, game, replay, keys, _, ranked = at_desk.follow(MANUAL / "tutorials/first-rbc-bot.md")
     assert (ping, keys) == ('{"error":null}\n', "")

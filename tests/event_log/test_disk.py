@@ -81,16 +81,14 @@ async def moves_of(client: Client) -> list[str]:
     return moves
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "number", "reason"),
     [
-        ("sync", errno.EIO, "disk I/O error"),
-        ("write", errno.EIO, "disk I/O error"),
-        ("write", errno.ENOSPC, "database or disk is full"),
-        ("write", errno.EROFS, "disk I/O error"),
+        pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails", marks=pytest.mark.long),
+        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails", marks=pytest.mark.long),
+        pytest.param("write", errno.ENOSPC, "database or disk is full", id="disk full"),
+        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only", marks=pytest.mark.long),
     ],
-    ids=["fsync fails", "writing fails", "disk full", "read-only"],
 )
 async def test_write_that_the_disk_refuses_is_refused_and_never_shown(
     what: str, number: int, reason: str, disk: Disk

@@ -284,8 +284,13 @@ async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: 
             await registry.register("one", None, None)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("ply", "code"), [({"ply": 0}, "moved"), ({}, "internal")], ids=["ply", "no ply"])
+@pytest.mark.parametrize(
+    ("ply", "code"),
+    [
+        pytest.param({"ply": 0}, "moved", id="ply"),
+        pytest.param({}, "internal", id="no ply", marks=pytest.mark.long),
+    ],
+)
 async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(
     server: Postgres, ply: dict[str, int], code: str
 ) -> None:

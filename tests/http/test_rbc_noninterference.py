@@ -40,6 +40,7 @@ from tests.http.many_pairs import Tables, compare_pairs
 from tests.http.rbc import Table
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
+from tests.long import one_ordinary
 from tests.noninterference import Distinguished
 from tests.test_noninterference import LEAKS, Patch
 from tests.twin_games import PASSING_PAWNS, Twins, draw_twins
@@ -167,8 +168,7 @@ SOON = {
 }
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("leak", OF_ROUTES)
+@pytest.mark.parametrize("leak", one_ordinary([*OF_ROUTES]))
 async def test_each_leak_is_detected(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
     async with two_tables() as tables:
