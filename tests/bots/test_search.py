@@ -137,6 +137,7 @@ def test_mate_suites_are_right_by_brute_force(moves: int) -> None:
         assert is_mate_in(chess.Board(fen), moves), fen
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_loser_delays_the_mate(moves: int) -> None:

@@ -143,6 +143,7 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
+@pytest.mark.long
 @pytest.mark.seconds(10)
 async def test_games_are_the_same_with_and_without_chaos(by_trio: bool, tmp_path: Path) -> None:
     count = proof_size(3, 200, share=5)

@@ -235,6 +235,7 @@ def metadata(wheel: Path) -> list[str]:
         return archive.read(name).decode().splitlines()
 
 
+@pytest.mark.long
 @from_an_index
 def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
@@ -248,6 +249,7 @@ def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     assert names == expected
 
 
+@pytest.mark.long
 @from_an_index
 def test_daemon_installs_the_client_of_its_checkout(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)

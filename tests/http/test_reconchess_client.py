@@ -294,7 +294,7 @@ class Knight(Player):
 TURNS = 6
 
 
-@pytest.mark.seconds(10)
+@pytest.mark.seconds(5)
 def test_game_survives_repeated_kills_of_its_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with reserved_port() as port, reserved_port() as http_port:
         arguments = ("--data", str(tmp_path), "--http", "--http-port", str(http_port), "--port", str(port))

@@ -432,7 +432,7 @@ async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(
     assert tried.orders > proof_size(20, 600 // SHARES, share=600 // SHARES)
 
 
-@pytest.mark.seconds(10)
+@pytest.mark.seconds(5)
 async def test_lost_key_cannot_create_a_game() -> None:
     tried = Tried()
     async with house(in_memory) as there:

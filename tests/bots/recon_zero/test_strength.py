@@ -21,6 +21,7 @@ pytestmark = [needs_torch, pytest.mark.proof]
 LEAST = {"RandomBot": 0.98, "AttackerBot": 0.90, "TroutBot": 0.85}
 
 
+@pytest.mark.long
 def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     """It plays within reconchess's clocks. Fewer games than all prove that it plays; in the ordinary run they and its
     searches are short.
