@@ -110,7 +110,7 @@ def test_work_that_depends_on_hidden_state_is_found(plant: str) -> None:
     assert any(one != other for one, other in in_both(PAIRS, plant))
 
 
-async def test_opponents_sense_changes_no_line() -> None:
+async def test_opponents_sense_changes_no_line(mock_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         daemon.arbiter.bench.slice_seconds = 0.0
         server = Server(daemon)
