@@ -71,15 +71,7 @@ class Reporter:
         self._client, self._token, self._build = client, token, build
         self._changed = trio.Event()
         self._begun = self._refused = self._mentioned = False
-        self._seconds = REPORT_SECONDS
         self.contest_id: int | None = None
-
-    def among(self, reporters: int) -> None:
-        """Lower the rate, so that all reporters of this contest together send as often as one.
-
-        :param reporters: how many there are.
-        """
-        self._seconds = reporters * REPORT_SECONDS
 
     def changed(self) -> None:
         """Report soon: the contest has begun, or its standings have changed."""
@@ -95,7 +87,7 @@ class Reporter:
             await self._send()
             if self._refused:
                 return
-            await trio.sleep(self._seconds)
+            await trio.sleep(REPORT_SECONDS)
             with trio.move_on_after(REPEAT_SECONDS):
                 await self._changed.wait()
 

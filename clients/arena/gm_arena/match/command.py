@@ -19,8 +19,8 @@ from ..bot import BotUnusable
 from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock
 from . import settings
 from .game import MatchError
+from .match import play_match
 from .openings import OpeningsUnusable
-from .play import play_match
 from .record import RecordUnusable
 from .settings import Entrant
 
@@ -114,14 +114,6 @@ class SprtCommand(click.Command):
 @click.option("--plot", type=FILE, metavar="FILE", help="Plot the bots' scores, move by move (.png, .svg, .pdf).")
 @click.option("--resume", is_flag=True, help="Continue the match in the --json-out file.")
 @server_options("The server to play on.  [default: a daemon inside the command]", default=None)
-@click.option("--join", metavar="NAME", help="With --server: share the games with all machines that join NAME.")
-@click.option(
-    "--lease",
-    type=click.FloatRange(1, 3_600),
-    default=60.0,
-    show_default=True,
-    help="With --join: seconds after which the games of a machine that is lost go to others.",
-)
 @click.option("--player", metavar="ID|NAME", help="With --server: the player as whom the local bots play.")
 @click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(
@@ -226,8 +218,6 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("--tls goes with --server")
     if given["player"] is not None and given["server"] is None:
         raise click.UsageError("--player goes with --server")
-    if given["join"] is not None and given["server"] is None:
-        raise click.UsageError("--join goes with --server, which hands out the games")
     if given["key"] is not None and given["player"] is None:
         raise click.UsageError("--key goes with --player")
     for option in ("data", "port"):

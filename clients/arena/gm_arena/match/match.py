@@ -1,4 +1,4 @@
-"""A match that is played to its end, and the files that it writes."""
+"""Plays a match to its end, and writes its record and its other files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,9 +18,10 @@ from gm_client.blocking import VERSION
 
 from ..bridge import Server
 from ..command_line import who_plays
-from ..contest import Reporter, reporting
+from ..contest import reporting
 from ..sprt import Sprt
 from ..stopping import Stopped, unless_stopped
+from . import settings
 from .contest import MatchContest, Status
 from .game import Contestant, MatchError, Playing, Terms
 from .outputs import Outputs
@@ -30,6 +32,7 @@ from .report import Report
 from .runner import Play, Runner
 from .settings import Entrant
 from .summary import meeting, summary
+from .text import summary_text
 from .trial import try_out
 from .verdict import verdict
 
@@ -39,11 +42,45 @@ OPEN_PLAYERS = 2**51
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
 
-#: The options of ``gmd match``, by name.
-Given = dict[str, Any]
-
 #: The type of a function that returns the result as text: from the games, the bots' labels and the test.
 Text = Callable[[Sequence[Record], Sequence[str], Sprt | None], str]
+
+
+def play_match(
+    texts: Sequence[str],
+    entrants: Sequence[Entrant],
+    variant: str,
+    given: dict[str, Any],
+    *,
+    sprt: Sprt | None = None,
+    text: Text = summary_text,
+) -> int:
+    """Play a match, and print its result; return the exit status.
+
+    :param texts: the bots as they are recorded: a match continues only with the same.
+    :param given: the options of ``gmd match``, by name.
+    :param text: returns the text that is printed at the end.
+    :raises RecordUnusable: the record cannot be written, or belongs to another match.
+    """
+    terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
+    plan = settings.plan_of(entrants, variant, given)
+    record = _record(given, settings.arguments_of(texts, variant, given))
+    match = Match(entrants, terms, plan, sprt, record, given, text)
+    try:
+        match.play()
+    except Stopped as stopped:
+        return stopped.status
+    finally:
+        if record is not None:
+            record.close()
+    return 0
+
+
+def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | None:
+    path: Path | None = given["json_out"]
+    if path is None:
+        return None
+    return RecordFile.resume(path, arguments) if given["resume"] else RecordFile.begin(path, arguments)
 
 
 class Match:
@@ -65,7 +102,6 @@ class Match:
         self._records: list[Record] = [] if record is None else record.records
         self._first_two = meeting(self._records, *self._labels[:2])
         self._note: Callable[[Record], None] = lambda game: None
-        self._reporter: Reporter | None = None
 
     def play(self) -> None:
         """Play the remaining games, and print the result, even after an error.
@@ -73,12 +109,12 @@ class Match:
         :raises Stopped: a signal came.
         """
         error: Exception | None = None
-        with Outputs.of(self._given, self._played_here) as outputs:
+        with Outputs.of(self._given, self._records) as outputs:
             try:
                 trio.run(unless_stopped, partial(self._play, outputs))
             except Exception as raised:
                 error = raised
-            outputs.finish(self._played_here, self._labels)
+            outputs.finish(self._records, self._labels)
         if error is None or self._records or isinstance(error, Stopped):
             click.echo(self._text(self._records, self._labels, self._sprt), nl=False)
         if error is not None:
@@ -87,18 +123,14 @@ class Match:
             found = verdict(self._records, self._labels, self._sprt)
             self._record.finish({**summary(self._records, self._labels, self._sprt), "verdict": found.text})
 
-    @property
-    def _played_here(self) -> list[Record]:
-        """The games that the files of this match have."""
-        return self._records
-
     async def _play(self, outputs: Outputs) -> None:
         error: Exception | None = None
         quiet, verbose = self._given["quiet"], self._given["verbose"]
         pace = Pace(self._given["concurrency"])
         with Report(self._labels, len(self._plan), self._sprt, pace, quiet=quiet, verbose=verbose) as report:
             report.resumed(self._records)
-            if len(self._records) < len(self._plan):
+            left = self._plan[len(self._records) :]
+            if left:
                 here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
                 await try_out(here, self._terms.variant)
             async with _served(self._given) as address:
@@ -106,18 +138,12 @@ class Match:
                     server, contestants = await _seated(self._entrants, address, self._given)
                     playing = Playing(server, contestants, self._terms)
                     async with self._reported(server, contestants):
-                        await self._run(_timed(playing.play, pace), outputs, report, server)
+                        runner = Runner(_timed(playing.play, pace), partial(self._keep, outputs, report), self._decided)
+                        await runner.run(left, self._given["concurrency"])
                 except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
                     error = raised
         if error is not None:
             raise error
-
-    async def _run(
-        self, play: Play, outputs: Outputs, report: Report, server: Callable[[int | str | None], Server]
-    ) -> None:
-        """Play the games that are left."""
-        runner = Runner(play, partial(self._keep, outputs, report), self._decided)
-        await runner.run(self._plan[len(self._records) :], self._given["concurrency"])
 
     def _keep(self, outputs: Outputs, report: Report, game: Record) -> None:
         if self._record is None:
@@ -128,7 +154,8 @@ class Match:
         outputs.add(game)
         report.played(game)
         self._note(game)
-        forget_text(game)
+        for name in IN_FILES_ONLY:
+            game.pop(name, None)
 
     @asynccontextmanager
     async def _reported(
@@ -142,8 +169,8 @@ class Match:
         contest = MatchContest(self._labels, players, self._terms.variant, len(self._plan), self._sprt)
         for record in self._records:
             contest.add(record)
-        async with reporting(server(None).client(), self._contest_token(), contest.report) as reporter:
-            self._reporter = reporter
+        token = secrets.token_hex(16) if self._record is None else self._record.contest
+        async with reporting(server(None).client(), token, contest.report) as reporter:
 
             def note(game: Record) -> None:
                 contest.add(game)
@@ -156,25 +183,12 @@ class Match:
                 yield
                 status = "over"
             finally:
-                contest.end(self._records, self._status(status))
-
-    def _contest_token(self) -> str:
-        return secrets.token_hex(16) if self._record is None else self._record.contest
-
-    def _status(self, status: Status) -> Status:
-        """Return the status in the last report, which ends like this for this machine."""
-        return status
+                contest.end(self._records, status)
 
     def _decided(self) -> bool:
         if self._sprt is None or self._first_two.games.size == 0:
             return False
         return self._sprt.verdict(self._first_two.sample) is not None
-
-
-def forget_text(game: Record) -> None:
-    """Drop the parts of a game that are only written to files."""
-    for name in IN_FILES_ONLY:
-        game.pop(name, None)
 
 
 def _timed(play: Play, pace: Pace) -> Play:
@@ -219,8 +233,7 @@ async def _seated(
     async with server(None).client() as client:
         await client.open()
         me = client.player
-    drawn = random.Random(given["join"])  # the same for all machines of a match
-    first = drawn.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
+    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
     contestants = [
         entrant.contestant(first + number if me is None else me, given["player"])
         for number, entrant in enumerate(entrants)

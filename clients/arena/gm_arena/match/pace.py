@@ -100,17 +100,12 @@ class Pace:
 
     def __init__(self, at_once: int, now: Callable[[], float] = time.monotonic) -> None:
         """:param at_once: the number of games played at the same time."""
-        self._at_once = self._at_once_here = at_once
-        self._now = now
+        self._at_once, self._now = at_once, now
         self._ended: list[float] = []
         self._began: dict[int, float] = {}
 
-    def shared_by(self, machines: int) -> None:
-        """Note how many machines play the match: as many games at the same time as this one, we suppose."""
-        self._at_once = machines * self._at_once_here
-
     def resumed(self, seconds: Sequence[float]) -> None:
-        """Add the durations of games that were played before, or elsewhere."""
+        """Add the durations of games that were played before."""
         self._ended += seconds
 
     @contextmanager

@@ -1,9 +1,8 @@
 """The record of a match: a file of JSON lines, from which a match that was killed can be resumed.
 
 The first line has the match's arguments. Each following line has a game, in the plan's order, and is durable before the
-next is written: the file always has the first games of the plan, without gaps. Where several machines play the match
-(``--join``), it has the games that count as this machine's, in the order in which they ended. A line that a crash has
-cut short is ignored.
+next is written: the file always has the first games of the plan, without gaps. A line that a crash has cut short is
+ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class RecordFile:
     """A record that is being written.
 
     :ivar records: the games in it.
-    :ivar contest: the token of the match's reports to a server; where several machines play, the name of this one.
+    :ivar contest: the token of the match's reports to a server.
     """
 
     def __init__(self, path: Path) -> None:
@@ -130,7 +129,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     end = 0
     for raw in path.read_bytes().splitlines(keepends=True):
         line = _line(raw)
-        if line is None or (header is not None and not _follows(line, header, records)):
+        if line is None or (header is not None and line.get("game") != len(records) + 1):
             break
         if header is None:
             header = line
@@ -140,13 +139,6 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     if header is None or header.get("match") != VERSION:
         raise RecordUnusable(f"{path} is not a match's record: its first line is not a record's header")
     return header, records, end
-
-
-def _follows(line: Record, header: Record, records: list[Record]) -> bool:
-    """Return whether a line has the next game: any game, where several machines play the match."""
-    if "join" in (header.get("arguments") or ()):
-        return isinstance(line.get("game"), int)
-    return line.get("game") == len(records) + 1
 
 
 def _is_without_games(path: Path) -> bool:

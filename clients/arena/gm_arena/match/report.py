@@ -25,20 +25,18 @@ from .standing import RunningScore
 
 
 class Report(AbstractContextManager["Report"]):
-    """A receiver of every game, in the plan's order.
-
-    :ivar pace: measures the games while they are played.
-    """
+    """A receiver of every game, in the plan's order."""
 
     def __init__(
         self, labels: Sequence[str], games: int, sprt: Sprt | None, pace: Pace, *, quiet: bool, verbose: bool
     ) -> None:
         """:param games: the number of planned games.
+        :param pace: measures the games while they are played.
         :param quiet: whether to leave out the line for each game.
         :param verbose: whether to show the bots' standard error.
         """
         self._games, self._quiet, self._verbose = games, quiet, verbose
-        self._tests, self.pace = sprt is not None, pace
+        self._tests, self._pace = sprt is not None, pace
         self._standing = RunningScore(labels, sprt)
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
@@ -69,7 +67,7 @@ class Report(AbstractContextManager["Report"]):
         """Count games that were played before."""
         if records:
             self._say(f"{len(records)} games were played before")
-        self.pace.resumed([record["seconds"] for record in records])
+        self._pace.resumed([record["seconds"] for record in records])
         for record in records:
             self._count(record)
 
@@ -93,13 +91,13 @@ class Report(AbstractContextManager["Report"]):
 
         Where a test may end the match, it is a range from the average to all games.
         """
-        seconds = self.pace.seconds_left(self._games)
+        seconds = self._pace.seconds_left(self._games)
         if not seconds:
             return ""
         if not self._tests:
             return f"about {duration(seconds)} to go"
         played = self._standing.games
-        likely = duration(self.pace.seconds_left(played + self._standing.games_left(self._games)) or 0.0)
+        likely = duration(self._pace.seconds_left(played + self._standing.games_left(self._games)) or 0.0)
         most = duration(seconds)
         return f"about {likely} to go" + (f", at most {most}" if most != likely else "")
 

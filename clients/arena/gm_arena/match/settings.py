@@ -34,7 +34,7 @@ _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
 #: Options that do not affect which games are played.
 _OF_NO_MATTER = (
-    *("concurrency", "resume", "quiet", "verbose", "data", "port", "lease"),
+    *("concurrency", "resume", "quiet", "verbose", "data", "port"),
     *("pgn_out", "json_out", "csv_out", "plot", "histories"),
 )
 
@@ -187,8 +187,6 @@ def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -
     arguments = {name: value for name, value in given.items() if name not in _OF_NO_MATTER}
     for name in ("key", "player", "server", "tls", "ca", "patience"):
         arguments.pop(name, None)
-    if arguments["join"] is None:
-        del arguments["join"]  # as in records of former versions
     openings: Path | None = given["openings"]
     arguments["openings"] = None if openings is None else f"sha256:{hashlib.sha256(openings.read_bytes()).hexdigest()}"
     return {"bots": list(texts), **arguments, "variant": variant}

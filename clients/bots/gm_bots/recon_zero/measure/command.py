@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from gm_arena.command_line import POSITIVE, read_clock, read_options
 from gm_arena.match.command import complaints, defaults
-from gm_arena.match.play import play_match
+from gm_arena.match.match import play_match
 
 from .. import entry, results
 from .without import without_network

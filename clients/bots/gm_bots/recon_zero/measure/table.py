@@ -51,7 +51,7 @@ def table_text(
 
 
 class EvaluationTable:
-    """The table of an evaluation, for :func:`~gm_arena.match.play.play_match`, and the games in it."""
+    """The table of an evaluation, for :func:`~gm_arena.match.match.play_match`, and the games in it."""
 
     def __init__(self, title: str) -> None:
         self._title = title
