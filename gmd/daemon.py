@@ -28,8 +28,6 @@ from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
 from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.lobby import Lobby
-from gmd.matches.book import Matches
-from gmd.matches.opening import matches_beside
 from gmd.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.metrics import Metrics
 from gmd.patience import Patience
@@ -374,7 +372,6 @@ def services_of(
         Patience(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
-        matches=Matches(matches_beside(arbiter.log)),
         roster=Roster() if roster is None else roster,
         cluster=cluster,
     )

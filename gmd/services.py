@@ -19,8 +19,6 @@ from gmd.contests.opening import MemoryContests
 from gmd.fair_scheduler import FairScheduler
 from gmd.histories import Histories
 from gmd.lobby.lobby import Lobby
-from gmd.matches.book import Matches
-from gmd.matches.memory import MemoryMatches
 from gmd.memory_ledger import MemoryLedger
 from gmd.metrics import Metrics
 from gmd.patience import Patience
@@ -83,8 +81,6 @@ class Services:
     registered_only: bool = False
     #: Matches and tournaments, as their runners report them.
     contests: Contests = field(default_factory=lambda: Contests(MemoryContests()))
-    #: Matches that several machines play together.
-    matches: Matches = field(default_factory=lambda: Matches(MemoryMatches()))
     #: Decides whose connections are read next while the event loop is loaded.
     scheduler: FairScheduler = field(default_factory=FairScheduler)
     #: Caches the histories of finished games.

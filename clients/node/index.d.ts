@@ -57,8 +57,6 @@ import type {
   VoluntaryTermination,
   WaitFields,
   WaitReply,
-  WorkFields,
-  WorkReply,
 } from "./protocol.js";
 
 export * from "./protocol.js";
@@ -208,7 +206,6 @@ export class Client {
   leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
   /** Reports how a match or a tournament stands, under a token of its own; it begins with the first report. */
   contest(fields: ContestFields): Promise<ContestReply>;
-  work(fields: WorkFields): Promise<WorkReply>;
   /** For the operator: revokes a player's key and password, and ends its sessions. */
   revoke(fields: RevokeFields): Promise<PlayerReply>;
   /** For the operator: invites two registered players who are present to a game. */

@@ -185,42 +185,6 @@ export interface ContestGame {
   [field: string]: unknown;
 }
 
-/** A worker's part of a shared match: what it has played, knows and wants. */
-export interface WorkClaim {
-  /** 16 to 64 characters, random. */
-  worker: string;
-  /** NAME=VALUE, the same for all. */
-  arguments: string[];
-  /** Planned, the same for all. */
-  games: number;
-  /** How many games to hold. */
-  want?: number;
-  /** It knows the results up to this game. */
-  after?: number;
-  /** By this worker. */
-  played?: PlayedGame[];
-  /** The last game that counts. */
-  decided?: number | null;
-  /** Seconds until others get its games. */
-  lease?: number;
-  /** Give all games back. */
-  leave?: boolean;
-  [field: string]: unknown;
-}
-
-/** A game of a shared match that is over. */
-export interface PlayedGame {
-  /** In the match's plan, from 1. */
-  number: number;
-  /** How it ended. */
-  result: "+/-" | "-/+" | "-/-" | "0-1" | "1-0" | "1/2-1/2";
-  /** The game on this server. */
-  game_id?: number | null;
-  /** For the other workers. */
-  detail?: string;
-  [field: string]: unknown;
-}
-
 /** All limits of the server that can refuse a request or end a session. */
 export interface Limits {
   /** Longest request, in bytes. */
@@ -528,23 +492,6 @@ export interface LeaderboardRow {
   [field: string]: unknown;
 }
 
-/** What a worker gets of a shared match: its games, and what became of all others. */
-export interface WorkShare {
-  /** The games that it is to play. */
-  hold: number[];
-  /** Those of played that count as its own. */
-  counted: number[];
-  /** Of all workers, after the game after, without a gap. */
-  results: PlayedGame[];
-  /** Games that are over. */
-  over: number;
-  /** Workers that hold games. */
-  workers: number;
-  /** The last game that counts. */
-  decided?: number | null;
-  [field: string]: unknown;
-}
-
 // Requests.
 
 /** Fields that a request of any kind may have. A player of null is nobody. */
@@ -843,14 +790,6 @@ export interface ContestFields extends Fields {
   report: ContestReport;
 }
 
-/** A worker's games of a match that several machines play: it reports those it has played, and takes others. */
-export interface WorkFields extends Fields {
-  /** 16 to 256 characters: names it. */
-  token: string;
-  /** What a worker has and wants. */
-  claim: WorkClaim;
-}
-
 /** A request for what the player may believe of the position in rbc, by all that it has observed. */
 export interface BeliefFields extends Fields {
   /** The game. */
@@ -1054,12 +993,6 @@ export interface LeaderboardReply extends Reply {
 export interface ContestReply extends Reply {
   /** Its page: /contests/ID. */
   contest_id: number;
-}
-
-/** The worker's share. */
-export interface WorkReply extends Reply {
-  /** What it gets. */
-  share: WorkShare;
 }
 
 /** The result of a sense; empty if nothing was sensed. */

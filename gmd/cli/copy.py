@@ -45,7 +45,7 @@ def copy(source: str, target: str, leave_out_damaged: bool, replay: bool, again:
     """\b
     Example: gmd copy --from games --to postgresql://gmd@db.example/gmd
 
-    Copy a whole log: games with all of their events, tokens, players, contests and matches. Stop the daemons first.
+    Copy a whole log: games with all of their events, tokens, players and contests. Stop the daemons first.
 
     A place is a data directory, with SQLite's file, or the URL of a PostgreSQL database. The source is not changed, and
     nobody can write it meanwhile. The target must be empty. Afterwards every row of both is compared.

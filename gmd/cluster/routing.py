@@ -28,7 +28,6 @@ from gm_protocol.messages import (
 )
 from gm_protocol.players import ListPlayers, Register, Rekey, Revoke
 from gm_protocol.ranked import GetLeaderboard
-from gm_protocol.work import TakeWork
 
 
 class Where(Enum):
@@ -98,7 +97,6 @@ FIXED: dict[type[Request], Where] = {
     Pair: Where.LOBBY,
     GetLeaderboard: Where.LOBBY,
     ReportContest: Where.LOBBY,
-    TakeWork: Where.LOBBY,
 }
 #: Kinds that always name one game.
 IN_GAME: frozenset[type[Request]] = frozenset(
@@ -115,7 +113,7 @@ AT_ONCE: frozenset[type[Request]] = frozenset({MakeMove, MakeSense, GetState, Ge
 _REPEATABLE = frozenset(
     {
         *(GetState, GetActions, GetHistory, ListGames, ListPlayers, ListInvitations, GetLeaderboard, Wait, Ping),
-        *(Join, Accept, Decline, Settings, ReportContest, TakeWork, Revoke, GetBelief),
+        *(Join, Accept, Decline, Settings, ReportContest, Revoke, GetBelief),
     }
 )
 

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, Table, text
 
 from gmd.event_log.damage import any_text
-from gmd.event_log.tables import contests, events, games, match_games, matches, players, retired, tokens
+from gmd.event_log.tables import contests, events, games, players, retired, tokens
 
 from .columns import Values
 
 #: The tables of a log, in the order in which they are copied.
-TABLES: tuple[Table, ...] = (players, contests, matches, match_games, retired, tokens, games, events)
+TABLES: tuple[Table, ...] = (players, contests, retired, tokens, games, events)
 #: Those whose rows belong to a game: if one is damaged, all of the game is left out of a copy.
 OF_GAMES = frozenset([games.name, events.name, tokens.name])
 #: Rows fetched at once. An event has some hundred bytes; the longest has about a megabyte.

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.contests import ContestReply, ReportContest
-from gm_protocol.errors import BadRequest
+from gm_protocol.errors import BadRequest, Unauthorized
+from gmd.contests.contest import Owner
 from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.reporting import reporting_owner
+from gmd.requests.permission import authorise
 
 
 async def contest(request: ReportContest, context: RequestContext) -> PendingReply:
     """Take the report, as that of the player, or else of anybody who knows the token."""
-    owner = reporting_owner(context)
+    owner = _owner(context)
     _check(request)
     number = await context.services.contests.report(owner, request.token, request.report, context.session.peer)
     return context.reply(ContestReply(id=echo_id(request), contest_id=number))
+
+
+def _owner(context: RequestContext) -> Owner:
+    """Return whose contest a request is about: the player's, the operator's, or that of any client.
+
+    :raises Unauthorized: the player is not the client's, or the server refuses clients without a registered player.
+    """
+    authorise(context)
+    owner = Owner.of(context.player, is_operator=context.session.is_operator)
+    if owner == Owner() and context.services.registered_only:
+        raise Unauthorized("player: this server takes reports of contests from registered players only")
+    return owner
 
 
 def _check(request: ReportContest) -> None:

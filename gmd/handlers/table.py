@@ -23,7 +23,6 @@ from gm_protocol.messages import (
 )
 from gm_protocol.players import ListPlayers, Register, Rekey, Revoke
 from gm_protocol.ranked import GetLeaderboard
-from gm_protocol.work import TakeWork
 from gmd.requests.games import Handler, in_game
 
 from .accept import accept
@@ -52,7 +51,6 @@ from .sense import sense
 from .settings import settings
 from .state import state
 from .wait import wait
-from .work import work
 
 #: Handlers by the request's type, whose tag is the kind.
 HANDLERS: dict[type[Request], Handler] = {
@@ -82,6 +80,5 @@ HANDLERS: dict[type[Request], Handler] = {
     Pair: pair,
     GetLeaderboard: leaderboard,
     ReportContest: contest,
-    TakeWork: work,
     GetBelief: in_game(belief, by_player=True),
 }

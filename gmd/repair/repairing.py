@@ -75,7 +75,7 @@ def repair(directory: Path) -> Repaired:
         with _new_file(file) as new:
             with closing(sqlite3.connect(new, isolation_level=None)) as connection:
                 found = salvaged(_checked(file, records_of(Pages(file))), Shapes(connection))
-                kept = (found.games, found.players, found.retired, found.contests, found.matches.matches)
+                kept = (found.games, found.players, found.retired, found.contests)
                 if not (any(kept) or found.aside):
                     raise DataError(f"data: nothing in {file} belongs to a log of games; nothing was changed")
                 _write(connection, found)
@@ -161,8 +161,6 @@ def _write(connection: sqlite3.Connection, found: Salvaged) -> None:
     _insert(connection, "tokens", (row.columns for row in found.tokens.values()))
     _insert(connection, "players", map(columns_of, found.players.values()))
     _insert(connection, "contests", (row.columns for row in found.contests.values()))
-    _insert(connection, "matches", found.matches.matches)
-    _insert(connection, "match_games", found.matches.games)
     _insert(connection, "retired", [{"game_id": found.retired}] if found.retired else [])
     connection.execute("COMMIT")
 

@@ -14,7 +14,6 @@ from gmd.players.account import Account, folded, is_registered
 from gmd.players.stored import DamagedPlayer, account_of, without_damage
 
 from .games import GameRows, WholeGame, games_of
-from .matches import SalvagedMatches, matches_of
 from .records import Lost, Record, Source
 from .shapes import TABLES, Row, Shapes
 
@@ -40,7 +39,6 @@ class Salvaged(NamedTuple):
     tokens: Mapping[bytes, Row]
     retired: int
     contests: Mapping[int, Row]
-    matches: SalvagedMatches
     aside: list[Aside]
     changes: list[str]
 
@@ -59,12 +57,9 @@ def salvaged(found: Iterable[Record | Lost], shapes: Shapes) -> Salvaged:
     players = _players(rows["players"], games, aside, changes)
     tokens = _tokens(rows["tokens"], games, aside)
     contests = _contests(rows["contests"], aside, changes)
-    matches = matches_of(rows["matches"], rows["match_games"])
-    aside += [Aside(each.why, each.row.record.page, each.row) for each in matches.aside]
-    changes += matches.changes
     ids = [row.columns["game_id"] for table in ("retired", "games") for row in rows[table]]
     gone = [each for each in ids if isinstance(each, int) and 0 < each <= LAST_GAME_ID and each not in games]
-    return Salvaged(games, players, tokens, max(gone, default=0), contests, matches, aside, changes)
+    return Salvaged(games, players, tokens, max(gone, default=0), contests, aside, changes)
 
 
 def _games(rows: list[Row], aside: list[Aside], changes: list[str]) -> dict[int, WholeGame]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .records import Record, Value
 
 #: The tables whose rows are kept.
-TABLES = ("games", "events", "tokens", "players", "retired", "contests", "matches", "match_games")
+TABLES = ("games", "events", "tokens", "players", "retired", "contests")
 #: The tables whose first column is the row's own number, and stored as null.
 _NUMBERED = ("games", "players", "retired", "contests")
 #: The number of columns that a table had at first: an old row may have only these.
@@ -61,10 +61,6 @@ class Shapes:
             most = len(self._columns[table])
             if _FIRST_COLUMNS.get(table, most) <= len(values) <= most and values[0] is None:
                 return table
-        if len(values) == len(self._columns["matches"]) and isinstance(values[0], int) and isinstance(values[3], bytes):
-            return "matches"
-        if len(values) == len(self._columns["match_games"]) and isinstance(values[0], int):
-            return "match_games"
         if len(values) == len(self._columns["events"]):
             first, second, third = values
             if isinstance(first, int) and isinstance(second, int):

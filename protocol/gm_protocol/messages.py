@@ -39,7 +39,6 @@ from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .ranked import GetLeaderboard, LeaderboardReply
 from .state import Color, GameState, Result, SenseResult, Termination
-from .work import TakeWork, WorkReply
 
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1, description="The ply_index acted on; makes a retry safe.")]
 Thought = Annotated[Seconds, Meta(description="Seconds the player took, for a clock with lag.")]
@@ -191,7 +190,6 @@ AnyRequest = (
     | Pair
     | GetLeaderboard
     | ReportContest
-    | TakeWork
     | GetBelief
 )
 
@@ -390,7 +388,6 @@ AnyReply = (
     | PairReply
     | LeaderboardReply
     | ContestReply
-    | WorkReply
     | SenseReply
     | MoveReply
     | ErrorReply

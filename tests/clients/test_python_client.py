@@ -69,7 +69,6 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "players": ((), {}),
     "pair": (("one", 2), {"white": "one", "black": 2}),
     "contest": (("t" * 16, {"title": "x"}), {"report": {"title": "x"}}),
-    "work": (("t" * 16, {"worker": "w" * 16}), {"claim": {"worker": "w" * 16}}),
     "hello": ((), {}),
 }
 

@@ -36,7 +36,6 @@ ONE_OF_EACH: dict[str, Json] = {
         "token": "0123456789abcdef",
         "report": {"title": "a v b", "form": "match", "variant": "rbc", "players": [{"name": "a"}]},
     },
-    "work": {"token": "0123456789abcdef", "claim": {"worker": "x" * 16, "arguments": ["seed=1"], "games": 2}},
     "join": {"player": 1, "game_id": 1},
     "belief": {"player": 1, "game_id": 2},
 }

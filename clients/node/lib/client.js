@@ -9,7 +9,7 @@ import { turns } from "./turns.js";
 const READING = new Set([
   ...["hello", "ping", "state", "wait", "actions", "games", "history", "belief"],
   ...["join", "players", "revoke"],
-  ...["invitations", "accept", "decline", "settings", "leaderboard", "contest", "work"],
+  ...["invitations", "accept", "decline", "settings", "leaderboard", "contest"],
 ]);
 
 /** Kinds that may be sent again if "ply" identifies the action. */
@@ -168,10 +168,6 @@ export class Client {
 
   contest(fields) {
     return this.request("contest", fields);
-  }
-
-  work(fields) {
-    return this.request("work", fields);
   }
 
   players(fields) {

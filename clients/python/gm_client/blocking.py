@@ -50,7 +50,7 @@ SILENCE_SECONDS = 30.0
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
     *("hello", "ping", "state", "wait", "actions", "games", "history", "belief"),
-    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "work", "players", "revoke"),
+    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "players", "revoke"),
 }
 #: Kinds that may be sent again if "ply" identifies the action.
 ACTING = {"move", "sense", "end_game"}
@@ -280,42 +280,6 @@ class ContestGame(TypedDict):
     black: int
     #: Left out: it is played.
     result: NotRequired[Literal["+/-", "-/+", "-/-", "0-1", "1-0", "1/2-1/2"] | None]
-
-
-class WorkClaim(TypedDict):
-    """A worker's part of a shared match: what it has played, knows and wants."""
-
-    #: 16 to 64 characters, random.
-    worker: str
-    #: NAME=VALUE, the same for all.
-    arguments: list[str]
-    #: Planned, the same for all.
-    games: int
-    #: How many games to hold.
-    want: NotRequired[int]
-    #: It knows the results up to this game.
-    after: NotRequired[int]
-    #: By this worker.
-    played: NotRequired[list[PlayedGame]]
-    #: The last game that counts.
-    decided: NotRequired[int | None]
-    #: Seconds until others get its games.
-    lease: NotRequired[float]
-    #: Give all games back.
-    leave: NotRequired[bool]
-
-
-class PlayedGame(TypedDict):
-    """A game of a shared match that is over."""
-
-    #: In the match's plan, from 1.
-    number: int
-    #: How it ended.
-    result: Literal["+/-", "-/+", "-/-", "0-1", "1-0", "1/2-1/2"]
-    #: The game on this server.
-    game_id: NotRequired[int | None]
-    #: For the other workers.
-    detail: NotRequired[str]
 
 
 class Limits(TypedDict):
@@ -623,23 +587,6 @@ class LeaderboardRow(TypedDict):
     draws: int
     #: Of these.
     losses: int
-
-
-class WorkShare(TypedDict):
-    """What a worker gets of a shared match: its games, and what became of all others."""
-
-    #: The games that it is to play.
-    hold: list[int]
-    #: Those of played that count as its own.
-    counted: list[int]
-    #: Of all workers, after the game after, without a gap.
-    results: list[PlayedGame]
-    #: Games that are over.
-    over: int
-    #: Workers that hold games.
-    workers: int
-    #: The last game that counts.
-    decided: NotRequired[int | None]
 
 
 class Fields(TypedDict, total=False):
@@ -1112,13 +1059,6 @@ class ContestReply(Reply):
 
     #: Its page: /contests/ID.
     contest_id: int
-
-
-class WorkReply(Reply):
-    """The worker's share."""
-
-    #: What it gets.
-    share: WorkShare
 
 
 class SenseReply(Reply):
@@ -2003,10 +1943,6 @@ class Client(BlockingSession):
     def contest(self, token: str, report: ContestReport, **fields: Unpack[Fields]) -> ContestReply:
         """Report how a match or a tournament stands, under a token of its own; it begins with the first report."""
         return self._call(ContestReply, "contest", token=token, report=report, **fields)
-
-    def work(self, token: str, claim: WorkClaim, **fields: Unpack[Fields]) -> WorkReply:
-        """Report the games that a worker has played of a match that several machines play, and take others."""
-        return self._call(WorkReply, "work", token=token, claim=claim, **fields)
 
     def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
         """Revoke a player's key. For the operator only."""

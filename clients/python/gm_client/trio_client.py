@@ -78,8 +78,6 @@ from .blocking import (
     TurnView,
     WaitFields,
     WaitReply,
-    WorkClaim,
-    WorkReply,
 )
 from .trio_session import TrioSession
 
@@ -229,10 +227,6 @@ class Client(TrioSession):
     async def contest(self, token: str, report: ContestReport, **fields: Unpack[Fields]) -> ContestReply:
         """Report how a match or a tournament stands, under a token of its own; it begins with the first report."""
         return await self._call(ContestReply, "contest", token=token, report=report, **fields)
-
-    async def work(self, token: str, claim: WorkClaim, **fields: Unpack[Fields]) -> WorkReply:
-        """Report the games that a worker has played of a match that several machines play, and take others."""
-        return await self._call(WorkReply, "work", token=token, claim=claim, **fields)
 
     async def revoke(self, **fields: Unpack[RevokeFields]) -> PlayerReply:
         """Revoke a player's key. For the operator only."""

@@ -13,7 +13,7 @@ from gmd.cluster.tables import create_cluster
 from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
-HEAD = "0010"
+HEAD = "0011"
 #: Stands for HEAD while `gmd copy` fills the tables, so that no gmd starts with a part of a log.
 UNFINISHED = "copying"
 #: The key of the lock under which the schema of a PostgreSQL database changes.
