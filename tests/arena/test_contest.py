@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,12 @@ from gm_arena.match.contest import MatchContest
 from gm_arena.sprt import Sprt
 from gm_client.trio_client import Client
 from gm_protocol.contests import ContestReport
-from tests.arena.matches import SHORT, TWO, run
+from tests.arena.matches import PATIENCE, SHORT, TWO, command, run
 from tests.arena.test_tournament_command import finished
 from tests.arena.tournaments import hall, seat_all
 from tests.helpers import running_daemon
 from tests.http.pages.browser import ACCEPT
-from tests.serving import Served, served
+from tests.serving import Served, environment, served
 
 REPORT: Any = {"title": "a v b", "form": "match", "variant": "rbc", "players": [{"name": "a"}, {"name": "b"}]}
 TOKEN = "0123456789abcdef"
@@ -66,6 +68,20 @@ def test_match_on_a_server_shows_its_final_score_and_its_test(with_pages: Served
     assert "1/2-1/2" in text
     run(*TWO, *SHORT, *test, *server, *record, "--resume")
     assert page(with_pages.http, "/contests").count("over") == 1  # the same match
+
+
+def test_interrupted_match_is_shown_as_stopped(with_pages: Served) -> None:
+    arguments = command(*TWO, *SHORT, "--games", 1_000, "--server", f"127.0.0.1:{with_pages.port}")
+    with subprocess.Popen(arguments, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert any(line.startswith("game 1:") for line in process.stdout)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "Match of Chess, stopped" in page(with_pages.http, "/contests/1")
 
 
 def test_match_of_three_has_a_cross_table(with_pages: Served) -> None:
