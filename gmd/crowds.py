@@ -14,7 +14,7 @@ class Crowd:
     """Tasks that each wait for a socket to become readable, and are woken one by one.
 
     Trio by itself wakes all tasks with readable sockets in one turn of the event loop. Here the sockets are in a
-    separate epoll set, which trio sees as one descriptor.
+    separate epoll set, which trio sees as one descriptor. Only Linux has epoll.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,9 @@ class Crowd:
 
     @classmethod
     def opened(cls) -> Crowd | None:
-        """Return a new crowd; None if the last descriptors are in use, which no crowd may take."""
+        """Return a new crowd; None without epoll, or if the last descriptors are in use, which no crowd may take."""
+        if not hasattr(select, "epoll"):
+            return None
         try:
             crowd = cls()
         except OSError:

@@ -5,8 +5,8 @@ a request at once would make one turn of the loop last for seconds. Here a turn 
 
 - A connection with input passes at once while the present turn has taken less than that. Later connections are parked,
   unread, and let through a few at a time: as many in a turn of the loop as fill it.
-- An address with very many connections is a crowd (:mod:`gmd.crowds`): the loop learns only that some of them are
-  readable, and wakes as many as it has time for.
+- Where there is epoll, an address with very many connections is a crowd (:mod:`gmd.crowds`): the loop learns only that
+  some of them are readable, and wakes as many as it has time for.
 
 Fair queueing decides which connection goes next. Every address is charged with the processor time of its connections'
 tasks. The address charged least goes next, and of its connections the one that has waited longest. So a client with few
