@@ -77,6 +77,7 @@ class Daemon:
     :ivar http_addresses: the (host, port) pairs of HTTP; empty where HTTP is off.
     :ivar health_addresses: the (host, port) pairs of the health port; empty where there is none.
     :ivar spectators: decides who may watch live games in full.
+    :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs; of several daemons, the bots of all.
     :ivar contests: the matches and tournaments that were reported to it.
     :ivar member: this daemon among those that share its database; None for a daemon that is alone.
@@ -100,6 +101,7 @@ class Daemon:
         self.metrics = services.metrics
         self.memory = services.memory
         self.spectators = services.spectators
+        self.scheduler = services.scheduler
         self.roster = services.roster
         self.contests = services.contests
         self.session_server = session_server

@@ -36,7 +36,7 @@ TURN_SECONDS = 0.005
 #: address whose connections did little so far may ask for much with all of them: twenty at most pass in one turn.
 FIRST_COST = 0.0005
 LEAST_COST = 0.00025
-#: Every so many turns, the garbage collector collects the second generation, too.
+#: Every so many turns, a collection of garbage includes the second generation.
 OLDER_EVERY = 4
 #: Weight of each measurement relative to the next, in the expected cost of an address's connections.
 DECAY = 31 / 32
@@ -123,6 +123,9 @@ class FairScheduler:
     """Lets the connections of all ports through in fair turns by address. Outside :meth:`running` all pass at once.
 
     :ivar parked: how many readable connections have had to wait so far.
+    :ivar collects_garbage: whether it runs the garbage collector between turns under load. Python's own collections are
+        rare then, and each takes many times as long as a turn. A program that embeds the daemon has the collector to
+        itself, so only ``gmd serve`` sets it.
     """
 
     def __init__(self, turn_seconds: float = TURN_SECONDS, used: Callable[[], float] = thread_time) -> None:
@@ -130,6 +133,7 @@ class FairScheduler:
         :param used: returns the processor time that the event loop's thread has used so far, in seconds.
         """
         self.turn_seconds = turn_seconds
+        self.collects_garbage = False
         self._used = used
         self.parked = 0
         self._nursery: trio.Nursery | None = None
@@ -286,7 +290,7 @@ class FairScheduler:
             if self._queue and self._meter is None:
                 self._meter = _Meter(self._used)
                 trio.lowlevel.add_instrument(self._meter)
-            if self._meter is not None:
+            if self._meter is not None and self.collects_garbage:
                 gc.collect(1 if self._turn % OLDER_EVERY == 0 else 0)
             await trio.lowlevel.checkpoint()
         self._end_load()

@@ -5,6 +5,7 @@ counted.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import os
 import resource
 import select
@@ -182,6 +183,34 @@ async def test_stopped_scheduler_lets_every_connection_pass() -> None:
     scheduler = FairScheduler(0.0)
     await scheduler.wait_turn(GREEDY)
     assert (scheduler.is_loaded, scheduler.parked) == (False, 0)
+
+
+@pytest.mark.parametrize("is_server", [False, True], ids=["embedded", "gmd serve"])
+async def test_garbage_is_collected_between_turns_in_a_process_that_is_a_server(is_server: bool) -> None:
+    """A program that embeds the daemon has the collector to itself: here it has switched it off."""
+    scheduler, served, collections = stepping_scheduler(), list[str](), list[int]()
+    if is_server:
+        scheduler.collects_garbage = True
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            collections.append(info["generation"])
+
+    was_on = gc.isenabled()
+    gc.disable()
+    gc.callbacks.append(note)
+    try:
+        async with scheduler.running(), trio.open_nursery() as nursery:
+            for _ in range(10):
+                nursery.start_soon(ask_again_and_again, scheduler, GREEDY, served)
+            while len(served) < 20:
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+    finally:
+        gc.callbacks.remove(note)
+        if was_on:
+            gc.enable()
+    assert set(collections) == ({0, 1} if is_server else set())
 
 
 async def test_load_ends_when_all_connections_have_gone() -> None:

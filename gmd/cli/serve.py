@@ -225,6 +225,7 @@ async def _serve_once(config: Config, sockets: Sockets, signals: AsyncIterator[i
     """
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
     async with open_daemon(config, *sockets) as daemon:
+        daemon.scheduler.collects_garbage = True
         if is_first:
             prepare_process()
             _warn_of_descriptors(config)
