@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .game_view import players_of
-from .live_view import LivePart, LiveView, live_view
+from .live_view import LiveView, live_view, part_of
 from .looking import Look
 from .rendering import part
 from .visit import Visit
@@ -15,11 +15,8 @@ def live_view_for(visit: Visit, look: Look, since: int | None) -> LiveView:
     :param look: as :func:`.look_live` returns it.
     :param since: the ply after which moves are wanted; None for no moves.
     """
-
-    def render(shown: LivePart) -> str:
-        return part(visit.backend.pages, "live_part.html", view=shown, clocks=False)
-
-    return live_view(look, since, names_for(visit, look), render)
+    html = part(visit.backend.pages, "live_part.html", view=part_of(look, names_for(visit, look)), clocks=False)
+    return live_view(look, since, html)
 
 
 def names_for(visit: Visit, look: Look) -> dict[int, str]:

@@ -14,8 +14,8 @@ from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
 
 from .answers import IN_PROGRESS
-from .live import live_view_for, names_for
-from .live_view import LiveMove, LivePart, LiveView, moves_since, part_of
+from .live import names_for
+from .live_view import LiveMove, LivePart, LiveView, live_view, moves_since, part_of
 from .looking import Look
 from .rendering import page
 from .visit import Visit
@@ -128,7 +128,7 @@ async def _shown(
     return LivePage(
         state=state,
         part=part_of(look, names_for(visit, look)),
-        view=msgspec.structs.replace(live_view_for(visit, look, None), html=""),
+        view=live_view(look, None, html=""),
         rows=rows_of(moves),
         earlier=state.ply_index > MOVES and bool(moves),
         bottom="black" if is_black else "white",

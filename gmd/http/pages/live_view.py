@@ -7,7 +7,7 @@ share one: it has nothing of a session. Scripts get it in the reply to what they
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -148,16 +148,12 @@ class LivePart:
         return VARIANTS[self.state.variant].hides
 
 
-#: Renders ``live_part.html``.
-Render = Callable[[LivePart], str]
-
-
-def live_view(look: Look, since: int | None, names: Mapping[int, str], render: Render) -> LiveView:
+def live_view(look: Look, since: int | None, html: str) -> LiveView:
     """Return the live view of a game. It takes well below a millisecond: nothing is replayed for the present.
 
     :param look: as :func:`.look_live` returns it.
     :param since: the ply after which moves are wanted; None for no moves.
-    :param names: the players' names.
+    :param html: ``live_part.html`` of :func:`part_of`; empty for the page, which has it.
     """
     state = look.state
     picture = run_through(picture_steps(look, state.ply_index, view=None))
@@ -166,7 +162,7 @@ def live_view(look: Look, since: int | None, names: Mapping[int, str], render: R
         ply=state.ply_index,
         over=look.over,
         seat=_color(look.seat),
-        html=render(part_of(look, names)),
+        html=html,
         moves=[] if since is None else moves_since(look, since),
         board=_board(look, picture),
         clock=_clock(look),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import chess
@@ -22,7 +24,7 @@ NAMES = {1: "ann", 2: "bob"}
 
 
 def shown(look: Look, since: int | None = None) -> LiveView:
-    return live_view(look, since, NAMES, lambda part: part.standing)
+    return live_view(look, since, html=part_of(look, NAMES).standing)
 
 
 def part_shown(look: Look) -> LivePart:
@@ -197,3 +199,25 @@ async def test_player_of_both_seats_looks_from_the_one_that_is_to_move() -> None
 def _visit(daemon: Any) -> Visit:
     """Return the visit of somebody without a cookie."""
     return Visit(daemon.http._app.backend, NOBODY, "127.0.0.1:1", trio.current_time(), False)
+
+
+async def test_page_computes_and_renders_its_view_once() -> None:
+    """The part of the page that changes is a template of its own, which the script gets with its clocks left empty."""
+    computed, rendered = 0, set[FrameType]()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal computed
+        if event == "call":
+            computed += frame.f_code is part_of.__code__
+            if frame.f_code.co_name == "root" and frame.f_code.co_filename.endswith("live_part.html"):
+                rendered.add(frame)  # a generator's frame, which is called again for each piece
+
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=2)
+        sys.setprofile(count)
+        try:
+            page = await browser.get("/games/1")
+        finally:
+            sys.setprofile(None)
+        assert "White to move." in page.text
+    assert (computed, len(rendered)) == (1, 1)
