@@ -79,9 +79,9 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
         authenticator.registry._store = StoppedStore(authenticator.registry._store, stops)
         made_under = daemon.arbiter.log.made_under
 
-        async def stopped(player: int | None, token: bytes) -> tuple[int, bytes] | None:
+        async def stopped(player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
             with stops.working():
-                made = await made_under(player, token)
+                made = await made_under(player, token, peer)
             await stops.stop()
             return made
 
