@@ -56,6 +56,9 @@ class Sender:
     shows_presence: bool = True
     #: Whether it has shown the spectator key: requests without a player then see everything.
     oversees: bool = False
+    #: The registry's ``changed_secrets`` when the client's identity was checked and its presence noted; None if each
+    #: request is to do so.
+    admitted: int | None = None
 
 
 class InProcessClient:
@@ -89,7 +92,13 @@ class InProcessClient:
         with trio.CancelScope() as scope:
             self._in_hand.add(scope)
             sender = sender or Sender(None, "", loop_time.now())
-            session = ClientSession(self._services, authority, peer=sender.peer, authenticated=sender.authenticated)
+            session = ClientSession(
+                self._services,
+                authority,
+                peer=sender.peer,
+                authenticated=sender.authenticated,
+                admitted=sender.admitted,
+            )
             session.oversees |= sender.oversees
             session.entry = LIGHTEST  # its client may be connected to any daemon, or to none
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from litestar import Request
 from litestar.connection import ASGIConnection
@@ -24,6 +24,13 @@ from .claims import Claims
 from .intake import ARRIVED
 
 
+class Admission(NamedTuple):
+    """A registered player that has authenticated, and the registry's ``changed_secrets`` just before."""
+
+    account: Account
+    secrets: int
+
+
 @dataclass(frozen=True, slots=True)
 class Guest:
     """The sender of an HTTP request, and the requests it may make to the daemon."""
@@ -31,15 +38,15 @@ class Guest:
     in_process: InProcessClient
     peer: str
     arrived: float
-    account: Account | None
+    admission: Admission | None
     claims: Claims
     authenticator: Authenticator
 
     @property
     def player(self) -> Account:
         """The registered player that sent the request, on a route for registered players only."""
-        assert self.account is not None
-        return self.account
+        assert self.admission is not None
+        return self.admission.account
 
     def check(self) -> None:
         """Check that the player's key is still valid, before an action that does not go through :meth:`ask`.
@@ -64,18 +71,21 @@ class Guest:
         return await self.in_process.ask_encoded(Authority.CLIENT, kind, fields, self._sender(shows_presence=False))
 
     def _sender(self, shows_presence: bool) -> Sender:
-        return Sender(_authenticated(self.account), self.peer, self.arrived, shows_presence)
+        if self.admission is None:
+            return Sender(None, self.peer, self.arrived, shows_presence)
+        account, secrets = self.admission
+        return Sender(_authenticated(account), self.peer, self.arrived, shows_presence, admitted=secrets)
 
 
 #: The type of a handler's parameter ``guest``.
 FromGuest = NamedDependency[SkipValidation[Guest]]
 
 
-def guest_of(request: Request[Account | None, Any, Any], backend: FromDaemon) -> Guest:
+def guest_of(request: Request[Admission | None, Any, Any], backend: FromDaemon) -> Guest:
     """Return the sender of a request, whom :func:`registered` has authenticated before."""
-    account, authenticator = request.scope.get("user"), backend.services.authenticator
+    admission, authenticator = request.scope.get("user"), backend.services.authenticator
     return Guest(
-        backend.in_process, peer_of(request, backend), arrived_of(request), account, backend.claims, authenticator
+        backend.in_process, peer_of(request, backend), arrived_of(request), admission, backend.claims, authenticator
     )
 
 
@@ -92,8 +102,10 @@ async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     )
 
 
-async def admit(backend: Backend, authorization: str | None, peer: str) -> Account:
+async def admit(backend: Backend, authorization: str | None, peer: str) -> Admission:
     """Authenticate the registered player who sends a request, and record its presence.
+
+    The requests of the protocol that it makes do neither again, unless a key or a password has changed meanwhile.
 
     :param authorization: the value of the request's Authorization header.
     :param peer: where it comes from, as host:port.
@@ -103,14 +115,15 @@ async def admit(backend: Backend, authorization: str | None, peer: str) -> Accou
     """
     _check_serving(backend)
     name, secret = _basic(authorization)
+    secrets = backend.services.authenticator.registry.changed_secrets  # from before the check, which may wait
     account = await backend.credentials.admit(name, secret, peer)
     backend.services.lobby.presence.seen(account.player)
-    return account
+    return Admission(account, secrets)
 
 
-def _authenticated(account: Account | None) -> Authenticated | None:
+def _authenticated(account: Account) -> Authenticated | None:
     """Return the proof of identity that a session of this player would hold."""
-    return None if account is None or account.key is None else Authenticated(account.player, account.key)
+    return None if account.key is None else Authenticated(account.player, account.key)
 
 
 def serving(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:

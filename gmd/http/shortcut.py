@@ -103,9 +103,14 @@ class Shortcut:
         forwarded = headers.get(b"x-forwarded-for")
         peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")
-        account = await admit(self._backend, None if authorization is None else authorization.decode(), peer)
+        admission = await admit(self._backend, None if authorization is None else authorization.decode(), peer)
         guest = Guest(
-            self._backend.in_process, peer, arrived, account, self._backend.claims, self._backend.services.authenticator
+            self._backend.in_process,
+            peer,
+            arrived,
+            admission,
+            self._backend.claims,
+            self._backend.services.authenticator,
         )
         given: dict[str, Any] = {"game_id": request.game_id, "guest": guest}
         if "backend" in route.takes:

@@ -45,6 +45,9 @@ class Registry:
         self._digest = digest
         self._by_id: dict[int, Account] = {}
         self._by_name: dict[str, Account] = {}
+        #: How often a player's key or password was changed or revoked: while this stays the same, an identity that was
+        #: checked is still right.
+        self.changed_secrets = 0
         #: The highest id of any stored row, even a damaged one: it is not assigned again.
         self._newest_stored = 0
         self._writing = trio.Lock()
@@ -339,6 +342,9 @@ class Registry:
         return account
 
     def _keep(self, account: Account) -> None:
+        before = self._by_id.get(account.player)
+        if before is not None and (before.key, before.password) != (account.key, account.password):
+            self.changed_secrets += 1
         self._by_id[account.player] = account
         self._by_name[folded(account.name)] = account
 

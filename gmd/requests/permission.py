@@ -22,6 +22,8 @@ def authorise(context: RequestContext) -> None:
         return
     if FIRST_REGISTERED <= player <= LAST_REGISTERED:
         authenticator, visit = context.services.authenticator, session.visit
+        if session.admitted == authenticator.registry.changed_secrets and player == session.player:
+            return  # HTTP has checked it
         authenticator.admit(player, context.request.key or None, session.authenticated, session.peer)
         if visit is None or visit.player != player:
             authenticator.presence.seen(player)

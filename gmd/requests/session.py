@@ -48,6 +48,8 @@ class ClientSession:
     :ivar strict: whether it is of version 2, which refuses misspelt game options.
     :ivar player: the player of requests that name none; ``hello`` sets it.
     :ivar authenticated: the proof of the session's player; None if it has given none.
+    :ivar admitted: the registry's ``changed_secrets`` when HTTP checked that proof and noted the player's presence;
+        None where each request is checked.
     :ivar visit: marks that player as present while the session lasts; None where a session is one request.
     :ivar oversees: whether requests without a player see everything; ``hello`` sets it.
     :ivar unacknowledged: the results that it has sent and that are not acknowledged.
@@ -60,6 +62,7 @@ class ClientSession:
     """
 
     __slots__ = (
+        "admitted",
         "attending",
         "authenticated",
         "entry",
@@ -85,6 +88,7 @@ class ClientSession:
         peer: str = "",
         strict: bool = True,
         authenticated: Authenticated | None = None,
+        admitted: int | None = None,
         visit: Visit | None = None,
         replies_sent: Callable[[], int] = lambda: 0,
         attending: Attending = sends_nothing_more,
@@ -100,6 +104,7 @@ class ClientSession:
         self.peer = peer
         self.strict = strict
         self.authenticated = authenticated
+        self.admitted = admitted
         self.player = None if authenticated is None else authenticated.player
         self.visit = visit
         self.oversees = self.is_operator or services.spectators.unasked

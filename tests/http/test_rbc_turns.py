@@ -5,6 +5,10 @@ A repeated post is answered as before, and no end of a game is an error to the c
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from types import FrameType
+
 import chess
 import httpx
 import pytest
@@ -12,6 +16,9 @@ import trio
 from reconchess import LocalGame
 from trio.testing import MockClock
 
+from gmd.players.authenticator import Authenticator
+from gmd.players.credentials import Credentials
+from gmd.players.presence import Presence
 from tests.helpers import Json
 from tests.http.rbc import Player, Table, answered, as_move, rbc_table
 
@@ -368,3 +375,27 @@ async def test_abandoned_status_request_leaves_nothing_behind(autojump_clock: Mo
         assert not table.daemon.arbiter.watchers.watched(game_id)
         status = answered(await table.black.get(game_id, "game_status?wait=5"))  # nothing happens for five seconds
         assert status == {"is_my_turn": False, "is_over": False}
+
+
+async def test_identity_is_checked_and_presence_noted_once_in_a_request() -> None:
+    """A move asks the game twice: how it stands, and then to move."""
+    calls = Counter[str]()
+    noted = {
+        Credentials.admit.__code__: "checked",
+        Authenticator.admit.__code__: "checked",
+        Presence.seen.__code__: "seen",
+    }
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code in noted:
+            calls[noted[frame.f_code]] += 1
+
+    async with rbc_table() as table:
+        game_id = await table.new_game()
+        await table.white.sense(game_id, None)
+        sys.setprofile(count)
+        try:
+            await table.white.move(game_id, "e2e4")
+        finally:
+            sys.setprofile(None)
+    assert calls == {"checked": 1, "seen": 1}

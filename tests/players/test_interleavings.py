@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gm_protocol.errors import GmError
 from gmd.http.claims import Claims
-from gmd.http.guests import Guest
+from gmd.http.guests import Admission, Guest
 from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
@@ -208,10 +208,11 @@ async def closing_as_refusal(asked: Awaitable[Json]) -> Json:
 async def by_http(scene: Scene, _: Client) -> Json:
     """Change a setting as HTTP does, with name and password in the request."""
     services = scene.house.daemon.services
+    secrets = services.authenticator.registry.changed_secrets
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, PEER)
         assert account.key is not None
-        sender = Sender(Authenticated(account.player, account.key), PEER, trio.current_time())
+        sender = Sender(Authenticated(account.player, account.key), PEER, trio.current_time(), admitted=secrets)
         return await InProcessClient(services).ask(Authority.CLIENT, "settings", {"max_games": 9}, sender)
     except (GmError, Refused) as refusal:
         return {"error": str(refusal), "code": refusal.code}
@@ -220,9 +221,11 @@ async def by_http(scene: Scene, _: Client) -> Json:
 async def version_by_http(scene: Scene, _: Client) -> Json:
     """Begin another version of the bot as HTTP's route does."""
     services, authenticator = scene.house.daemon.services, scene.house.daemon.authenticator
+    secrets = authenticator.registry.changed_secrets
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
-        guest = Guest(InProcessClient(services), OTHER_PEER, trio.current_time(), account, Claims(1), authenticator)
+        admission = Admission(account, secrets)
+        guest = Guest(InProcessClient(services), OTHER_PEER, trio.current_time(), admission, Claims(1), authenticator)
         await authenticator.registry.next_version(account.player, guest.check)
     except GmError as refusal:
         return {"error": str(refusal), "code": refusal.code}
