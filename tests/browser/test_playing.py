@@ -25,6 +25,7 @@ from tests.browser.playing import (
     type_move,
     until_turn_or_end,
 )
+from tests.browser.test_following import look_away
 from tests.serving import Served
 
 
@@ -336,7 +337,7 @@ def test_blind_game_is_playable_without_javascript(browsers: Browsers, site: Ser
     card.get_by_role("button", name="Play by a link to share").click()
     with client_of(site) as client:
         client.join(int(page.url.rpartition("/")[2]), player=BLACK)
-    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("button", name="Look again").click()
     page.get_by_role("button", name="e7", exact=True).click()
     expect(page.get_by_text("Sensed around e7 and saw")).to_be_visible()
     page.get_by_label("Ask for a move").fill("e2e4")
@@ -345,6 +346,46 @@ def test_blind_game_is_playable_without_javascript(browsers: Browsers, site: Ser
     page.get_by_text("Resign …").click()
     page.get_by_role("button", name="Resign the game").click()
     expect(page.get_by_text("Black won by resignation")).to_be_visible()
+
+
+def test_clocks_start_once_both_players_have_the_page_in_view(browsers: Browsers, site: Served) -> None:
+    white, black = browsers.open(), browsers.open()
+    open_play(white, "Play by a link to share")
+    black.goto(white.url)
+    black.get_by_role("button", name="Play Black").click()
+    players = [int(re.sub(r"\D", "", page.locator(".account").inner_text())) for page in (white, black)]
+    with client_of(site) as client:
+        game_id = client.new_game(*players, clock="300")["game_id"]
+        black.context.add_init_script(
+            "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })"
+        )
+        with white.expect_response(re.compile("/act$")):
+            white.goto(f"/games/{game_id}")
+        black.goto(f"/games/{game_id}")
+        expect_board(black)
+        client.move(game_id, "e4", player=players[0])
+        expect(black.locator(".status .outcome")).to_have_text("Your turn to move.")
+        assert client.state(game_id)["state"]["clock"]["black"] == 300.0
+        with black.expect_response(re.compile("/act$")) as said:
+            look_away(black, "visible")
+        assert said.value.status == 200
+        while client.state(game_id)["state"]["clock"]["black"] == 300.0:
+            pass
+
+
+def test_page_says_again_that_its_player_is_present_when_that_has_failed(browsers: Browsers, site: Served) -> None:
+    page = browsers.open()
+    open_play(page, "Play by a link to share")
+    player = int(re.sub(r"\D", "", page.locator(".account").inner_text()))
+    with client_of(site) as client:
+        game_id = client.new_game(player, BLACK, clock="300")["game_id"]
+        page.route("**/act", lambda route: route.abort(), times=1)
+        browsers.allow("ERR_FAILED|Failed to fetch")
+        with page.expect_event("requestfailed"):
+            page.goto(f"/games/{game_id}")
+        expect_board(page)
+        with page.expect_response(re.compile("/act$")):
+            client.move(game_id, "e4", player=player)
 
 
 def test_game_is_played_on_the_still_board_where_the_moving_one_is_missing(browsers: Browsers) -> None:

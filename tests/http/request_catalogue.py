@@ -92,7 +92,12 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}", visits=True),
     *(
         HttpRequest("POST", "/games/{game_id}/act", form=form, who=who, visits=True)
-        for form in ({"kind": "move", "move": "a1a1"}, {"kind": "claim_draw"}, {"kind": "sense", "square": "z9"})
+        for form in (
+            {"kind": "ready"},
+            {"kind": "move", "move": "a1a1"},
+            {"kind": "claim_draw"},
+            {"kind": "sense", "square": "z9"},
+        )
         for who in ("observer", "stranger")
     ),
     HttpRequest("POST", "/games/{game_id}/act", form={"kind": "move", "move": "e2e4", "ply": "999"}, visits=True),

@@ -31,8 +31,8 @@ from .looking import Look, look_at, look_live
 from .rendering import redirect
 from .visit import FromVisit, Visit
 
-#: What a player can do. "move" offers a draw if the form says so.
-Kind = Literal["move", "pass", "sense", "sense_nothing", "resign", "accept_draw", "claim_draw", "call_off"]
+#: What a player can do. "move" offers a draw if the form says so. "ready" only shows that the player is present.
+Kind = Literal["ready", "move", "pass", "sense", "sense_nothing", "resign", "accept_draw", "claim_draw", "call_off"]
 
 
 #: The message for a visitor whose page is out of date.
@@ -112,6 +112,8 @@ async def _do(visit: Visit, look: Look, form: Act) -> None:
     fields: dict[str, Any] = {"game_id": look.state.game_id, "brief": True}
     named = {} if form.seat is None else {"seat": form.seat}
     match form.kind:
+        case "ready":
+            await _ask(visit, "state", **fields, **named)
         case "move":
             move = _uci(form.move) if look.variant.senses else form.move.strip()
             asked = {"move": move, "ply": form.ply, "offer_draw": form.offer_draw, **named}

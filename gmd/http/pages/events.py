@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from litestar import Request, get
 from litestar.params import PathParameter
 
-from gm_protocol.state import COLOR_NAMES
 from gmd.http.streaming import Streamed
 from gmd.players.presence import Visit as Attendance
 
@@ -35,10 +34,6 @@ async def game_events(
     """Send a game's state as the visitor sees it, and again at each change, until it is over."""
     now = number()
     look = await look_live(visit, game_id, read_query(request).seat)
-    if look.seat is not None and not look.over:
-        await _show_presence(visit, look)
-        now = number()
-        look = await look_live(visit, game_id, COLOR_NAMES[look.seat])
     source = _source_of(visit, look)
     first = GameContent(source.visit, look, now)
     return Streamed(_reader(request, visit, source, first, since=_since(request, look)))
@@ -51,13 +46,6 @@ async def list_events(request: Request[Any, Any, Any], visit: FromVisit) -> Stre
     channel = visit.backend.pages.live.channel(source.key)
     first = None if channel is None else channel.content
     return Streamed(_reader(request, visit, source, first or await source.look()))
-
-
-async def _show_presence(visit: Visit, look: Look) -> None:
-    """Note that a seat's player is there, as ``wait`` does: a game's clocks start once both are."""
-    assert look.seat is not None
-    fields = {"game_id": look.state.game_id, "seat": COLOR_NAMES[look.seat], "brief": True}
-    await visit.ask("state", shows_presence=True, **fields)
 
 
 def _source_of(visit: Visit, look: Look) -> GameSource:

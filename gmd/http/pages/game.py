@@ -56,7 +56,7 @@ async def game(
 async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
     """Return the page of a game, or a part of it: of its latest ply while it is played, or of any ply."""
     if query.ply is None and not query.part:
-        look = await look_live(visit, game_id, query.seat, shows_presence=True)
+        look = await look_live(visit, game_id, query.seat)
         if look.over:
             visit.backend.pages.aids.drop(game_id)
         else:

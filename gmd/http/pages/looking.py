@@ -118,22 +118,18 @@ async def look_at(visit: Visit, game_id: int, seat: Color | None = None) -> Look
     return await _look(visit, game_id, seat, brief=True)
 
 
-async def look_live(
-    visit: Visit, game_id: int, seat: Color | None = None, *, moves: bool = True, shows_presence: bool = False
-) -> Look:
+async def look_live(visit: Visit, game_id: int, seat: Color | None = None, *, moves: bool = True) -> Look:
     """Return a game's present state with the visitor's actions, which is what :mod:`.live_view` is made of.
 
     :param seat: as for :func:`look_at`; if left out, the seat that is to move where nothing is hidden.
     :param moves: whether the moves are wanted, if they are not hidden.
-    :param shows_presence: whether a player comes to its game by this: then its clock may start.
     :raises NoSuchGame: there is no such game.
     :raises Refused: likewise, or the visitor may not look.
     """
-    asked = {"actions": True, "shows_presence": shows_presence}
-    look = await _look(visit, game_id, seat, brief=True, **asked)
+    look = await _look(visit, game_id, seat, brief=True, actions=True)
     state = look.state
     if moves and not look.variant.hides and state.ply_index:
-        look = await _look(visit, game_id, seat, brief=False, **asked)
+        look = await _look(visit, game_id, seat, brief=False, actions=True)
     return look
 
 

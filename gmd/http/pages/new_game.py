@@ -47,8 +47,11 @@ async def play(request: Request[Any, Any, Any], visit: FromVisit) -> Response[An
 
 
 async def begun_soon(visit: Visit, game_id: int) -> None:
-    """Wait a little for a bot of this server's to accept, and to move if it has White: then its page can be played."""
-    state = (await visit.look(game_id, brief=True))["state"]
+    """Note that the player is present, and wait a little if the opponent is a bot of this server's.
+
+    Then the bot has accepted, and has moved if it has White, when the page is shown.
+    """
+    state = (await visit.ask("state", shows_presence=True, game_id=game_id, brief=True))["state"]
     if {state["player_white"], state["player_black"]} & {player for player, _ in visit.backend.services.roster.bots()}:
         await visit.ask("wait", shows_presence=True, game_id=game_id, timeout=BOT_SECONDS, brief=True)
 

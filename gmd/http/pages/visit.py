@@ -77,7 +77,8 @@ class Visit:
     async def ask(self, kind: str, *, shows_presence: bool = False, **fields: Any) -> Json:
         """Send a request of the protocol as the visitor, and return the reply once what it shows is durable.
 
-        :param shows_presence: whether the request counts as the player's presence, which starts the game's clock.
+        :param shows_presence: whether the request counts as the player's presence, which starts the game's clock. Only
+            requests that came by a form do (:mod:`.forms`): other sites can make a browser send any other.
         :raises Refused: the reply is an error.
         """
         return await self.backend.in_process.ask(Authority.CLIENT, kind, *self._sent(fields, shows_presence))
@@ -97,15 +98,14 @@ class Visit:
         sender = Sender(None, self.peer, self.arrived, False, self.visitor.oversees)
         return await self.backend.in_process.ask(Authority.CLIENT, kind, {**fields, "player": None}, sender)
 
-    async def look(self, game_id: int, *, shows_presence: bool = False, **fields: Any) -> Json:
+    async def look(self, game_id: int, **fields: Any) -> Json:
         """Return the reply of ``state`` as the visitor may see the game: from its seat, or else as a spectator.
 
         A player sees no more of its own game than from its seat, even if spectators see live games in full.
 
-        :param shows_presence: as for :meth:`ask`.
         :raises Refused: there is no such game.
         """
-        reply = await self.ask("state", shows_presence=shows_presence, game_id=game_id, **fields)
+        reply = await self.ask("state", game_id=game_id, **fields)
         seated = self.player in (reply["state"]["player_white"], reply["state"]["player_black"])
         if self.player is None or seated or not self.oversees:
             return reply

@@ -157,21 +157,14 @@ async def test_stream_of_a_cookie_that_is_worth_nothing_any_more_ends_at_the_nex
 # --- Presence ---------------------------------------------------------------------------------------------------------
 
 
-async def test_players_stream_starts_the_clock_as_wait_does_and_a_look_at_its_board_does_not(
-    mock_clock: MockClock,
-) -> None:
-    async with pages_at_rest(mock_clock) as (daemon, browser):
+async def test_players_stream_starts_no_clock(mock_clock: MockClock) -> None:
+    async with pages_at_rest(mock_clock) as (daemon, _):
         game_id = await new_game(daemon, clock="300")
         await daemon.ask("wait", player=2, game_id=game_id, timeout=0)
         game = (await daemon.arbiter.live_game(game_id)).game
-        browser.client.cookies.set("gmd_session", cookie_of(daemon, 1))
-        assert (await browser.client.get(f"/games/{game_id}.svg")).status_code == 200
-        async with reading(daemon, f"/games/{game_id}/events", cookie_of(daemon, 77)) as spectator:
-            await spectator.drained()
-            assert not game.ticking
-            async with reading(daemon, f"/games/{game_id}/events", cookie_of(daemon, 1)) as player:
-                await player.drained()
-                assert game.ticking
+        async with reading(daemon, f"/games/{game_id}/events", cookie_of(daemon, 1)) as player:
+            await player.drained()
+            assert game.contacted == [True, False]
 
 
 async def test_registered_player_is_here_while_it_reads_its_own_game(mock_clock: MockClock) -> None:
@@ -198,6 +191,7 @@ async def test_registered_player_is_here_while_it_reads_its_own_game(mock_clock:
 async def test_own_stream_does_not_keep_the_opponent_waiting_for_ever(mock_clock: MockClock) -> None:
     async with pages_at_rest(mock_clock) as (daemon, _):
         game_id = await new_game(daemon, clock="5")
+        await play(daemon, game_id, "e4", "e5")
         path = f"/games/{game_id}/events"
         async with (
             reading(daemon, path, cookie_of(daemon, 1)) as white,

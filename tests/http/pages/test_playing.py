@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from gmd.daemon import Daemon
 from gmd.http.pages.rematch import rematch_fields
-from tests.http.pages.browser import Browser, Form, Page, browsing, pages
+from gmd.http.pages.visitor import COOKIE
+from tests.http.pages.browser import ACCEPT, Browser, Form, Page, browsing, pages
+from tests.http.pages.event_reader import cookie_of, pages_at_rest
 from tests.http.pages.test_game_page import played, signed_in
 from tests.http.pages.test_home import play_form
 
@@ -196,25 +199,118 @@ async def test_square_that_is_none_is_refused_with_what_was_typed() -> None:
         assert act_form(page, "sense").fields["square"] == "z9"
 
 
-async def test_page_of_a_player_starts_the_clock() -> None:
-    async with pages() as (daemon, browser), browsing(daemon) as other:
-        await begun(browser, other, clock="180+2")
-        for page in (await browser.get("/games/1"), await other.get("/games/1")):
-            assert 'class="clock running" data-clock="white">' in page.response.text
-        contacted = daemon.arbiter.at_hand(1)
-        assert contacted is not None
-        assert contacted.game.contacted == [True, True]
+# --- First contact ----------------------------------------------------------------------------------------------------
 
 
-async def test_picture_and_stranger_do_not_start_the_clock() -> None:
+async def contacted(daemon: Daemon) -> list[bool]:
+    """Return whether Black and White have made first contact in game 1."""
+    return (await daemon.arbiter.live_game(1)).game.contacted
+
+
+#: What any page on any site can make a browser ask for.
+ADDRESSES = ("", "?ply=0", "?part=1", ".svg", ".json", ".pgn", ".history.json", "/aid", "/events")
+
+
+@pytest.mark.parametrize("variant", ["standard", "rbc"])
+async def test_player_whom_another_site_makes_load_its_game_loses_no_time(variant: str, mock_clock: MockClock) -> None:
+    """An image, a page that is loaded in advance, a stream of events: none shows that the player is there."""
+    async with pages_at_rest(mock_clock, start_timeout=1_000) as (daemon, browser):
+        ann = await signed_in(daemon, browser, "ann")
+        players = {"player": ann, "player_white": ann, "player_black": None}
+        await daemon.ask_as_operator("new_game", **players, variant=variant, clock="60")
+        await daemon.ask("join", player=1, game_id=1)
+        for address in ADDRESSES:
+            path = f"/games/1{address}"
+            for headers in ({"accept": ACCEPT}, {"accept": "image/*"}, {"sec-purpose": "prefetch"}):
+                async with browser.client.stream("GET", path, headers=headers):
+                    assert await contacted(daemon) == [True, False], address
+            await browser.client.head(path)
+            assert await contacted(daemon) == [True, False], address
+        mock_clock.jump(100.0)
+        assert (await state_of(daemon))["result"] == "*"
+
+
+async def test_player_without_scripts_is_present_once_it_looks_again() -> None:
     async with pages() as (daemon, browser):
-        await played(daemon, white=1, black=2, clock="180+2")
-        live = daemon.arbiter.at_hand(1)
-        assert live is not None
-        live.game.contacted = [False, False]
-        await browser.get("/games/1")
-        await browser.get("/games/1.svg")
-        assert live.game.contacted == [False, False]
+        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 2))
+        page = await browser.get("/games/1")
+        assert await contacted(daemon) == [False, False]
+        again = await browser.submit(act_form(page, "ready"))
+        assert (again.status, again.path) == (200, "/games/1")
+        assert await contacted(daemon) == [True, False]
+
+
+async def test_player_of_both_seats_is_present_for_both() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=1, variant="rbc", clock="180+2")
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 1))
+        again = await act(browser, "ready", "/games/1?view=black")
+        assert str(again.response.url).endswith("/games/1?view=black")
+        assert await contacted(daemon) == [True, True]
+
+
+async def test_script_that_says_its_player_is_ready_gets_the_view() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
+        await daemon.ask("wait", player=2, game_id=1, timeout=0)
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 1))
+        form = act_form(await browser.get("/games/1"), "ready")
+        answer = await browser.post(form.action, {**form.fields, "since": "0"}, accept="application/json")
+        assert answer.status_code == 200
+        assert (answer.json()["seat"], answer.json()["clock"]["running"]) == ("white", "white")
+        assert await contacted(daemon) == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        ({"csrf": ""}, {}),
+        ({"csrf": "0" * 64}, {}),
+        ({}, {"sec_fetch_site": "cross-site"}),
+        ({}, {"origin": "http://x"}),
+    ],
+    ids=["no token", "wrong token", "another site", "another origin"],
+)
+async def test_forged_request_does_not_show_that_the_player_is_present(
+    fields: dict[str, str], headers: dict[str, str]
+) -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 1))
+        form = act_form(await browser.get("/games/1"), "ready")
+        answer = await browser.post(form.action, {**form.fields, **fields}, **headers)
+        assert answer.status_code == 403
+        assert await contacted(daemon) == [False, False]
+
+
+async def test_forms_that_make_and_join_a_game_show_that_their_players_are_present() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await offered(browser, clock="180+2")
+        assert await contacted(daemon) == [False, True]
+        page = await other.get("/games/1")
+        await other.submit(page.form("/games/1/join"), seat="black")
+        assert await contacted(daemon) == [True, True]
+
+
+async def test_first_move_by_a_form_shows_that_the_player_is_present() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 1))
+        await act(browser, "move", move="e4")
+        assert await contacted(daemon) == [False, True]
+
+
+async def test_stranger_is_not_present_in_a_game() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
+        page = await browser.get("/games/1")
+        assert [form.fields.get("kind") for form in page.forms] == []
+        browser.client.cookies.set(COOKIE, cookie_of(daemon, 3))
+        form = (await browser.get("/games/1")).form("/sign-out")
+        answer = await browser.post("/games/1/act", {**form.fields, "kind": "ready"})
+        assert answer.status_code == 403
+        assert await contacted(daemon) == [False, False]
 
 
 # --- Invitations and rematches ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import { showNextGame } from "./nextgame.js";
 import { readPlacement, windowAround, writePlacement } from "./pieces.js";
 import { Pocket } from "./pocket.js";
 import { choosePromotion } from "./promotion.js";
+import { sayReady } from "./ready.js";
 import { fieldsOf, send } from "./sending.js";
 import { Squares } from "./squares.js";
 import { Suspects } from "./suspects.js";
@@ -75,6 +76,7 @@ export function apply(view) {
   aid?.follow(view, (possible) => squares.mark("possible", possible));
   if (view.over) suspects?.forget();
   if (view.over && view.seat !== null) showNextGame(path);
+  sayReady(view, lastListed, apply);
 }
 
 /**
@@ -305,6 +307,7 @@ export function begun() {
   toggle();
   game.classList.add("scripted");
   aid?.follow(shown, (possible) => squares.mark("possible", possible));
+  sayReady(shown, lastListed, apply);
   controls.addEventListener("submit", (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.action.endsWith("/act")) return;
