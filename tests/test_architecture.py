@@ -203,10 +203,9 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
     assert sorted(rows) == [
         ["check", "Check the event log by replaying every game."],
         ["connect", "Let a bot play: gmd's own, reconchess's, UCI, CodinGame."],
-        ["copy", "Copy a log between SQLite and PostgreSQL, and compare both."],
         ["evaluate", "Play a trained bot against others, and say how strong it is."],
-        ["export", "Write games as PGN or JSON lines."],
-        ["import", "Import games from PGN files or JSON lines."],
+        ["export", "Write games as PGN or JSON lines, or a whole log."],
+        ["import", "Import games from PGN files or JSON lines, or a whole log."],
         ["leaderboard", "Show the ratings of all players of ranked games."],
         ["match", "Play bots against each other, and say which is the stronger."],
         ["play", "Play a game against a bot, in the terminal."],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 
 import trio
 
 from gm_protocol.errors import GmError, Moved
+from gmd.event_log.directory import BOTS_TOKEN, write_private
 from gmd.event_log.interface import LogFailed
 from gmd.logger import get_logger
 from gmd.players.account import Account
@@ -17,8 +17,6 @@ from gmd.roster import BotKind, Roster
 
 logger = get_logger(__name__)
 
-#: The file in the data directory with the token of the bots' registrations, which proves that they are the daemon's.
-TOKEN_NAME = "bots.token"
 #: Games that a bot takes at a time: those without a place wait.
 MAX_GAMES = 10_000
 #: Seconds between two attempts to register a bot.
@@ -26,14 +24,14 @@ AGAIN_SECONDS = 1.0
 
 
 def stored_token(directory: Path | None) -> str | None:
-    """Return the token of a data directory's bots; None if it has none.
+    """Return the token of a data directory's bots, which proves that they are the daemon's; None if it has none.
 
     :raises OSError: the file cannot be read.
     """
     if directory is None:
         return None
     try:
-        return (directory / TOKEN_NAME).read_text("utf-8").strip() or None
+        return (directory / BOTS_TOKEN).read_text("utf-8").strip() or None
     except FileNotFoundError:
         return None
 
@@ -48,11 +46,8 @@ def read_token(directory: Path | None) -> str:
         return secrets.token_urlsafe()
     if (stored := stored_token(directory)) is not None:
         return stored
-    path, token = directory / TOKEN_NAME, secrets.token_urlsafe()
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    token = secrets.token_urlsafe()
+    write_private(directory / BOTS_TOKEN, f"{token}\n".encode())
     return token
 
 

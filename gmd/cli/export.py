@@ -1,4 +1,4 @@
-"""``gmd export``: write games as PGN or JSON lines."""
+"""``gmd export``: write games as PGN or JSON lines, or a whole log."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast, get_args
 
 import click
+from click.core import ParameterSource
 
 from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result
@@ -19,7 +20,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
-from .settings import Unusable, data_options, storage
+from .settings import Storage, Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from gmd.event_log.reading import GameFilter, LogReader, StoredGame
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S"]
 #: The statuses of games that are not over.
 GOING_ON: tuple[GameStatus, ...] = ("live", "open")
+_UNREADABLE = "data: the log cannot be read to its end"
 
 
 @click.command()
@@ -59,8 +61,17 @@ GOING_ON: tuple[GameStatus, ...] = ("live", "open")
 )
 @click.option("--since", type=click.DateTime(TIMES), help="Only games created at this time (UTC) or later.")
 @click.option("--until", type=click.DateTime(TIMES), help="Only games created before this time (UTC).")
+@click.option(
+    "--all", "whole", type=click.Path(path_type=Path), metavar="FILE", help="Write the whole log to this file instead."
+)
 def export(
-    data: str | None, database: str | None, file: Path | None, written: str, output: Path | None, **wanted: Any
+    data: str | None,
+    database: str | None,
+    file: Path | None,
+    written: str,
+    output: Path | None,
+    whole: Path | None,
+    **wanted: Any,
 ) -> None:
     """\b
     Example: gmd export --format pgn --output games.pgn
@@ -74,9 +85,16 @@ def export(
     know. Blind chess is left out of PGN, since programs that read chess cannot read it, unless --variant rbc or --game
     selects it.
 
+    --all writes everything that the daemon keeps, at one moment: all games, players with the digests of their keys and
+    passwords, contests, and the server's secrets. `gmd import` restores it into an empty log, in SQLite or PostgreSQL.
+    Only the file's owner can read it.
+
     The exit status is 0 if all went well; 1 if damaged games were left out or a game given with --game was not found; 2
     if the log cannot be read.
     """
+    if whole is not None:
+        _refuse_selection(click.get_current_context())
+        sys.exit(_export_whole(storage(data, database, file), whole))
     try:
         with open_reader(*storage(data, database, file)) as engine:
             from gmd.event_log.reading import LogReader
@@ -88,6 +106,47 @@ def export(
     except DataError as error:
         raise Unusable(str(error)) from None
     sys.exit(status)
+
+
+def _refuse_selection(context: click.Context) -> None:
+    """Check that no option says what to write, besides --all.
+
+    :raises click.UsageError: one does.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name)
+        if name not in ("data", "database", "file", "whole") and given is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--all writes the whole log to its file; leave out {parameter.opts[0]}")
+
+
+def _export_whole(place: Storage, output: Path) -> int:
+    """Write the whole log, and return the exit status."""
+    from sqlalchemy.exc import DBAPIError
+
+    from gmd.archive.whole_log import write_log
+    from gmd.event_log.reading import GameFilter, LogReader
+
+    damaged: list[str] = []
+
+    def left_out(what: str) -> None:
+        damaged.append(what)
+        click.echo(what, err=True)
+
+    directory = None if place.database is not None else Path(place.data).expanduser()
+    try:
+        with (
+            open_reader(*place) as engine,
+            _opened(output, 0o600) as out,
+            progress_bar("Writing games", LogReader(engine).count(GameFilter())) as advance,
+            engine.connect() as connection,
+        ):
+            write_log(connection, directory, out, left_out, advance)
+    except DataError as error:
+        raise Unusable(str(error)) from None
+    except DBAPIError as error:
+        raise Unusable(f"{_UNREADABLE}: {error.orig}; run gmd check for details") from None
+    return 1 if damaged else 0
 
 
 def _filter(wanted: dict[str, Any], written: str) -> GameFilter:
@@ -122,7 +181,7 @@ def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame],
                     click.echo(f"game {stored.game_id} is left out: event {error.seq}: {error}", err=True)
                 advance(1)
     except DBAPIError as error:
-        raise DataError(f"data: the log cannot be read to its end: {error.orig}; run gmd check for details") from None
+        raise DataError(f"{_UNREADABLE}: {error.orig}; run gmd check for details") from None
     missing = _mention_missing(reader, wanted)
     return 1 if damaged or missing else 0
 
@@ -177,8 +236,11 @@ def _mention_uncommon(reader: LogReader, wanted: GameFilter) -> None:
 
 
 @contextmanager
-def _opened(output: Path | None) -> Iterator[BinaryIO]:
-    """Open standard output, or a file that gets its name only once it is complete."""
+def _opened(output: Path | None, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open standard output, or a file that gets its name only once it is complete.
+
+    :param mode: the file's permissions, from its beginning.
+    """
     if output is None:
         try:
             yield sys.stdout.buffer
@@ -191,7 +253,8 @@ def _opened(output: Path | None) -> Iterator[BinaryIO]:
         return
     part = output.with_name(f"{output.name}.part")
     try:
-        with part.open("wb") as opened:
+        part.unlink(missing_ok=True)  # of an export that was killed, perhaps with other permissions
+        with open(part, "xb", opener=partial(os.open, mode=mode)) as opened:
             yield opened
             opened.flush()
             os.fsync(opened.fileno())

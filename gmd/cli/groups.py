@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: The commands that come with gmd, in the order of the help text.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Serve": ("serve", "check", "export", "import", "copy", "status"),
+    "Serve": ("serve", "check", "export", "import", "status"),
     "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
     "Play": ("play", "connect", "uci"),
     "Compare": ("match", "tournament", "referee", "evaluate", "train"),

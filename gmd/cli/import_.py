@@ -1,4 +1,4 @@
-"""``gmd import``: import games from PGN files or JSON lines."""
+"""``gmd import``: import games from PGN files or JSON lines, or a whole log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_store
 
 from .progress import counted, progress_bar
-from .settings import Unusable, data_options, storage
+from .settings import Storage, Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from gmd.archive.files import Format, Found
@@ -53,6 +53,9 @@ def import_(
 
     A .json file is a game that reconchess has saved. It becomes a new game between --white and --black.
 
+    A file of `gmd export --all` has a whole log, and is recognised by its first line. It is restored into an empty log,
+    wholly or not at all.
+
     A game that cannot be imported is reported with its place in the file, and the others are imported. A PGN game with
     a null move is imported up to that move.
 
@@ -61,6 +64,11 @@ def import_(
     """
     from gmd.archive.pgn import Seats
 
+    if any(_is_whole(one) for one in files):
+        if len(files) > 1 or written is not None or new_ids or white is not None or black is not None:
+            raise click.UsageError("a whole log is imported alone, without --format, --new-ids, --white and --black")
+        _import_whole(storage(data, database, file), files[0])
+        return
     chosen = [(one, _format(one, written)) for one in files]
     try:
         with open_store(*storage(data, database, file)) as store:
@@ -70,11 +78,42 @@ def import_(
     sys.exit(status)
 
 
-def _format(file: Path, written: Format | None) -> Format:
-    from gmd.archive.files import format_of
+def _is_whole(file: Path) -> bool:
+    from gmd.archive.whole_log import is_whole_log
 
     if not file.is_file():
         raise Unusable(f"{file}: {'is not a regular file' if file.exists() else 'does not exist'}")
+    try:
+        return is_whole_log(file)
+    except OSError as error:
+        raise Unusable(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _import_whole(place: Storage, file: Path) -> None:
+    from sqlalchemy.exc import DBAPIError
+
+    from gmd.archive.whole_log import restore_log
+    from gmd.event_log.store import OutcomeUnknown, Unreachable
+
+    directory = None if place.database is not None else Path(place.data).expanduser()
+    try:
+        with open_store(*place) as store, progress_bar("Reading the log", file.stat().st_size) as advance:
+            counts = restore_log(store, directory, file, advance)
+    except DataError as error:
+        raise Unusable(str(error)) from None
+    except DBAPIError as error:
+        raise Unusable(f"data: the log cannot be written: {error.orig}; nothing was imported") from None
+    except (Unreachable, OutcomeUnknown) as error:
+        raise Unusable(f"database: {error}; gmd check says whether the log was imported") from None
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be used: {error.strerror}; nothing was imported") from None
+    said = [counted(counts[what], what.removesuffix("s")) for what in ("games", "players", "contests")]
+    click.echo(f"Imported a whole log with {', '.join(said[:-1])} and {said[-1]}")
+
+
+def _format(file: Path, written: Format | None) -> Format:
+    from gmd.archive.files import format_of
+
     found = written or format_of(file)
     if found is None:
         raise click.UsageError(f"{file}: its name ends in none of .pgn, .jsonl and .json; add --format")

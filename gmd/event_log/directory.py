@@ -12,6 +12,9 @@ from pathlib import Path
 #: The file locked by the process that works in the directory; its text is the process id. The file itself stays behind,
 #: because only the lock counts.
 LOCK_NAME = "lock"
+#: The files with the token of the bots' registrations, and with the key that signs visitors' cookies.
+BOTS_TOKEN = "bots.token"
+SESSION_KEY = "session-key"
 #: Seconds to wait until the last batch of a daemon that was killed is on disk.
 LAST_BATCH_SECONDS = 30.0
 #: Seconds between two checks whether it is.
@@ -20,6 +23,20 @@ LOOK_SECONDS = 0.01
 
 class DataError(Exception):
     """A data directory that cannot be used. The message says which and why, for the operator."""
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file durably, readable by its owner only; a crash leaves the whole file, or what was there before.
+
+    :raises OSError: it cannot be written.
+    """
+    new = file.with_name(f"{file.name}.new")
+    new.unlink(missing_ok=True)
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as writing:
+        writing.write(content)
+        writing.flush()
+        os.fsync(writing.fileno())
+    new.replace(file)
 
 
 @contextmanager

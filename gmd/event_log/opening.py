@@ -224,12 +224,10 @@ def _explained(file: Path) -> Iterator[None]:
     from sqlalchemy.exc import DatabaseError
 
     from .damage import is_damage, repair_command
-    from .migrations import NewerSchema, UnfinishedCopy
+    from .migrations import NewerSchema
 
     try:
         yield
-    except UnfinishedCopy as error:
-        raise DataError(f"data: {file} {error}") from error
     except NewerSchema as error:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start the newer gmd, or name another --data"

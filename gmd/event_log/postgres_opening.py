@@ -17,7 +17,7 @@ from gmd.metrics import Metrics
 from .batching import BatchingLog
 from .directory import DataError
 from .interface import EventLog
-from .migrations import NewerSchema, OlderDaemons, UnfinishedCopy, migrate, problem_of_revision, stored_revision
+from .migrations import NewerSchema, OlderDaemons, migrate, problem_of_revision, stored_revision
 from .postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
 from .pruning_clock import PruningClock
 from .returning import RETURN_SECONDS
@@ -121,7 +121,7 @@ def _explained(url: str) -> Iterator[None]:
     """Turn a database's errors into a :class:`DataError` for the operator."""
     try:
         yield
-    except (UnfinishedCopy, OlderDaemons) as error:
+    except OlderDaemons as error:
         raise DataError(f"database: {shown_url(url)} {error}") from error
     except NewerSchema as error:
         raise DataError(

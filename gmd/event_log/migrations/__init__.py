@@ -14,8 +14,6 @@ from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
 HEAD = "0011"
-#: Stands for HEAD while `gmd copy` fills the tables, so that no gmd starts with a part of a log.
-UNFINISHED = "copying"
 #: The key of the lock under which the schema of a PostgreSQL database changes.
 _LOCK = int.from_bytes(b"gmd", "big")
 
@@ -50,21 +48,10 @@ class OlderDaemons(Exception):
         )
 
 
-class UnfinishedCopy(Exception):
-    """A database that ``gmd copy`` has not filled to the end."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "holds a part of a log: `gmd copy` was stopped. Run the same gmd copy again, which goes on where it was"
-        )
-
-
 def problem_of_revision(revision: str | None) -> str | None:
     """Return why this program cannot read a database without changing it, as the end of a sentence; None if it can."""
     if revision is None:
         return "has no games in it, nor tables for them"
-    if revision == UNFINISHED:
-        return str(UnfinishedCopy())
     if revision != HEAD:
         return (
             f"is at revision {revision} of its schema, and this program reads {HEAD}. "
@@ -79,7 +66,6 @@ def migrate(engine: Engine) -> None:
     Many daemons may do so at once: the first does it, and the others wait.
 
     :raises NewerSchema: a newer program has changed the schema. The database is not changed.
-    :raises UnfinishedCopy: the database has a part of a log only.
     :raises OlderDaemons: daemons that know the older schema only have leases. The database is not changed.
     """
     if stored_revision(engine) == HEAD:
@@ -90,8 +76,6 @@ def migrate(engine: Engine) -> None:
         stored = _revision(connection)  # read again within the transaction, so that no other program can interfere
         if stored is None:
             _create(connection)
-        elif stored == UNFINISHED:
-            raise UnfinishedCopy
         elif stored != HEAD:
             _check_for_daemons(connection)
             _upgrade(connection, stored)

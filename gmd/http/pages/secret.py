@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 
-from gmd.event_log.directory import DataError
+from gmd.event_log.directory import SESSION_KEY, DataError, write_private
 
-#: The file in the data directory, and the size of the key in bytes.
-FILE_NAME = "session-key"
+#: The size of the key in bytes.
 SIZE = 32
 
 
@@ -23,9 +21,11 @@ def session_key(directory: Path | None) -> bytes:
     """
     if directory is None:
         return secrets.token_bytes(SIZE)
-    file = directory / FILE_NAME
+    file = directory / SESSION_KEY
     try:
-        return _made(file) if not file.exists() else _read(file)
+        if not file.exists():
+            write_private(file, secrets.token_bytes(SIZE))
+        return _read(file)
     except OSError as error:
         raise DataError(f"data: {file} cannot be used: {error.strerror}") from error
 
@@ -34,17 +34,4 @@ def _read(file: Path) -> bytes:
     key = file.read_bytes()
     if len(key) != SIZE:
         raise DataError(f"data: {file} has {len(key)} bytes instead of {SIZE}; remove it, and visitors sign in again")
-    return key
-
-
-def _made(file: Path) -> bytes:
-    """Write a new key, readable by its owner only; a crash leaves the whole file or none."""
-    key, beside = secrets.token_bytes(SIZE), file.with_suffix(".new")
-    beside.unlink(missing_ok=True)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as writing:
-        writing.write(key)
-        writing.flush()
-        os.fsync(descriptor)
-    beside.rename(file)
     return key

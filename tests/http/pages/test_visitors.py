@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from gmd.daemon import Daemon
-from gmd.event_log.directory import DataError
-from gmd.http.pages.secret import FILE_NAME, session_key
+from gmd.event_log.directory import SESSION_KEY, DataError
+from gmd.http.pages.secret import session_key
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions
 from gmd.players.account import FIRST_PLAYER
 from tests.http.pages.browser import Browser, browsing, pages
@@ -261,11 +261,11 @@ async def test_restart_ends_no_session(tmp_path: Path) -> None:
         await daemon.ask("register", name="ann", password=PASSWORD)
         await sign_in(browser)
         cookie = browser.client.cookies[COOKIE]
-    assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / SESSION_KEY).stat().st_mode & 0o777 == 0o600
     async with pages(data=str(tmp_path)) as (_, browser):
         browser.client.cookies.set(COOKIE, cookie)
         assert "Signed in as ann" in (await browser.get("/")).text
-    (tmp_path / FILE_NAME).unlink()
+    (tmp_path / SESSION_KEY).unlink()
     async with pages(data=str(tmp_path)) as (_, browser):
         browser.client.cookies.set(COOKIE, cookie)
         assert "Signed in" not in (await browser.get("/")).text
@@ -278,15 +278,15 @@ def test_key_is_different_for_every_daemon_in_memory() -> None:
 def test_damaged_key_is_reported_with_what_to_do(tmp_path: Path) -> None:
     key = session_key(tmp_path)
     assert session_key(tmp_path) == key
-    (tmp_path / FILE_NAME).write_bytes(key[:5])
+    (tmp_path / SESSION_KEY).write_bytes(key[:5])
     with pytest.raises(DataError, match=r"has 5 bytes instead of 32; remove it, and visitors sign in again"):
         session_key(tmp_path)
 
 
 def test_key_is_made_although_a_crash_has_left_half_of_one(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).with_suffix(".new").write_bytes(b"half")
+    (tmp_path / SESSION_KEY).with_suffix(".new").write_bytes(b"half")
     assert len(session_key(tmp_path)) == 32
-    assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
+    assert [file.name for file in tmp_path.iterdir()] == [SESSION_KEY]
 
 
 async def test_visitor_shows_no_secret_in_its_repr() -> None:
