@@ -6,19 +6,15 @@ import argparse
 from collections.abc import Callable
 
 from . import (
-    costs,
     decisions,
     durable,
     embedding,
     env,
     few,
-    forwarding,
     histories,
-    home,
     keys,
     latency,
     many,
-    many_daemons,
     minimax,
     postgres,
     ratings,
@@ -60,13 +56,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "teacher": lambda options: teacher.measure(),
     "decisions": lambda options: decisions.measure(),
     "histories": lambda options: histories.measure(options.against),
-    "forwarding": lambda options: forwarding.measure(options.moves, options.rounds, options.against),
     "postgres": lambda options: postgres.measure(options.moves, options.rounds),
-    "home": lambda options: home.measure(options.moves, options.rounds),
     "stretches": lambda options: stretches.measure(),
-    "costs": lambda options: costs.measure(options.moves, options.rounds),
     "env": lambda options: env.measure(options.rounds),
-    "daemons": lambda options: many_daemons.measure(),
 }
 
 #: Long benchmarks, which run only if they are named.

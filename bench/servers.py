@@ -65,10 +65,6 @@ class Server:
         except OSError:
             return None
 
-    def commits(self) -> tuple[float, float]:
-        """Return how many commits there were, and how many games were in them."""
-        raise NotImplementedError
-
     def resident_bytes(self) -> int:
         """Return the memory that it holds now, in bytes.
 
@@ -107,9 +103,6 @@ class Daemon(Server):
             connection.request("GET", "/metrics")
             lines = connection.getresponse().read().decode().splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
-
-    def commits(self) -> tuple[float, float]:
-        return self.metric("gmd_log_commit_games_count"), self.metric("gmd_log_commit_games_sum")
 
 
 @contextmanager

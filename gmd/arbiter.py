@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import inf
 
@@ -12,8 +11,6 @@ import trio
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd import loop_time
 from gmd.budget import Workbench
-from gmd.cluster.shards import of_shards, shard_of
-from gmd.cluster.tenure import NotMine, Tenure, epoch_of, is_held
 from gmd.deadlines import Deadlines
 from gmd.event_log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.game_feed import GameFeed
@@ -41,15 +38,11 @@ class Arbiter:
         idle_seconds: float,
         games_bytes: int = DEFAULT_BYTES,
         bench: Workbench | None = None,
-        tenure: Tenure | None = None,
-        new_id: Callable[[], int] | None = None,
     ) -> None:
         """:param start_seconds: how long the players of a game with a clock have for their first contact.
         :param idle_seconds: how long an unused game stays in memory, or up to twice that.
         :param games_bytes: how much memory games may take; beyond that idle ones are evicted earlier.
         :param bench: loads games and does other long work.
-        :param tenure: the games that this daemon owns; without it, all.
-        :param new_id: returns the ids of new games; without it, the log does.
         """
         self.bench = bench or Workbench()
         self.log = log
@@ -58,19 +51,14 @@ class Arbiter:
         self.deadlines = Deadlines(self._on_deadline)
         #: Games to be loaded because their clocks run.
         self._reloads = Reloads()
-        self._tenure = tenure
-        self.new_id = new_id or log.next_game_id
-        self._cache = GameCache(log, self.bench, self._resume, games_bytes, tenure)
+        self._cache = GameCache(log, self.bench, self._resume, games_bytes)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Return a recently used game by its id, else None.
         self.at_hand = self._cache.at_hand
         self.live_games = 0  # as far as durable
-        self._live = Counter[int]()  # those of each shard, where there are several daemons
-        #: The news of its games.
+        #: The news of the games.
         self.feed = GameFeed()
-        #: Called with a game whose turn or result has changed, once that is durable, and the number of its events.
-        self.on_turned: Callable[[Game, int], None] | None = None
 
     @property
     def games_in_memory(self) -> int:
@@ -110,21 +98,13 @@ class Arbiter:
 
         :param peer: the client, as host:port: loading is charged to its address and queues behind its other work.
         :raises NoSuchGame: no game has this id.
-        :raises NotMine: another daemon owns the game.
         :raises LogFailed: the log cannot be read.
         """
-        if self._tenure is not None:
-            epoch_of(self._tenure, game_id)
         return self._cache.find(game_id) or await self._cache.load(game_id, peer)
 
-    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, game_id: int = 0) -> LiveGame:
-        """Append a new game to the log, whose first events have been applied; 0: under a new id.
-
-        :raises Moved: this daemon owns no games at the moment, or not this one.
-        """
-        game.id = game_id or self.new_id()
-        if self._tenure is not None:
-            epoch_of(self._tenure, game.id)
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> LiveGame:
+        """Append a new game to the log, whose first events have been applied."""
+        game.id = self.log.next_game_id()
         live = LiveGame(game, 0, loop_time.now())
         self._cache.put(live)
         self._append(live, events, token)
@@ -134,12 +114,9 @@ class Arbiter:
         """Apply a command to a game and append its events to the log.
 
         :param at: when the command arrived: the player's clock is charged up to then.
-        :raises NotMine: another daemon owns the game, or this one's lease has run out; nothing was done.
         :raises Internal: the log failed; nothing was done.
         """
         game = live.game
-        if self._tenure is not None:
-            self._cache.check_own(live)
         elapsed = 0.0 if game.clock is None else game.elapsed(command, self.elapsed(live, at))
         decision = game.decide(command, elapsed)
         if decision.events:
@@ -181,45 +158,12 @@ class Arbiter:
         self.turns.forget(pruned.game_id, pruned.players)
         self.feed.pruned(pruned)
 
-    # --- Several daemons ----------------------------------------------------------------------------------------
-
-    def gain(self, deadlines: Iterable[tuple[int, float | None]], live_games: Counter[int]) -> None:
-        """Take games over from another daemon. Their clocks go on from now.
-
-        :param deadlines: games with a deadline, and the seconds left until then; None before both first contacts.
-        :param live_games: the number of live games in each of the shards that are this daemon's from now on.
-        """
-        now = loop_time.now()
-        for game_id, seconds_left in deadlines:
-            self.deadlines.set(game_id, now + (self._start_seconds if seconds_left is None else seconds_left))
-        self._live |= live_games
-        self.live_games = self._live.total()
-
     def give_back(self, seconds: float) -> None:
         """Charge no game for the last seconds, in which this daemon could not serve."""
         self.deadlines.postpone(seconds)
-        for live in self._cache.of(lambda game_id: True):
+        for live in self._cache:
             live.since += seconds
             live.opened += seconds
-
-    async def lose(self, shards: Container[int]) -> dict[int, float]:
-        """Let another daemon have games: finish what is under way, and forget them; their waits end with NotMine.
-
-        The tenure no longer has the shards, so nothing new begins.
-
-        :returns: the seconds left until the deadline of each game that has one.
-        """
-        goes = of_shards(shards)
-        self.watchers.notify_all(goes)
-        for live in self._cache.of(goes):
-            await live.settled()
-        left = self.deadlines.left(goes)
-        self._cache.forget(goes)
-        self.deadlines.forget(goes)
-        self._reloads.forget(goes)
-        self._live = Counter({shard: games for shard, games in self._live.items() if shard not in shards})
-        self.live_games = self._live.total()
-        return left
 
     # --- The log ------------------------------------------------------------------------------------------------
 
@@ -274,12 +218,10 @@ class Arbiter:
         if before != (turned := (game.now.ply, game.over, game.players)):
             live.turned = turned
             self.turns.update(game)
-            if self.on_turned is not None:
-                self.on_turned(game, live.version)
             if before is None or before[1] != game.over or before[2] != game.players:
                 began = game.begun and (before is None or None in before[2])
                 ended = game.over and (before is None or not before[1])
-                self.feed.seats_changed(note_of(game, live.version), began=began, ended=ended)
+                self.feed.seats_changed(note_of(game), began=began, ended=ended)
         if game.timed:
             self._start_clock(live)
         self.watchers.notify(game.id, game.named)
@@ -296,8 +238,6 @@ class Arbiter:
         if change := (not over) - live.counted:
             self.live_games += change
             live.counted = not over
-            if self._tenure is not None:
-                self._live[shard_of(live.game.id)] += change
 
     def _lose(self, live: LiveGame) -> None:
         """Drop a game from memory after a failed write: it has events that the log does not have.
@@ -362,9 +302,6 @@ class Arbiter:
         try:
             if deadline is not None and deadline <= now:
                 self.act(live, when_due(live.game), now)
-        except NotMine:
-            self._reloads.soon(live.game.id)  # the lease is to be renewed; if it is not, this daemon starts again
-            return
         except Internal:
             return  # _append has logged it, and the game will be loaded again
         except Exception:
@@ -382,9 +319,6 @@ class Arbiter:
             except NoSuchGame:
                 self.deadlines.clear(game_id)
                 self._reloads.written(game_id)
-            except NotMine:
-                if self._tenure is not None and is_held(self._tenure, game_id):
-                    self._reloads.soon(game_id)
             except GmError:
                 self._reloads.failed(game_id)
                 continue

@@ -379,4 +379,4 @@ class Config(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
 #: asks for that. These bots need no extra.
 SERVED = Config(http=True, bots="minimax,random")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
-EMBEDDED = Config(port=0, http_port=0, link_port=0, data=":memory:")
+EMBEDDED = Config(port=0, http_port=0, data=":memory:")

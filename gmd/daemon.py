@@ -5,17 +5,15 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from gmd import loop_time
-from gmd.all_games import AllGames, OwnGames
 from gmd.arbiter import Arbiter
 from gmd.bots.opening import bot_port, bots_of, running_bots
 from gmd.budget import Budget
 from gmd.carried_error import CarriedError
-from gmd.cluster.operating import serve_operators
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.contests.book import Contests
 from gmd.contests.opening import MemoryContests, contests_beside
@@ -23,7 +21,6 @@ from gmd.event_log.interface import EventLog
 from gmd.event_log.opening import data_directory, open_log
 from gmd.game_lines import GameLines
 from gmd.in_process import InProcessClient
-from gmd.joining import belonging, joined, member_of, membership_of
 from gmd.limits import is_private, limits_of, max_work_of
 from gmd.listening import is_local, listening
 from gmd.lobby.admission import LobbyLimits
@@ -41,21 +38,16 @@ from gmd.quotas import Quotas, quota_limits
 from gmd.ranked.anchors import BadAnchors, read_anchors
 from gmd.ranked.play import RankedPlay
 from gmd.requests.session import Authority
-from gmd.roster import Roster
-from gmd.services import Cluster, Services
+from gmd.services import Services
 from gmd.serving import ServedPort, serving, writing
 from gmd.sockets import Sockets
 from gmd.spectators import Spectators
-from gmd.starting import explained, start_services
+from gmd.starting import start_services
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
-from gmd.tls import Certificate, Renewable, certificate_of
+from gmd.tls import Certificate, certificate_of
 from gmd.web import HttpAddressError as HttpAddressError
 from gmd.web import Web, http_certificate_of, opened_web
-
-if TYPE_CHECKING:
-    from gmd.cluster.member import Member
-    from gmd.cluster.membership import Membership
 
 #: What plays games.
 Played = tuple[Arbiter, Authenticator, Lobby, RankedPlay]
@@ -68,7 +60,7 @@ class Daemon:
     :ivar authenticator: checks keys and passwords; has the registered players.
     :ivar lobby: invitations between registered players.
     :ivar certificate: the game port's TLS certificate; None for plaintext.
-    :ivar certificates: all certificates in use, those of HTTP and of links included, each once.
+    :ivar certificates: all certificates in use, that of HTTP included, each once.
     :ivar metrics: its counters.
     :ivar memory: the ledger of the memory that its connections hold.
     :ivar addresses: the (host, port) pairs it listens on.
@@ -78,9 +70,8 @@ class Daemon:
     :ivar health_addresses: the (host, port) pairs of the health port; empty where there is none.
     :ivar spectators: decides who may watch live games in full.
     :ivar scheduler: decides whose connections are read next under load.
-    :ivar roster: the bots that it runs; of several daemons, the bots of all.
+    :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
-    :ivar member: this daemon among those that share its database; None for a daemon that is alone.
     """
 
     def __init__(
@@ -91,10 +82,8 @@ class Daemon:
         listeners: Sequence[trio.SocketListener],
         web: Web,
         local: InProcessClient,
-        member: Member | None = None,
     ) -> None:
         http = web.http
-        self.member = member
         self.arbiter = services.arbiter
         self.authenticator = services.authenticator
         self.lobby = services.lobby
@@ -106,9 +95,7 @@ class Daemon:
         self.contests = services.contests
         self.session_server = session_server
         self.certificate = certificate
-        self.certificates = _different(
-            certificate, None if http is None else http.certificate, None if member is None else member.certificate
-        )
+        self.certificates = _different(certificate, None if http is None else http.certificate)
         self.http = http
         self.http_addresses = [] if http is None else http.addresses
         self.health_addresses = [] if web.health is None else web.health.addresses
@@ -131,14 +118,11 @@ class Daemon:
         return self.health_addresses[0][1] if self.health_addresses else None
 
     async def fenced(self) -> None:
-        """Return once this daemon has lost its lease, so that others may have its games: it serves nothing any more.
+        """Return once another daemon may have this one's games: it serves nothing any more.
 
-        Close it then, and open a new one. A daemon without others is never fenced.
+        Close it then, and open a new one.
         """
-        if self.member is None:
-            await trio.sleep_forever()
-        else:
-            await self.member.membership.fenced.wait()
+        await trio.sleep_forever()
 
     async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
         """Send one request without a socket, from a task of the same trio program; return its reply (``PROTOCOL``).
@@ -161,7 +145,6 @@ async def open_daemon(
     sockets: Sequence[socket.socket] = (),
     http_sockets: Sequence[socket.socket] = (),
     health_sockets: Sequence[socket.socket] = (),
-    link_sockets: Sequence[socket.socket] = (),
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
@@ -172,8 +155,7 @@ async def open_daemon(
 
     :param config: by default games are kept in memory, and the port is any free one.
     :param sockets: listening sockets of the game port, in place of the configuration's host and port.
-    :param http_sockets: the same for HTTP; ignored where HTTP is off. ``health_sockets`` and ``link_sockets`` are those
-        of the health port and of links.
+    :param http_sockets: the same for HTTP; ignored where HTTP is off. ``health_sockets`` are those of the health port.
     :raises ConfigError: the certificate or its key, a trusted proxy, an anchor, or a bot, cannot be used.
     :raises gmd.event_log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: the daemon cannot listen on the address of HTTP or of the health port.
@@ -184,41 +166,28 @@ async def open_daemon(
     private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
     metrics, carried = Metrics(), CarriedError()
     given = Sockets(sockets, http_sockets, health_sockets)
-    membership = membership_of(config)
-    with _stored(config, metrics, membership) as (log, operator, authenticator):
-        played, contests, member = await _started(config, log, authenticator, membership, local=private)
+    with _stored(config, metrics) as (log, operator, authenticator):
+        played, contests = await _started(config, log, authenticator, local=private)
         async with listening(config.host, config.port, sockets) as listeners:
-            cluster = None if member is None else member.router
-            roster = None if member is None else member.lobby.bots.roster
-            services = services_of(
-                config, *played, metrics, listeners, contests, local=private, cluster=cluster, roster=roster
-            )
-            if member is not None:
-                member.router.attach(services)
+            services = services_of(config, *played, metrics, listeners, contests, local=private)
             session_server, operators, ports = _ports_of(config, services, certificate, listeners, operator)
-            if member is not None and operators is not None:
-                serve_operators(member.links, operators)
             local = InProcessClient(services)
             async with (
                 opened_web(config, http_certificate, given, services, session_server, operators, local) as web,
-                joined(member, config, listeners, web, link_sockets) as links,
                 writing(log),
-                belonging(member, links),
-                bot_port(kinds, config, services, member) as bots,
+                bot_port(kinds, config, services) as bots,
                 services.scheduler.running(),
-                serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config, member),
-                running_bots(bots, kinds, config, services, local, member),
+                serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
+                running_bots(bots, config, services, local),
             ):
                 with carried:
-                    yield Daemon(services, session_server, certificate, listeners, web, local, member)
+                    yield Daemon(services, session_server, certificate, listeners, web, local)
     if carried.error is not None:
         raise carried.error
 
 
 @contextmanager
-def _stored(
-    config: Config, metrics: Metrics, membership: Membership | None
-) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
+def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
     """Open what the data directory holds: the log, the operator's socket, and the players stored with the log."""
     with (
         loop_time.watched(),
@@ -228,7 +197,6 @@ def _stored(
             trust_clock=config.trust_clock,
             database=config.database,
             allow_unsafe=config.allow_unsafe_database,
-            fence=membership,
         ) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(authenticator_of(config, log)) as authenticator,
@@ -237,38 +205,19 @@ def _stored(
 
 
 async def _started(
-    config: Config,
-    log: EventLog,
-    authenticator: Authenticator,
-    membership: Membership | None,
-    *,
-    local: bool,
-) -> tuple[Played, Contests, Member | None]:
+    config: Config, log: EventLog, authenticator: Authenticator, *, local: bool
+) -> tuple[Played, Contests]:
     """Return the services that play games, with their state loaded from the log.
 
     :param local: whether only this machine's users can reach the daemon.
     """
-    member = None if membership is None else member_of(config, membership)
-    new_id = None if member is None else member.new_id
-    arbiter = Arbiter(
-        log, config.start_timeout, config.idle_games, config.max_memory // 2, tenure=membership, new_id=new_id
-    )
-    if member is not None:
-        assert log.database is not None
-        member.attach(arbiter, authenticator, log.database)
-    games = None if member is None else member.lobby.games
-    lobby = lobby_of(config, arbiter, authenticator, local=local, games=games)
-    ranked = ranked_of(config, authenticator, lobby)
+    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
+    lobby = lobby_of(config, arbiter, authenticator, local=local)
+    ranked = ranked_of(config, arbiter, authenticator, lobby)
     contests = Contests(contests_beside(log))
     GameLines(arbiter, authenticator.registry)
-    if member is None:
-        await start_services(arbiter, authenticator.registry, lobby, ranked, contests, config)
-    else:
-        member.lobby.connect(lobby, ranked, contests, config.keep_finished)
-        member.router.seeks = member.lobby.seeks
-        with explained("registered players", config):
-            await authenticator.registry.start()
-    return (arbiter, authenticator, lobby, ranked), contests, member
+    await start_services(arbiter, authenticator.registry, lobby, ranked, contests, config)
+    return (arbiter, authenticator, lobby, ranked), contests
 
 
 def _ports_of(
@@ -289,7 +238,7 @@ def _ports_of(
     return session_server, operators, [(session_server, listeners), (operators, [operator])]
 
 
-def _different(*certificates: Renewable | None) -> list[Renewable]:
+def _different(*certificates: Certificate | None) -> list[Certificate]:
     return list(dict.fromkeys(certificate for certificate in certificates if certificate is not None))
 
 
@@ -307,13 +256,10 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     )
 
 
-def lobby_of(
-    config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool, games: AllGames | None = None
-) -> Lobby:
+def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, local: bool) -> Lobby:
     """Return the lobby of registered players. Start it after its arbiter and its registry.
 
     :param local: whether only this machine's users can reach the daemon.
-    :param games: the server's games; None where all are the arbiter's.
     """
     limits = LobbyLimits(
         seconds=config.invitation_timeout,
@@ -322,18 +268,17 @@ def lobby_of(
         received=config.max_invitations_received,
         max_plies=config.max_plies,
     )
-    games = games or OwnGames(arbiter)
-    quotas = Quotas(games, quota_limits(config, local=local))
-    return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits, games=games)
+    quotas = Quotas(arbiter, quota_limits(config, local=local))
+    return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits)
 
 
-def ranked_of(config: Config, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
+def ranked_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, lobby: Lobby) -> RankedPlay:
     """Return ranked play. Start it after the other services.
 
     :raises ConfigError: the anchors cannot be read.
     """
     try:
-        return RankedPlay(lobby.games, authenticator.registry, lobby, read_anchors(config.anchors))
+        return RankedPlay(arbiter, authenticator.registry, lobby, read_anchors(config.anchors))
     except BadAnchors as error:
         raise ConfigError(str(error)) from None
 
@@ -349,16 +294,12 @@ def services_of(
     contests: Contests | None = None,
     *,
     local: bool,
-    cluster: Cluster | None = None,
-    roster: Roster | None = None,
 ) -> Services:
     """Return the services that all ports and in-process requests share.
 
     :param listeners: the game port's.
     :param contests: started; None for new ones in memory.
     :param local: whether only this machine's users can reach the daemon, on any port.
-    :param cluster: the other daemons; None for a daemon that is alone.
-    :param roster: the bots of all daemons; None for a daemon that is alone.
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
@@ -374,8 +315,6 @@ def services_of(
         Patience(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
-        roster=Roster() if roster is None else roster,
-        cluster=cluster,
     )
 
 

@@ -22,7 +22,7 @@ async def wait_for_database(config: Config) -> None:
     """
     assert config.database is not None
     try:
-        from gmd.cluster.connecting import plain_url, why_unreachable
+        from gmd.event_log.postgres_connection import plain_url, why_unreachable
     except ModuleNotFoundError:
         return  # opening the log says that the driver is missing
     began = trio.current_time()

@@ -51,20 +51,10 @@ class Deadlines:
         self._deadlines.pop(game_id, None)
         self._queued.pop(game_id, None)
 
-    def left(self, is_wanted: Callable[[int], bool]) -> dict[int, float]:
-        """Return the seconds until the deadline of each game that is wanted, 0 for those that have passed."""
-        now = loop_time.now()
-        return {game: max(0.0, deadline - now) for game, deadline in self._deadlines.items() if is_wanted(game)}
-
     def postpone(self, seconds: float) -> None:
         """Postpone all deadlines."""
         for game_id in self._deadlines:
             self._deadlines[game_id] += seconds
-
-    def forget(self, is_gone: Callable[[int], bool]) -> None:
-        """Forget the deadlines of games."""
-        for game_id in [*filter(is_gone, self._deadlines)]:
-            self.clear(game_id)
 
     async def run(self) -> None:
         """Call back for every deadline when it comes, until cancelled."""

@@ -11,11 +11,10 @@ from functools import partial
 from msgspec import UNSET
 
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
-from gm_protocol.errors import GmError, Internal, Moved
+from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import Request, Wait
 from gmd import loop_time
-from gmd.cluster.routing import is_repeatable
-from gmd.event_log.interface import Commit, OutcomeInDoubt
+from gmd.event_log.interface import Commit
 from gmd.handlers.table import HANDLERS
 from gmd.logger import get_logger
 from gmd.metrics import NO_KIND
@@ -27,29 +26,20 @@ logger = get_logger(__name__)
 
 
 async def answer(
-    request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True, here: bool = False
+    request: Request, session: ClientSession, arrived: float, *, shows_presence: bool = True
 ) -> PendingReply:
     """Return the reply to a request; the caller must pass it to :func:`finish`.
 
     :param arrived: when the request's last byte was read, in the loop's time.
     :param shows_presence: whether the request marks its player as present.
-    :param here: whether this daemon answers it, although it is one of several.
-    :raises Moved: it must be answered elsewhere, or later; nothing was done. Only with ``here``.
     """
-    if session.services.cluster is not None and not here:
-        reply: PendingReply = await session.services.cluster.answer(request, session, arrived, shows_presence)
-        return reply
     player = session.player if request.player is UNSET else request.player
     context = RequestContext(session.services, session, request, player, arrived, shows_presence)
     try:
         return await HANDLERS[type(request)](request, context)
     except RefusedInGame as in_game:
-        if here and isinstance(in_game.error, Moved):
-            raise in_game.error from None
         return refused(in_game.error, request, arrived, in_game.commit)
     except GmError as error:
-        if here and isinstance(error, Moved):
-            raise
         return refused(error, request, arrived)
     except Exception:
         logger.exception("request failed", kind=kind_of(request), player=session.player)
@@ -85,21 +75,11 @@ def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None
 
 def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], None], error: GmError | None) -> None:
     """Finish a reply whose commit is durable, or has failed."""
-    settle(reply, error)
-    finish(reply, session, leave)
-    leave()
-
-
-def settle(reply: PendingReply, error: GmError | None) -> None:
-    """Note that a reply's commit is durable, or has failed: then the reply becomes a refusal.
-
-    Where it is unknown whether a repeatable request was carried out, the client is asked to send it again.
-    """
     reply.commit = None
-    if isinstance(error, OutcomeInDoubt) and isinstance(reply.request, Request) and is_repeatable(reply.request):
-        error = Moved(str(error))
     if error is not None:
         reply.body, reply.code = _refusal(error, reply.request), error.code
+    finish(reply, session, leave)
+    leave()
 
 
 def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:

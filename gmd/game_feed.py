@@ -9,7 +9,7 @@ from gmd.games.game_note import GameNote
 
 
 class GameFeed:
-    """News of games, each once it is durable. The arbiter publishes the news of its own games."""
+    """News of games, each once it is durable. The arbiter publishes them."""
 
     def __init__(self) -> None:
         self._on_seats: list[Callable[[GameNote], None]] = []

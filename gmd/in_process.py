@@ -11,7 +11,6 @@ import trio
 from gm_protocol.codec import InvalidRequest, decode_request, encode, error_reply
 from gm_protocol.errors import ShuttingDown
 from gmd import dispatch, loop_time
-from gmd.all_games import LIGHTEST
 from gmd.dispatch import PendingReply
 from gmd.players.authenticator import Authenticated
 from gmd.requests.session import Authority, ClientSession
@@ -100,7 +99,6 @@ class InProcessClient:
                 admitted=sender.admitted,
             )
             session.oversees |= sender.oversees
-            session.entry = LIGHTEST  # its client may be connected to any daemon, or to none
             try:
                 return await self._answer(session, encode({"kind": kind, **fields}), sender)
             finally:
@@ -111,8 +109,6 @@ class InProcessClient:
         """Let pending requests finish, for ``patience`` seconds at most; then cancel them."""
         self._stopping = True
         self._services.arbiter.watchers.stop()
-        if self._services.cluster is not None:
-            self._services.cluster.interrupt()
         if not self._in_hand:
             return
         with trio.move_on_after(patience):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import inf
 from types import MappingProxyType
 
 import chess
 import trio
 
-from gm_protocol.errors import GmError, NoSuchGame
+from gm_protocol.errors import NoSuchGame
 from gmd import loop_time
 from gmd.budget import Workbench
-from gmd.cluster.shards import shard_of
-from gmd.cluster.tenure import NotMine, Tenure, epoch_of
 from gmd.event_log.interface import Commit, EventLog, LogFailed
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
@@ -107,13 +104,6 @@ class LiveGame:
             return self.commit
         return self.sensed
 
-    async def settled(self) -> None:
-        """Wait until all that was appended is durable or has failed."""
-        for commit in (self.commit, self.sensed):
-            if commit is not None:
-                with suppress(GmError):  # the session that asked for it learns that
-                    await commit.wait()
-
 
 class GameCache:
     """A cache of games, which are loaded from the log by replay.
@@ -132,14 +122,11 @@ class GameCache:
         bench: Workbench,
         resume: Callable[[LiveGame], None],
         max_bytes: int = DEFAULT_BYTES,
-        tenure: Tenure | None = None,
     ) -> None:
         """:param bench: replays games.
         :param resume: called with every game that was loaded, before it is returned to anyone.
         :param max_bytes: how many bytes games may take, apart from those that must stay.
-        :param tenure: the games that may be loaded; without it, all.
         """
-        self._tenure = tenure
         self._log = log
         self._bench = bench
         self._resume = resume
@@ -151,24 +138,10 @@ class GameCache:
         self._recent_bytes = 0
         self.bytes = 0
         #: Return a recently used game by its id, else None.
-        self.at_hand: Callable[[int], LiveGame | None] = self._recent.get if tenure is None else self._own_at_hand
+        self.at_hand: Callable[[int], LiveGame | None] = self._recent.get
 
     def __len__(self) -> int:
         return len(self._recent) + len(self._older)
-
-    def check_own(self, live: LiveGame) -> None:
-        """Check that a game is this daemon's, and has been since it was loaded.
-
-        :raises NotMine: it is not.
-        """
-        assert self._tenure is not None
-        epoch_of(self._tenure, live.game.id)
-        if self.find(live.game.id) is not live:
-            raise NotMine(live.game.id)
-
-    def _own_at_hand(self, game_id: int) -> LiveGame | None:
-        assert self._tenure is not None
-        return self._recent.get(game_id) if self._tenure.is_mine(shard_of(game_id)) else None
 
     def find(self, game_id: int) -> LiveGame | None:
         """Return a game by its id; None if it is not in the cache."""
@@ -195,9 +168,8 @@ class GameCache:
         elif self._older.get(live.game.id) is live:
             self.bytes += live.size - before
 
-    def of(self, is_wanted: Callable[[int], bool]) -> list[LiveGame]:
-        """Return the games in the cache whose ids are wanted."""
-        return [live for games in (self._recent, self._older) for live in games.values() if is_wanted(live.game.id)]
+    def __iter__(self) -> Iterator[LiveGame]:
+        return chain(self._recent.values(), self._older.values())
 
     def drop(self, game_id: int) -> None:
         """Remove a game from the cache; the log keeps it."""
@@ -207,11 +179,6 @@ class GameCache:
         if (live := self._older.pop(game_id, None)) is not None:
             self.bytes -= live.size
 
-    def forget(self, is_gone: Callable[[int], bool]) -> None:
-        """Remove games from the cache; the log keeps them."""
-        for live in self.of(is_gone):
-            self.drop(live.game.id)
-
     async def load(self, game_id: int, peer: str = "") -> LiveGame:
         """Load a game from the log; concurrent requests for a game load it once.
 
@@ -219,19 +186,15 @@ class GameCache:
 
         :param peer: the client, as host:port. It is charged but never refused, as it may be loading its own game.
         :raises NoSuchGame: the log has no game of this id.
-        :raises NotMine: another daemon owns the game, or did so during the load.
         :raises LogFailed: the log cannot be read, or the game's events are damaged.
         """
         async with self._bench.place(peer), self._loading.hold(game_id):
             live = self.find(game_id)
             if live is None:
-                epoch = None if self._tenure is None else epoch_of(self._tenure, game_id)
                 events = await self._log.load(game_id)
                 if not events:
                     raise NoSuchGame(f"game_id: there is no game {game_id}")
                 game = await self._replayed(game_id, events, peer)
-                if self._tenure is not None and epoch_of(self._tenure, game_id) != epoch:
-                    raise NotMine(game_id)
                 live = LiveGame(game, len(events), loop_time.now())
                 live.counted = not game.over
                 live.turned = game.now.ply, game.over, game.players

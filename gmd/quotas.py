@@ -7,14 +7,13 @@ that embeds the daemon. The counts are kept only in memory, so a restart resets 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from gm_protocol.errors import TooMany
 from gmd.addresses import source_of
-from gmd.all_games import AllGames
+from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent
@@ -101,19 +100,8 @@ class Holdings:
             self._source[game_id] = source_of(peer)
             self._sizes[self._source[game_id]] += 1
 
-    def rename(self, old: int, new: int) -> None:
-        """Put a game in the place of another, if that is there."""
-        source = self._source.pop(old, None)
-        if source is not None:
-            self._source[new] = source
-
     def __iter__(self) -> Iterator[int]:
         return iter(self._source)
-
-    def clear(self) -> None:
-        """Remove all games."""
-        self._source.clear()
-        self._sizes.clear()
 
     def drop(self, game_id: int) -> None:
         """Remove a game from those of its address, if it has one."""
@@ -124,16 +112,6 @@ class Holdings:
                 del self._sizes[source]
 
 
-class Place(Protocol):
-    """A place for a game that the lobby's owner has counted, of another daemon that creates the game."""
-
-    def made(self, game_id: int) -> None:
-        """Note that the game was created, and is not over."""
-
-    def free(self, *, failed: bool) -> None:
-        """Give the place back: the game is over already, or could not be created."""
-
-
 class Quotas:
     """The counts of each address, and their limits. All games that clients request are created here.
 
@@ -142,10 +120,9 @@ class Quotas:
     :ivar pending: the games of each address that are invitations and have not begun.
     :ivar registrations: the rate limiter of registrations.
     :ivar rekeys: the rate limiter of new keys in place of old ones.
-    :ivar reserve: where another daemon has the lobby, asks it for a place for a game of a peer; else None.
     """
 
-    def __init__(self, games: AllGames, limits: QuotaLimits) -> None:
+    def __init__(self, arbiter: Arbiter, limits: QuotaLimits) -> None:
         self.limits = limits
         self.games = Holdings(limits.max_unfinished_games)
         self.pending = Holdings(limits.max_invitations_from_address)
@@ -159,11 +136,9 @@ class Quotas:
         self._set_from = RateLimiter(
             "max_invitations_per_minute", limits.max_invitations_per_minute, MINUTE, unit="changes of settings"
         )
-        self._games = games
-        self.reserve: Callable[[str], Awaitable[Place]] | None = None
-        self._last_place = 0
-        games.feed.when_begun(lambda game: self.pending.drop(game.id))
-        games.feed.when_over(lambda game: self._drop(game.id))
+        self._arbiter = arbiter
+        arbiter.feed.when_begun(lambda game: self.pending.drop(game.id))
+        arbiter.feed.when_over(lambda game: self._drop(game.id))
 
     def take_invitation(self, peer: str) -> None:
         """Count a request that may create a game with another player.
@@ -206,57 +181,16 @@ class Quotas:
                 FULL_RETRY_AFTER,
             )
 
-    async def place_for(self, peer: str) -> Place | None:
-        """Return a place for a game if another daemon counts the games of addresses; else None, without waiting.
-
-        :raises TooMany: as :meth:`check_game` does.
-        """
-        return None if self.reserve is None or not peer else await self.reserve(peer)
-
-    def take_place(self, peer: str) -> int:
-        """Count a game that another daemon is about to create; return the number of its place, which is negative.
-
-        :raises TooMany: as :meth:`check_game` does.
-        """
-        self._check_unfinished(peer)
-        self._made.take(peer)
-        self._last_place -= 1
-        self.games.put(self._last_place, peer)
-        return self._last_place
-
-    def fill_place(self, place: int, game_id: int) -> None:
-        """Count a game that was created in a place; no effect if the place was given back."""
-        self.games.rename(place, game_id)
-
-    def give_place_back(self, place: int, peer: str, *, failed: bool) -> None:
-        """Count the game of a place no more.
-
-        :param failed: whether it was not created, and so does not count towards the rate either.
-        """
-        self.games.drop(place)
-        if failed:
-            self._made.give_back(peer)
-
-    def forget_games(self) -> None:
-        """Count no games: another daemon has the lobby, and this one does not learn how they end."""
-        self.games.clear()
-        self.pending.clear()
-
-    def open(
-        self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str, place: Place | None = None
-    ) -> LiveGame:
-        """Append a new game to the log, as :meth:`gmd.all_games.AllGames.open` does, and count it for an address.
+    def open(self, game: Game, events: Sequence[AnyEvent], token: TokenUse | None, peer: str) -> LiveGame:
+        """Append a new game to the log, as :meth:`gmd.arbiter.Arbiter.open` does, and count it for an address.
 
         :param peer: the client, as host:port; an empty one has no limits.
-        :param place: what :meth:`place_for` has returned.
         :raises TooMany: as :meth:`check_game` does.
         """
-        if place is not None:
-            return self._open_in(place, game, events, token)
         self._check_unfinished(peer)
         self._made.take(peer)
         try:
-            live = self._games.open(game, events, token)
+            live = self._arbiter.open(game, events, token)
         except Exception:
             self._made.give_back(peer)
             raise
@@ -266,36 +200,6 @@ class Quotas:
                 self.pending.put(game.id, peer)
             if live.commit is not None:
                 live.commit.then(lambda error: None if error is None else self._drop(game.id))
-        return live
-
-    def expect(self, game_id: int, peer: str) -> None:
-        """Count an invitation that another daemon is about to create, as :meth:`open` does.
-
-        :raises TooMany: as :meth:`check_game` does.
-        """
-        self._check_unfinished(peer)
-        self._made.take(peer)
-        self.games.put(game_id, peer)
-        self.pending.put(game_id, peer)
-
-    def lost(self, game_id: int, peer: str) -> None:
-        """Count an expected invitation no more: it was not created, and does not count towards the rate either."""
-        self._drop(game_id)
-        self._made.give_back(peer)
-
-    def _open_in(self, place: Place, game: Game, events: Sequence[AnyEvent], token: TokenUse | None) -> LiveGame:
-        """Open a game that the lobby's owner has counted already."""
-        try:
-            live = self._games.open(game, events, token)
-        except Exception:
-            place.free(failed=True)
-            raise
-        if game.over:
-            place.free(failed=False)
-        elif live.commit is None:
-            place.made(game.id)
-        else:
-            live.commit.then(lambda error: place.made(game.id) if error is None else place.free(failed=True))
         return live
 
     def _drop(self, game_id: int) -> None:

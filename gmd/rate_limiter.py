@@ -44,9 +44,6 @@ class RateLimiter:
         self._key = key
         #: For each address: the amount used, and the time of that value. The amount falls as time passes.
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        #: Called with a key and the amount that was used under it, which is negative for what was given back. None
-        #: where no other daemon counts it.
-        self.on_use: Callable[[str, float], None] | None = None
 
     def __len__(self) -> int:
         return len(self._used)
@@ -68,13 +65,7 @@ class RateLimiter:
         """
         if not peer:
             return
-        source = self._key(peer)
-        self.count(source, amount)
-        if self.on_use is not None:
-            self.on_use(source, amount)
-
-    def count(self, key: str, amount: float) -> None:
-        """Count an amount that was used under a key; a negative one was given back."""
+        key = self._key(peer)
         if amount < 0 and key not in self._used:
             return
         self._used[key] = (max(0.0, self._now(key) + amount), trio.current_time())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 import trio
@@ -39,10 +38,6 @@ class Reloads:
         """Note that a game was loaded, or need not be."""
         self._delays.pop(game_id, None)
 
-    def soon(self, game_id: int) -> None:
-        """Have a game loaded again that this daemon owns but may not serve at the moment."""
-        self._retries.set(game_id, loop_time.now() + FIRST_RETRY)
-
     def failed(self, game_id: int) -> None:
         """Note that a game could not be loaded: it is tried again, with backoff."""
         delay = self._delays[game_id] = _longer(self._delays.get(game_id, 0.0))
@@ -65,13 +60,6 @@ class Reloads:
         """Note that a game was written."""
         if self._lost:
             self._lost.pop(game_id, None)
-
-    def forget(self, is_gone: Callable[[int], bool]) -> None:
-        """Forget games; those that are queued already are still loaded."""
-        for games in (self._delays, self._lost):
-            for game_id in [*filter(is_gone, games)]:
-                del games[game_id]
-        self._retries.forget(is_gone)
 
     async def run(self) -> None:
         """Queue games again when their backoff is over, until cancelled."""

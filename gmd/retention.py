@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 import trio
 
 from gm_protocol.errors import GmError
 from gmd.arbiter import Arbiter
-from gmd.event_log.interface import Pruned
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -21,25 +19,20 @@ PERIOD_SECONDS = 3_600.0
 REST_SECONDS = 0.05
 
 
-async def prune_finished(arbiter: Arbiter, keep_days: float, removed: Callable[[Pruned], None] | None = None) -> None:
-    """Remove the games that ended at least ``keep_days`` ago, now and every hour, until cancelled.
-
-    :param removed: called with each game, for a daemon that is one of several.
-    """
+async def prune_finished(arbiter: Arbiter, keep_days: float) -> None:
+    """Remove the games that ended at least ``keep_days`` ago, now and every hour, until cancelled."""
     while True:
         with suppress(GmError):  # the log has reported it; the next attempt is in an hour
-            await prune_all(arbiter, keep_days * SECONDS_A_DAY, removed)
+            await prune_all(arbiter, keep_days * SECONDS_A_DAY)
         await trio.sleep(PERIOD_SECONDS)
 
 
-async def prune_all(arbiter: Arbiter, seconds: float, removed: Callable[[Pruned], None] | None) -> None:
+async def prune_all(arbiter: Arbiter, seconds: float) -> None:
     """Remove the games that ended at least so many seconds ago."""
     count = 0
     while pruned := await arbiter.log.prune(seconds):
         for game in pruned:
             arbiter.forget(game)
-            if removed is not None:
-                removed(game)
         count += len(pruned)
         await trio.sleep(REST_SECONDS)
     if count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import get_args
 
 from msgspec import Struct
@@ -92,9 +92,7 @@ def kinds_of(setting: str) -> list[BotKind]:
 
 
 class Roster:
-    """The bots of the server, by their players' ids, and the state of the games of those that this daemon runs.
-
-    Of several daemons, the lobby's owner runs the bots, and all know which there are.
+    """The bots that the daemon runs, by their players' ids, and the state of their games.
 
     :ivar at_once: the most games that they play at a time.
     :ivar running: the games that have a process, as pairs of a bot's id and a game's.
@@ -106,8 +104,6 @@ class Roster:
         self.at_once = 0
         self.running: set[tuple[int, int]] = set()
         self.failures = 0
-        #: Called when a bot was removed; None where no other daemon has to know.
-        self.on_drop: Callable[[], None] | None = None
 
     def replace(self, kinds: Mapping[int, BotKind]) -> None:
         """Have these bots, and no others, from now on."""
@@ -115,8 +111,7 @@ class Roster:
 
     def drop(self, player: int) -> None:
         """Remove a bot that plays no more."""
-        if self._kinds.pop(player, None) is not None and self.on_drop is not None:
-            self.on_drop()
+        self._kinds.pop(player, None)
 
     def __len__(self) -> int:
         return len(self._kinds)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
-import chess
-
-from gm_protocol.messages import Limits, Request
+from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
 from gmd.beliefs import Beliefs
-from gmd.cluster.directory import Directory
-from gmd.cluster.links import Links
-from gmd.cluster.vitals import ClusterVitals, HttpCounts
 from gmd.contests.book import Contests
 from gmd.contests.opening import MemoryContests
 from gmd.fair_scheduler import FairScheduler
@@ -26,35 +19,6 @@ from gmd.players.authenticator import Authenticator
 from gmd.ranked.play import RankedPlay
 from gmd.roster import Roster
 from gmd.spectators import Spectators
-
-
-class Cluster(Protocol):
-    """What a daemon that is one of several does with requests: :class:`gmd.cluster.router.Router`.
-
-    :ivar directory: who owns what.
-    :ivar links: the connections to other daemons.
-    :ivar pages_key: signs the cookies of visitors, at all daemons.
-    :ivar http_counts: of the HTTP side, which shows in the vitals.
-    :ivar presence_known: returns when the lobby's owner knows who has sessions here; None where nobody needs to know.
-    """
-
-    directory: Directory
-    links: Links
-    pages_key: bytes
-    http_counts: HttpCounts
-    presence_known: Callable[[], Awaitable[None]] | None
-
-    async def answer(self, request: Request, session: Any, arrived: float, shows_presence: bool) -> Any:
-        """Return the reply to a request, from here or from another daemon, as :func:`gmd.dispatch.answer` does."""
-
-    def delivered(self, player: int, game_id: int, seats: Sequence[chess.Color]) -> None:
-        """Note that a client has acknowledged the result of a game, for these of its player's seats."""
-
-    def interrupt(self) -> None:
-        """Have all waits at other daemons end now."""
-
-    def vitals(self) -> ClusterVitals:
-        """Return what this daemon shows of itself among the others, for metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +53,6 @@ class Services:
     beliefs: Beliefs = field(default_factory=Beliefs)
     #: The bots that the daemon runs.
     roster: Roster = field(default_factory=Roster)
-    #: The other daemons; None for a daemon that is alone.
-    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         self.arbiter.feed.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -16,13 +15,8 @@ from gmd.services import Services
 from gmd.tcp.listener import SessionServer
 from gmd.web import Web
 
-if TYPE_CHECKING:
-    from gmd.cluster.member import Member
-
 #: Seconds for pending HTTP requests once the sessions have ended: each is short, and the daemon is to exit within five.
 HTTP_STOP_SECONDS = 0.25
-#: The part of the time for pending requests in which a daemon hands its games over to others.
-DRAIN_SHARE = 0.5
 
 #: A session server and the listeners it accepts sessions from.
 ServedPort = tuple[SessionServer, Sequence[trio.SocketListener]]
@@ -47,59 +41,29 @@ async def _write(log: EventLog) -> None:
 
 @asynccontextmanager
 async def serving(
-    services: Services,
-    ports: Sequence[ServedPort],
-    local: InProcessClient,
-    web: Web,
-    config: Config,
-    member: Member | None = None,
+    services: Services, ports: Sequence[ServedPort], local: InProcessClient, web: Web, config: Config
 ) -> AsyncIterator[None]:
-    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds.
-
-    :param member: this daemon among others, which first get its games; None for a daemon that is alone.
-    """
+    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds."""
     async with trio.open_nursery() as sessions:
         web.start(sessions)  # it still reports the daemon's health while the daemon stops
         async with trio.open_nursery() as tasks:
-            accepting = trio.CancelScope()
             tasks.start_soon(services.arbiter.run)
             tasks.start_soon(services.authenticator.registry.run)
-            if member is None:
-                tasks.start_soon(services.lobby.run)
-                tasks.start_soon(services.ranked.run)
-                tasks.start_soon(services.contests.run)
-                if config.keep_finished is not None:
-                    tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
-            tasks.start_soon(_accept, ports, sessions, accepting)
+            tasks.start_soon(services.lobby.run)
+            tasks.start_soon(services.ranked.run)
+            tasks.start_soon(services.contests.run)
+            if config.keep_finished is not None:
+                tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
+            for session_server, listeners in ports:
+                tasks.start_soon(session_server.run, listeners, sessions)
             try:
                 yield
             finally:
                 with trio.CancelScope(shield=True):
-                    patience = config.stop_timeout
-                    if member is not None:
-                        accepting.cancel()
-                        patience = await _drained(member, patience)
                     tasks.cancel_scope.cancel()
-                    await _close(ports, local, patience)
+                    await _close(ports, local, config.stop_timeout)
                     await web.stop(HTTP_STOP_SECONDS)
         sessions.cancel_scope.cancel()
-
-
-async def _accept(ports: Sequence[ServedPort], sessions: trio.Nursery, scope: trio.CancelScope) -> None:
-    with scope:
-        async with trio.open_nursery() as nursery:
-            for session_server, listeners in ports:
-                nursery.start_soon(session_server.run, listeners, sessions)
-
-
-async def _drained(member: Member, seconds: float) -> float:
-    """Hand this daemon's games over to others, if it has any; return how long pending requests may take after that."""
-    if member.membership.fenced.is_set():
-        return 0.0
-    began = trio.current_time()
-    with trio.move_on_after(seconds * DRAIN_SHARE):
-        await member.drain()
-    return max(0.0, began + seconds - trio.current_time())
 
 
 async def _close(ports: Sequence[ServedPort], local: InProcessClient, patience: float) -> None:

@@ -14,7 +14,6 @@ class Sockets(NamedTuple):
     game: Sequence[socket.socket] = ()
     http: Sequence[socket.socket] = ()
     health: Sequence[socket.socket] = ()
-    link: Sequence[socket.socket] = ()
 
     def duplicates(self) -> Self:
         """Return duplicates, which a daemon closes.

@@ -1,4 +1,4 @@
-"""The start of the services of a daemon that is alone: they read the log."""
+"""The start of a daemon's services: they read the log."""
 
 from __future__ import annotations
 

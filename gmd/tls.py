@@ -11,7 +11,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
 
 import trio
 
@@ -46,16 +45,6 @@ class HandshakeFailed(Exception):
 
 class _TransportEnded(Exception):
     """An error: the transport has ended, with TLS's close_notify or without."""
-
-
-class Renewable(Protocol):
-    """Certificates in files that may be replaced by newer ones."""
-
-    def reload(self) -> None:
-        """Read the files again, for new connections.
-
-        :raises ConfigError: they cannot be used; the previous ones stay in use.
-        """
 
 
 class Certificate:

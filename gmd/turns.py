@@ -7,14 +7,14 @@ goes on asking. The players of most games never ask, and cost nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from math import inf
 from weakref import ReferenceType, ref
 
 import chess
 
 from gmd.event_log.interface import EventLog
-from gmd.games.game_note import Turning
+from gmd.games.game import Game
 from gmd.keyed_locks import KeyedLocks
 from gmd.live_games import LiveGame
 
@@ -27,10 +27,6 @@ MAX_RESULTS = 4_096
 #: Estimated bytes of such a result, and how many of them are counted at a time.
 RESULT_BYTES = 500
 RESULTS_COUNTED = 16
-
-
-#: Called with a player, a game, and the player's seats in it.
-Delivered = Callable[[int, int, Sequence[chess.Color]], None]
 
 
 class _Known:
@@ -67,22 +63,12 @@ class Turns:
         self._log = log
         self._players: OrderedDict[int, _Known] = OrderedDict()
         self._asking = KeyedLocks()
-        #: How often all players were forgotten.
-        self._cleared = 0
-        #: Called before the log is queried for a player: it returns once this cache receives all later changes of the
-        #: player's turns. None where one daemon has all games.
-        self.watch: Callable[[int], Awaitable[None]] | None = None
 
     def __contains__(self, player: int) -> bool:
         """Return whether a player's games are cached."""
         return player in self._players
 
-    def clear(self) -> None:
-        """Forget all players: their next requests query the log, and so do those that are doing it now."""
-        self._cleared += 1
-        self._players.clear()
-
-    def update(self, game: Turning) -> None:
+    def update(self, game: Game) -> None:
         """Update the players of a game whose side to move or result has changed, once that is durable."""
         if not self._players:
             return
@@ -149,14 +135,8 @@ class Turns:
             cached = self._players.get(player)
             if cached is not None and cached.touched is None:
                 return cached
-            cleared = -1
-            while cleared != self._cleared:
-                cleared = self._cleared
-                known = _Known()
-                self._players[player] = known
-                if self.watch is not None:
-                    await self.watch(player)
-                known.learn(await self._log.due(player, peer))
+            known = self._players[player] = _Known()
+            known.learn(await self._log.due(player, peer))
             self._players[player] = known  # it may have been evicted meanwhile
         if len(self._players) > MAX_PLAYERS:
             self._players.popitem(last=False)
@@ -176,20 +156,10 @@ class UnacknowledgedResults:
     the reply. Until then this session does not show the result again, but another session does.
     """
 
-    def __init__(
-        self,
-        turns: Turns,
-        batch: Callable[[], int],
-        hold: Callable[[int], None],
-        delivered: Delivered | None = None,
-    ) -> None:
+    def __init__(self, turns: Turns, batch: Callable[[], int], hold: Callable[[int], None]) -> None:
         """:param batch: returns the number of the batch of replies that the present reply goes with, sent in order.
         :param hold: called with the bytes of memory that the results take in addition, or no longer.
-        :param delivered: called with each result that the client has acknowledged; None where there is one daemon.
         """
-        self._delivered = delivered
-        #: Replies that may show results and are still to come from other daemons.
-        self.expected = 0
         self._turns = turns
         self._batch = batch
         self._hold = hold
@@ -197,14 +167,9 @@ class UnacknowledgedResults:
         #: Whether the session's last ``wait`` with ``any`` returned a game: an invitation comes before the next game.
         self.last_was_game = False
         #: By player and game: the game (a weak reference), the player's seats, and the batch.
-        self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame] | None, Sequence[chess.Color], int]] = {}
+        self._shown: dict[tuple[int, int], tuple[ReferenceType[LiveGame], Sequence[chess.Color], int]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._shown or self.expected)
-
-    @property
-    def shows_some(self) -> bool:
-        """Whether replies that were made so far show results."""
         return bool(self._shown)
 
     def show(self, player: int, live: LiveGame) -> None:
@@ -213,29 +178,12 @@ class UnacknowledgedResults:
         seats = [seat for seat in live.game.seats(player) if seat not in live.results_delivered]
         if shown in self._shown or not seats:
             return
-        self._keep(shown, ref(live), seats, self._batch())
-        if live.commit is not None:
-            live.commit.then(lambda error: None if error is None else self._take_back(shown))
-
-    def next_batch(self) -> int:
-        """Return the number of the batch that the present reply goes with."""
-        return self._batch()
-
-    def show_elsewhere(self, player: int, game_id: int, seats: Sequence[chess.Color], batch: int) -> None:
-        """Note that a reply of another daemon shows a player the result of its game.
-
-        :param batch: the number of the batch that the reply goes with.
-        """
-        if (player, game_id) not in self._shown:
-            self._keep((player, game_id), None, seats, batch)
-
-    def _keep(
-        self, shown: tuple[int, int], live: ReferenceType[LiveGame] | None, seats: Sequence[chess.Color], batch: int
-    ) -> None:
         if len(self._shown) >= MAX_RESULTS:
             del self._shown[next(iter(self._shown))]
-        self._shown[shown] = live, seats, batch
+        self._shown[shown] = ref(live), seats, self._batch()
         self._count()
+        if live.commit is not None:
+            live.commit.then(lambda error: None if error is None else self._take_back(shown))
 
     def to(self, player: int) -> set[int]:
         """Return the games whose results it has shown to a player, and which are not acknowledged."""
@@ -246,13 +194,10 @@ class UnacknowledgedResults:
         for (player, game_id), (game, seats, batch) in list(self._shown.items()):
             if batch < batches:
                 del self._shown[player, game_id]
-                live = None if game is None else game()
-                if live is not None:
+                if (live := game()) is not None:
                     self._turns.knows(player, live)
-                elif game is not None:
+                else:
                     self._turns.know(player, game_id, seats)
-                if self._delivered is not None:
-                    self._delivered(player, game_id, seats)
         self._count()
 
     def _count(self) -> None:

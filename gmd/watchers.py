@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 import chess
@@ -159,25 +159,11 @@ class Watchers:
             crowd.call()
             self._queue(crowd)
 
-    def notify_all_players(self) -> None:
-        """Notify all subscribers of players, a portion in each turn of the event loop."""
-        for crowd in self._by_player.values():
-            crowd.call()
-            self._queue(crowd)
-
     def notify_sense(self, game_id: int, color: chess.Color) -> None:
         """Notify those who may know of it once a side's sense is durable; nobody else."""
         if self._senses and (crowd := self._senses.get((game_id, color))) is not None:
             crowd.call()
             self._queue(crowd)
-
-    def notify_all(self, is_concerned: Callable[[int], bool]) -> None:
-        """Notify all subscribers of games, those of senses too: they look, and learn that the games have moved."""
-        for crowds in (self._by_game, self._spectators):  # those of senses are among them
-            for game_id, crowd in crowds.items():
-                if isinstance(game_id, int) and is_concerned(game_id):
-                    crowd.call()
-                    self._queue(crowd)
 
     async def run(self) -> None:
         """Notify the queued crowds, a portion in each turn of the event loop, until cancelled."""

@@ -181,7 +181,7 @@ async def memory_daemon(
             lobby = lobby_of(config, arbiter, authenticator, local=True)
             await lobby.start()
             nursery.start_soon(lobby.run)
-            ranked = ranked_of(config, authenticator, lobby)
+            ranked = ranked_of(config, arbiter, authenticator, lobby)
             await ranked.start()
             nursery.start_soon(ranked.run)
             services = services_of(config, arbiter, authenticator, lobby, ranked, Metrics(), local=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -30,25 +30,21 @@ class Count(NamedTuple):
     compared: int
 
 
-#: Opens a pair of daemons.
-Open = Callable[[MockClock], AbstractAsyncContextManager[PairedDaemons]]
-
-
-def play_pairs(seed: int, pairs: int, opened: Open = paired_daemons) -> Count:
+def play_pairs(seed: int, pairs: int) -> Count:
     """Play pairs of games, drawn from a seed, on two new daemons.
 
     :raises Distinguished: the replies differed somewhere.
     """
-    return trio.run(partial(_play_pairs, seed, pairs, opened), clock=MockClock())
+    return trio.run(partial(_play_pairs, seed, pairs), clock=MockClock())
 
 
-async def _play_pairs(seed: int, pairs: int, opened: Open) -> Count:
+async def _play_pairs(seed: int, pairs: int) -> Count:
     rng = random.Random(seed)
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
     played = different = 0
     with quiet():
-        async with opened(clock) as daemons:
+        async with paired_daemons(clock) as daemons:
             while played < pairs:
                 games = [draw_twins(rng) for _ in range(min(rng.choice([1, 1, 2, 3]), pairs - played))]
                 try:

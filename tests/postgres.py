@@ -269,9 +269,9 @@ def clean_database() -> Iterator[str]:
     """
     from sqlalchemy import text
 
-    from gmd.cluster.tables import metadata as of_clusters
     from gmd.event_log.migrations import migrate
     from gmd.event_log.postgres_engine import open_engine
+    from gmd.event_log.postgres_tables import metadata as of_postgres
     from gmd.event_log.tables import metadata
 
     if not _clean:
@@ -287,10 +287,8 @@ def clean_database() -> Iterator[str]:
     yield url
     engine = open_engine(url)
     with engine.begin() as connection:
-        for table in (*metadata.sorted_tables, *of_clusters.sorted_tables):
-            if table.name != "shards":
-                connection.execute(table.delete())
-        connection.execute(text("UPDATE shards SET daemon = NULL, epoch = 0, wanted = NULL"))
+        for table in (*metadata.sorted_tables, *of_postgres.sorted_tables):
+            connection.execute(table.delete())
         connection.execute(text("DELETE FROM test_clock.set_to"))
     engine.dispose()
     _clean.append(url)

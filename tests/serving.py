@@ -74,7 +74,6 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "GMD_DATA": ":memory:",
         "GMD_HTTP": "false",
         "GMD_BOTS": "none",
-        "GMD_LINK_PORT": "0",
         **(extra or {}),
     }
 

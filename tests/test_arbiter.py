@@ -86,6 +86,21 @@ async def test_failing_log_at_a_flag_fall_does_not_stop_other_games_clocks(autoj
         assert [row["termination"] for row in (await client.ask("games"))["games"]] == ["timeout_white"] * 2
 
 
+async def test_time_in_which_the_daemon_could_not_serve_is_given_back_to_games(autojump_clock: MockClock) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        for _ in range(2):
+            await client.new_game(1, 1, clock={"initial": 10})
+        await client.ask("state", game_id=1)  # its clock runs; the other game waits for first contact
+        await trio.sleep(8)
+        daemon.arbiter.give_back(5)
+        assert (await client.ask("state", game_id=1))["state"]["clock"]["white"] == 7
+        await trio.sleep(6.9)
+        assert (await client.ask("state", game_id=1))["state"]["phase"] == "move"
+        await trio.sleep(0.2)
+        assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
+
+
 @pytest.mark.parametrize(
     "second",
     [

@@ -217,7 +217,7 @@ print(*{name.split(".")[0] for name in sys.modules if name not in sys.stdlib_mod
         ["replay", "Step through a recorded game in a terminal."],
         ["revoke", "Revoke a player's key and password, and end its sessions."],
         ["serve", "Run the daemon."],
-        ["status", "Show the daemons that serve games, and what each owns."],
+        ["status", "Show the daemon that serves games, and how many there are."],
         ["tournament", "Let registered players play a tournament."],
         ["train", "Let a bot learn by playing against itself."],
         ["uci", "Run gmd's engine for any program that speaks UCI."],

@@ -24,7 +24,6 @@ MAX_BYTES, MAX_COLUMNS = 40_000, 72
 #: Codes without an example, and why.
 NOT_SHOWN = {
     "shutting_down": "an example cannot stop its server",
-    "moved": "an example has one server",
     "internal": "an example cannot break its server",
 }
 

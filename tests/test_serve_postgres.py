@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,14 +12,15 @@ import trio
 from click.testing import CliRunner
 
 from gmd.cli import main
+from tests.daemon_bots.test_daemon_bots import bots_of
 from tests.helpers import Client
 from tests.helpers_proof import proof_size
 from tests.postgres import Postgres, own_postgres, require_postgres
-from tests.serving import SERVE, Served, environment, served
+from tests.serving import Served, served
 from tests.tools import require_module
 
 #: Codes of replies while the database is away: not done, and not known to be done.
-AGAIN = ("moved", "internal")
+AGAIN = ("internal",)
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
 
@@ -62,14 +61,19 @@ async def test_games_survive_the_database_and_the_daemon(server: Postgres, tmp_p
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_link_port_in_use_is_said_in_one_line(server: Postgres, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        settings = ("--database", server.new_database(), "--data", str(tmp_path), "--port", "0", "--link-port", port)
-        done = subprocess.run([*SERVE, *settings], env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"Error: link_port: cannot listen on 127.0.0.1:{port}: Address already in use. ")
+async def test_bots_are_the_same_at_a_daemon_with_another_data_directory(server: Postgres, tmp_path: Path) -> None:
+    """The first one stores the token of its directory, where the games may have been before."""
+    url, found = server.new_database(), []
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "bots.token").write_text("geheim\n")
+    for name in ("one", "two"):
+        with served("--database", url, "--data", str(tmp_path / name), "--bots", "random") as daemon:
+            async with daemon.client() as client:
+                found.append((await bots_of(client))["random"])
+                again = await client.ask("register", name="random", token="geheim")
+                found.append(again["player"])
+            assert daemon.stop(signal.SIGTERM) == 0
+    assert len(set(found)) == 1
 
 
 class Load:

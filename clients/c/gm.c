@@ -35,9 +35,8 @@
 #define FIRST_PAUSE 50
 #define LONGEST_PAUSE 2000
 
-/* The longest reply that is checked for "shutting_down": no reply with that code is longer, and few others are as
- * short. */
-#define LONGEST_STOPPING 1024
+/* The longest reply that is checked for a refusal to be repeated: no such reply is longer, and few others are as short. */
+#define LONGEST_PASSING 1024
 
 /* ------------------------------------------------------------------------------------------------- Connections */
 
@@ -331,6 +330,15 @@ static int has_code(const char *reply, size_t length, const char *code)
            gm_json_equals(found, code);
 }
 
+/* Whether a reply says that the server is stopping, or cannot reach its database now. */
+static int is_out_of_service(const char *reply, size_t length)
+{
+    struct gm_json value, found;
+    if (has_code(reply, length, "internal"))
+        return gm_json_parse(reply, length, &value) == GM_OK && gm_json_find(value, "retry_after", &found) == GM_OK;
+    return has_code(reply, length, "shutting_down");
+}
+
 int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t *length)
 {
     size_t unasked;
@@ -362,8 +370,7 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
             return status;
     }
     int status = gm_ask(connection, request, reply, size, length, session->timeout_ms);
-    if (status == GM_OK && *length <= LONGEST_STOPPING &&
-        (has_code(reply, *length, "shutting_down") || has_code(reply, *length, "moved")))
+    if (status == GM_OK && *length <= LONGEST_PASSING && is_out_of_service(reply, *length))
         status = GM_CLOSED;
     if (status == GM_TIMEOUT || status == GM_CLOSED)
         gm_close(connection); /* otherwise a late reply could be taken for another request's */
@@ -374,8 +381,7 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
 static int is_passing(int status, const char *reply, size_t length)
 {
     if (status == GM_REFUSED)
-        return has_code(reply, length, "too_many") || has_code(reply, length, "shutting_down") ||
-               has_code(reply, length, "moved");
+        return has_code(reply, length, "too_many") || is_out_of_service(reply, length);
     return status == GM_SYSTEM || status == GM_NO_HOST || status == GM_TIMEOUT || status == GM_CLOSED;
 }
 

@@ -21,7 +21,7 @@ WIDTH = 72
 _TABLE = re.compile(r"^(?P<head>(?P<role>Request|Reply|Object): (?P<struct>\w+))\n(?:  .+\n)*", re.MULTILINE)
 #: What every message of a direction has. Tables of their own show it.
 _REQUEST = {"kind", "id", "brief", "player", "key"}
-_REPLY = {"id", "home", "error"}
+_REPLY = {"id", "error"}
 #: The fields that requests for a game share.
 _GAME = "GameFields"
 #: Shown in full, and known to all other tables.
@@ -90,7 +90,7 @@ class _Tables:
         if "kind" in fields:
             shared = _REQUEST | self._game_fields(fields)
         elif struct in self._replies:
-            shared = {"id", "home"} if struct == "ErrorReply" else _REPLY
+            shared = {"id"} if struct == "ErrorReply" else _REPLY
         required = self._structs[struct].get("required", ())
         yield from (Field(name, type_, name in required) for name, type_ in fields.items() if name not in shared)
 

@@ -165,7 +165,7 @@ class Shapes:
         """Yield the replies that the schema describes completely."""
         for name in self._answers:
             if name not in NARROWED and name not in _LEFT_OUT:
-                yield self._shape(_known(name), REPLY, name, {"error", "home", "id"})
+                yield self._shape(_known(name), REPLY, name, {"error", "id"})
 
     def _shape(self, name: str, base: str | None, struct: str, without: Container[str] = ()) -> Shape:
         """Return the shape of a struct, without the fields of its base."""
@@ -207,7 +207,6 @@ def _reply() -> Shape:
     fields = (
         Field("error", {"type": "null"}, True),
         Field("id", repeated, False),
-        Field("home", {"type": "string"}, False),
     )
     return Shape(REPLY, None, DESCRIPTIONS[REPLY], fields)
 

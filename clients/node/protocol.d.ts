@@ -808,7 +808,6 @@ export interface BeliefFields extends Fields {
 export interface Reply {
   error: null;
   id?: number | string;
-  home?: string;
   [field: string]: unknown;
 }
 

@@ -21,12 +21,12 @@ import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, delete, insert, text
 
-from gmd.cluster.tables import secrets
 from gmd.event_log.damage import any_text
 from gmd.event_log.directory import BOTS_TOKEN, SESSION_KEY, DataError, write_private
 from gmd.event_log.last_commit import FILE_NAME as LAST_COMMIT
 from gmd.event_log.last_commit import read_last_commit
 from gmd.event_log.migrations import HEAD
+from gmd.event_log.postgres_tables import secrets
 from gmd.event_log.sql import SqlStore
 from gmd.event_log.store import LAST_GAME_ID
 from gmd.event_log.tables import events, games, metadata, retired, tokens

@@ -5,11 +5,9 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-import trio
-
-from gm_protocol.errors import GmError, Moved
+from gm_protocol.errors import GmError
 from gmd.event_log.directory import BOTS_TOKEN, write_private
-from gmd.event_log.interface import LogFailed
+from gmd.event_log.interface import LogUnreachable
 from gmd.logger import get_logger
 from gmd.players.account import Account
 from gmd.players.registry import Registry
@@ -19,8 +17,6 @@ logger = get_logger(__name__)
 
 #: Games that a bot takes at a time: those without a place wait.
 MAX_GAMES = 10_000
-#: Seconds between two attempts to register a bot.
-AGAIN_SECONDS = 1.0
 
 
 def stored_token(directory: Path | None) -> str | None:
@@ -51,38 +47,36 @@ def read_token(directory: Path | None) -> str:
     return token
 
 
-async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster, *, again: bool = False) -> None:
+async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster) -> None:
     """Register the bots that are not registered yet, and make all of them the roster.
 
     A bot whose name belongs to somebody else, or whose key was revoked, is left out.
 
-    :param again: whether to try again until the database takes them; else those that it does not take are left out.
+    :raises LogUnreachable: the database cannot be reached.
     """
     found: dict[int, BotKind] = {}
     for kind in kinds:
-        account = await _enlisted(kind, registry, token, again=again)
+        account = await _enlisted(kind, registry, token)
         if account is not None:
             found[account.player] = kind
     roster.replace(found)
 
 
-async def _enlisted(kind: BotKind, registry: Registry, token: str, *, again: bool) -> Account | None:
+async def _enlisted(kind: BotKind, registry: Registry, token: str) -> Account | None:
     """Return the account of a bot; None if it is left out."""
-    while True:
-        try:
-            account, _ = await registry.register(kind.name, None, token)
-            if account.max_games != MAX_GAMES:
-                account = await registry.set(account.player, max_games=MAX_GAMES)
-        except GmError as error:
-            if again and isinstance(error, LogFailed | Moved):
-                await trio.sleep(AGAIN_SECONDS)
-                continue
-            logger.warning("a bot is left out", bot=kind.name, reason=str(error))
-            return None
-        if account.key is None:
-            logger.warning("a bot is left out", bot=kind.name, reason="its key is revoked: gmd rekey gives it another")
-            return None
-        return account
+    try:
+        account, _ = await registry.register(kind.name, None, token)
+        if account.max_games != MAX_GAMES:
+            account = await registry.set(account.player, max_games=MAX_GAMES)
+    except LogUnreachable:
+        raise
+    except GmError as error:
+        logger.warning("a bot is left out", bot=kind.name, reason=str(error))
+        return None
+    if account.key is None:
+        logger.warning("a bot is left out", bot=kind.name, reason="its key is revoked: gmd rekey gives it another")
+        return None
+    return account
 
 
 class Keys:

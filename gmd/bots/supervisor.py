@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import trio
 
 from gm_protocol.endings import Cause, Ending, termination_of
-from gm_protocol.errors import GmError, NoSuchGame
+from gm_protocol.errors import GmError
 from gmd import loop_time
 from gmd.games.game_note import GameNote
 from gmd.in_process import InProcessClient, Json, Refused, Sender
@@ -29,8 +29,6 @@ logger = get_logger(__name__)
 START_SECONDS = 60.0
 #: Seconds that a process may take to end once its game is over.
 END_SECONDS = 10.0
-#: Seconds between two looks at a game of a daemon that is one of several: the game may be another one's.
-LOOK_SECONDS = 1.0
 #: Seconds that a bot pauses after a failure; twice as many after each further one.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
@@ -76,8 +74,6 @@ class Supervisor:
         self._queue = trio.StrictFIFOLock()
         self._changed = trio.Event()
         self._pauses: dict[int, float] = {}
-        #: The games in which a process has failed while this daemon was one of several.
-        self._second_chances: set[int] = set()
 
     async def run(self) -> None:
         """Play until cancelled. Games in progress are then left as they are."""
@@ -135,7 +131,7 @@ class Supervisor:
     async def _refuse(self, account: Account, kind: BotKind, due: Json) -> None:
         """Decline a game of a variant that the bot does not play."""
         logger.info("a bot declines", bot=kind.name, game_id=due["game_id"], variant=due["variant"])
-        await self._services.lobby.games.call_off(due["game_id"], account.player)
+        await self._services.lobby.decline(due["game_id"], account.player, loop_time.now())
 
     # --- Places -------------------------------------------------------------------------------------------------
 
@@ -217,7 +213,7 @@ class Supervisor:
         since, patience = trio.current_time(), max(START_SECONDS, self._patience.move)
         with self._services.arbiter.watchers.spectating([game.game_id]) as subscription:
             while True:
-                now = await self._look(game.game_id)
+                now = await self._services.lobby.look(game.game_id)
                 mine, clocked = _is_due(now, game.player), now.options.clock is not None
                 if (now.ply, mine) != seen:
                     if seen[1] and now.ply > seen[0]:
@@ -231,34 +227,14 @@ class Supervisor:
                     game.given_up = "" if now.over else f"no move in {limit:g} seconds"
                     await process.kill()
                     return
-                if self._services.cluster is not None:
-                    await trio.sleep(min(left, LOOK_SECONDS))
-                    continue
                 with trio.move_on_after(left):
                     await subscription.wait()
                 if subscription.interrupted:
                     return
 
-    async def _look(self, game_id: int) -> GameNote:
-        """Return a game as it is now; of several daemons, wait until one has it and can say so.
-
-        :raises GmError: there is no such game, or this daemon is alone and cannot read it.
-        """
-        while True:
-            try:
-                return await self._services.lobby.games.look(game_id)
-            except NoSuchGame:
-                raise
-            except GmError:
-                if self._services.cluster is None:
-                    raise
-                await trio.sleep(LOOK_SECONDS)
-
     async def _settle(self, game: _Playing, status: int, tail: str) -> None:
         """Note how a process has ended; if its game has not, the bot loses it."""
-        now = await self._look(game.game_id)
-        if now.over:
-            self._second_chances.discard(game.game_id)
+        now = await self._services.lobby.look(game.game_id)
         if now.over and not status:
             self._pauses.pop(game.player, None)
             logger.info("a bot has finished", bot=game.kind.name, game_id=game.game_id)
@@ -268,21 +244,13 @@ class Supervisor:
         await self._fail(game)
 
     async def _fail(self, game: _Playing) -> None:
-        """Resign a bot's game, or decline it if it has not begun; the bot pauses before its next one.
-
-        Where there are several daemons, a game gets one other process first: this one may have failed because the
-        game's owner, or the database, was gone for long.
-        """
+        """Resign a bot's game, or decline it if it has not begun; the bot pauses before its next one."""
         self._roster.failures += 1
         self._pauses[game.player] = min(2 * self._pauses.get(game.player, FIRST_PAUSE / 2), LONGEST_PAUSE)
-        if self._services.cluster is not None and not game.given_up and game.game_id not in self._second_chances:
-            self._second_chances.add(game.game_id)
-            return
-        self._second_chances.discard(game.game_id)
         try:
-            now = await self._look(game.game_id)
+            now = await self._services.lobby.look(game.game_id)
             if not now.over and not now.begun:
-                await self._services.lobby.games.call_off(game.game_id, game.player)
+                await self._services.lobby.decline(game.game_id, game.player, loop_time.now())
             elif not now.over:
                 ending = Ending(Cause.RESIGNATION, winner=not now.seats(game.player)[0])
                 fields = {"game_id": game.game_id, "termination": termination_of(ending)}

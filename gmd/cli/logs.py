@@ -64,7 +64,7 @@ class Sink:
     """Writes lines to a descriptor without blocking or failing: a slow reader of the log must not hold up the games.
 
     A line that cannot be written at once is lost. The number of lost lines is logged once a line can be written again.
-    Threads may share it: the one that renews a lease logs, too.
+    Threads may share it.
     """
 
     def __init__(self, descriptor: int) -> None:

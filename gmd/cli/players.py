@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
-from .operator import Asked, daemon_options
-from .settings import Unusable
+from .operator import WHERE, ask, directory_options
+from .settings import Unusable, data_directory
 
 
 @click.command()
 @click.option("--here", is_flag=True, help="Only players who are present: with a session, or with a recent request.")
-@daemon_options
-def players(here: bool, daemon: Asked) -> None:
+@directory_options
+@click.option("--database", metavar="URL", help="Read them from this PostgreSQL database, without asking the daemon.")
+def players(here: bool, data: str | None, database: str | None, file: Path | None) -> None:
     """\b
     Example: gmd players --here
 
     List the registered players, newest first: id, time of registration, name.
-
-    With --database they are read from that, and no daemon is asked, but for --here.
     """
-    database = None if here or daemon.by_socket else daemon.config.database
-    for row in _rows(daemon, here=here) if database is None else _stored(database):
+    if data is not None and database is not None:
+        raise click.UsageError("--data and --database name two places; leave one of them out")
+    if here and database is not None:
+        raise click.UsageError(f"--here: only a running daemon knows; {WHERE}")
+    for row in _rows(data_directory(data, file), here=here) if database is None else _stored(database):
         marks = "".join(f"  ({word})" for word in ("password", "revoked", "here") if row[word])
         click.echo(f"{row['player']}  {row['created']}  {row['name']}{marks}")
 
@@ -49,10 +52,10 @@ def _stored(database: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rows(daemon: Asked, *, here: bool) -> Iterator[dict[str, Any]]:
+def _rows(data: str, *, here: bool) -> Iterator[dict[str, Any]]:
     before, more = None, True
     while more:
-        page = daemon.request({"kind": "players", "here": here, "before": before})
+        page = ask(data, {"kind": "players", "here": here, "before": before})
         yield from page["players"]
         before = page["before"]
         more = before is not None

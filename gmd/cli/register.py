@@ -6,14 +6,14 @@ import sys
 
 import click
 
-from .operator import Asked, daemon_options, show_key
+from .operator import ask, daemon_options, show_key
 
 
 @click.command()
 @click.argument("name")
 @click.option("--password", "has_password", is_flag=True, help="Ask for a password, or read it from standard input.")
 @daemon_options
-def register(name: str, has_password: bool, daemon: Asked) -> None:
+def register(name: str, has_password: bool, data: str) -> None:
     """\b
     Example: gmd register my-bot
 
@@ -23,7 +23,7 @@ def register(name: str, has_password: bool, daemon: Asked) -> None:
     with that, and get a new key with `rekey`.
     """
     password = _read_password() if has_password else None
-    show_key(daemon.request({"kind": "register", "name": name, "password": password}))
+    show_key(ask(data, {"kind": "register", "name": name, "password": password}))
 
 
 def _read_password() -> str:

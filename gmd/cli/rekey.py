@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from .operator import Asked, daemon_options, named, player_argument, show_key
+from .operator import ask, daemon_options, named, player_argument, show_key
 
 
 @click.command()
 @player_argument
 @daemon_options
-def rekey(player: str, daemon: Asked) -> None:
+def rekey(player: str, data: str) -> None:
     """\b
     Example: gmd rekey my-bot
 
@@ -18,4 +18,4 @@ def rekey(player: str, daemon: Asked) -> None:
 
     The old key is void at once, also in sessions that have authenticated with it. A revoked player is admitted again.
     """
-    show_key(daemon.request({"kind": "rekey", **named(player)}))
+    show_key(ask(data, {"kind": "rekey", **named(player)}))

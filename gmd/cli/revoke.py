@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from .operator import Asked, daemon_options, named, player_argument
+from .operator import ask, daemon_options, named, player_argument
 
 
 @click.command()
 @player_argument
 @daemon_options
-def revoke(player: str, daemon: Asked) -> None:
+def revoke(player: str, data: str) -> None:
     """\b
     Example: gmd revoke my-bot
 
@@ -18,5 +18,5 @@ def revoke(player: str, daemon: Asked) -> None:
 
     Its games go on: their clocks run, and its name stays taken. `gmd rekey` gives the player a new key.
     """
-    reply = daemon.request({"kind": "revoke", **named(player)})
+    reply = ask(data, {"kind": "revoke", **named(player)})
     click.echo(f"{reply['name']} ({reply['player']}) no longer has a key.")

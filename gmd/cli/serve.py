@@ -23,7 +23,6 @@ from gmd.database_wait import wait_for_database
 from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import IN_MEMORY
-from gmd.joining import bound_links
 from gmd.listening import CannotListen, bound
 from gmd.logger import get_logger
 from gmd.process import prepare_process
@@ -158,7 +157,6 @@ async def _serve_again_and_again(config: Config, inherited: Sockets, signals: As
         inherited.game or await bound(config.host, config.port),
         inherited.http or await bound_http(config),
         await bound_health(config),
-        await bound_links(config),
     )
     is_first = True
     while True:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gm_protocol.errors import GmError, Moved
-from gmd.cluster.shards import shard_of
+from gm_protocol.errors import GmError
 
 from .interface import LogFailed, LogUnreachable, OutcomeInDoubt, SequenceConflict
-from .store import Conflicts, Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Store, Unreachable
+from .store import Conflicts, GameAppend, OutcomeUnknown, ResultDelivered, Store, Unreachable
 
 
 class Batch(NamedTuple):
@@ -27,7 +26,7 @@ class Result(NamedTuple):
 
 
 def write_batch(store: Store, batch: Batch) -> Result:
-    """Write a batch, except games that have conflicts or that another daemon owns. Called in the writer's thread."""
+    """Write a batch, except games that have conflicts. Called in the writer's thread."""
     refused: dict[int, GmError] = {}
     appends, delivered = batch
     while True:
@@ -35,10 +34,6 @@ def write_batch(store: Store, batch: Batch) -> Result:
             store.write(appends, delivered)
         except Conflicts as conflicts:
             refused |= {append.game_id: error for append in appends if (error := _conflict(append, conflicts))}
-        except Fenced as fenced:
-            gone = [append.game_id for append in appends if shard_of(append.game_id) in fenced.shards]
-            refused |= {game_id: _moved(game_id, "another server has the game now") for game_id in gone}
-            delivered = [each for each in delivered if shard_of(each.game_id) not in fenced.shards]
         except Exception as error:
             return Result(refused | {append.game_id: _failure(error, append.game_id) for append in appends}, error)
         else:
@@ -63,15 +58,8 @@ def lost_by_failure(game_id: int) -> OutcomeInDoubt:
 
 
 def _conflict(append: GameAppend, conflicts: Conflicts) -> GmError | None:
-    if (actual := conflicts.actual.get(append.game_id)) is not None:
-        return SequenceConflict(append.game_id, append.expected, actual)
-    if append.game_id in conflicts.taken:
-        return _moved(append.game_id, "the token was used at another server meanwhile")
-    return None
-
-
-def _moved(game_id: int, why: str) -> Moved:
-    return Moved(f"game {game_id}: {why}; nothing was done: send the request again")
+    actual = conflicts.actual.get(append.game_id)
+    return None if actual is None else SequenceConflict(append.game_id, append.expected, actual)
 
 
 def _failure(error: Exception, game_id: int) -> LogFailed:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import chess
 import trio
 
-from gm_protocol.errors import GmError, Moved
+from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
 from gmd.addresses import source_of
 from gmd.games.events import AnyEvent, is_secret
@@ -41,7 +41,7 @@ from .outage import READ_ADVICE, Outage, reason_of
 from .pending import Pending, Settling, divided
 from .ranking import ranked
 from .returning import Returning
-from .store import Committer, Fenced, OutcomeUnknown, ResultDelivered, Store
+from .store import Committer, OutcomeUnknown, ResultDelivered, Store
 from .waiting import playing, unanswered
 from .workers import Workers
 from .writer import WriterThread
@@ -81,7 +81,6 @@ class BatchingLog:
         :param return_seconds: how long a batch waits for the games of the last one, if the others are fewer.
         :raises Exception: the database's error if it cannot be read.
         """
-        #: The database, for what a cluster sets there: its fence.
         self.store = store
         self._last_id = max(store.newest_game_id(), newest_id)
         self._gathering: dict[int, Pending] = {}
@@ -321,8 +320,6 @@ class BatchingLog:
                 raise LogFailed("the event log is closed; nothing was done")
             try:
                 return await self._thread.call(partial(self.store.write_beside, work))
-            except Fenced:
-                raise Moved("another server has the lobby now; nothing was done: send it again") from None
             except OutcomeUnknown as error:
                 logger.error("the connection to the database was lost during a commit", reason=reason_of(error))
                 raise LogFailed("the connection to the database was lost; nobody knows whether this was done") from None

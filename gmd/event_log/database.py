@@ -24,5 +24,4 @@ class Database(Protocol):
         """Run work in its own transaction, durably or not at all, between two batches of games.
 
         :raises gmd.event_log.interface.LogFailed: it failed; its message says if nobody knows what was written.
-        :raises gm_protocol.errors.Moved: another daemon owns the lobby; nothing was written.
         """

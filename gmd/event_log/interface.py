@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import chess
 
-from gm_protocol.errors import GmError, Internal, Moved
+from gm_protocol.errors import GmError, Internal
 from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
@@ -16,6 +16,8 @@ from .database import Database
 
 #: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
 RESULT_SECONDS = 86_400.0
+#: Seconds after which clients send a request again that failed because the database could not be reached.
+RETRY_SECONDS = 1.0
 
 
 class LogFailed(Internal):
@@ -23,16 +25,18 @@ class LogFailed(Internal):
 
 
 class LogUnreachable(LogFailed):
-    """A database that cannot be reached now, as while it restarts. Nothing was done; the request may be sent again.
+    """A database that cannot be reached now, as while it restarts. Nothing was done; the request may be sent again."""
 
-    Clients get the code of a game that moves to another daemon: they send the request again.
-    """
-
-    code = Moved.code
+    retry_after = RETRY_SECONDS
 
 
 class OutcomeInDoubt(LogFailed):
-    """A lost connection to the database: nobody knows whether the request was carried out."""
+    """A lost connection to the database: nobody knows whether the request was carried out.
+
+    Clients send it again where that is safe.
+    """
+
+    retry_after = RETRY_SECONDS
 
 
 class GameDamaged(LogFailed):

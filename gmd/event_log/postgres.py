@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from threading import Event
 from typing import Any, TypeVar
@@ -15,14 +15,10 @@ from psycopg.errors import DeadlockDetected, SerializationFailure, UniqueViolati
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from gmd.cluster.fence import Fence
-from gmd.cluster.shards import LOBBY
-from gmd.cluster.tables import shards
-
 from .postgres_batch import NOW, Batch, batch_of
 from .rows import Missed
 from .sql import SqlStore, write_probe
-from .store import Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
+from .store import GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
 from .tables import events
 
 #: Seconds for which a write waits for a server that has restarted or failed over, before it fails.
@@ -48,21 +44,14 @@ class ConnectionLost(Exception):
 
 
 class PostgresStore(SqlStore):
-    """A store in a PostgreSQL database with the current schema, which other stores may be writing, too.
+    """A store in a PostgreSQL database with the current schema.
 
     Reads see one moment: several queries of one read belong together. Batches bypass SQLAlchemy, as SQLite's do.
     """
 
-    shares_tokens = True
-
-    def __init__(self, engine: Engine, fence: Fence | None = None, patience: float = PATIENCE_SECONDS) -> None:
-        """:param fence: what this daemon owns; without one it is alone, and owns everything.
-        :param patience: seconds to wait for a server that cannot be reached.
-        """
+    def __init__(self, engine: Engine, patience: float = PATIENCE_SECONDS) -> None:
+        """:param patience: seconds to wait for a server that cannot be reached."""
         super().__init__(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
-        self.fence = fence
-        #: For connections of the cluster's own, which nothing that a reader or a writer does here keeps waiting.
-        self.engine = engine
         self.pruning_clock = self.database_time
         #: Whether the next batch has been sent before, by a committer, and may have been written.
         self.is_in_doubt = False
@@ -90,7 +79,7 @@ class PostgresStore(SqlStore):
         self._patiently(lambda: self._driver().execute("SELECT 1"))
 
     def probe(self) -> None:
-        with self._unfenced_transaction() as connection:  # it changes nothing that anybody could own
+        with self._transaction() as connection:
             write_probe(connection)
         self._failing = False
 
@@ -134,8 +123,7 @@ class PostgresStore(SqlStore):
     # --- Writing ------------------------------------------------------------------------------------------------
 
     def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
-        epochs = {} if self.fence is None else self.fence.epochs
-        batch = batch_of(appends, delivered, self.fence)
+        batch = batch_of(appends, delivered)
         sent, self.is_in_doubt = self.is_in_doubt, False
 
         def attempt() -> None:
@@ -147,21 +135,12 @@ class PostgresStore(SqlStore):
             except DeadlockDetected:
                 sent = before
                 raise
-            except (Missed, Fenced):
+            except Missed:
                 # An attempt whose connection was lost may have been carried out, even after this one began.
                 if not before or not self._is_there(appends):
                     raise
 
-        try:
-            self._patiently(attempt, in_doubt=sent)
-        except Fenced as fenced:
-            self._note_refusal(fenced.shards, epochs)
-            raise
-
-    def _note_refusal(self, shards: Collection[int], epochs: Mapping[int, int]) -> None:
-        """Have this daemon know at once that it has lost shards of those epochs."""
-        if self.fence is not None:
-            self.fence.refused({shard: epochs[shard] for shard in shards if shard in epochs})
+        self._patiently(attempt, in_doubt=sent)
 
     def _is_there(self, appends: Sequence[GameAppend]) -> bool:
         """Return whether all events of a batch are stored, as far as anybody can tell ours from others."""
@@ -190,7 +169,7 @@ class PostgresStore(SqlStore):
         while True:
             try:
                 done = self._noting_losses(work)
-            except (Missed, Fenced):
+            except Missed:
                 raise
             except (DeadlockDetected, SerializationFailure) as error:
                 last: Exception = error
@@ -247,12 +226,6 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with self._unfenced_transaction() as connection:
-            self._lock_lobby(connection)
-            yield connection
-
-    @contextmanager
-    def _unfenced_transaction(self) -> Iterator[Connection]:
         with self._patiently(self._writer.connect) as connection:
             transaction = connection.begin()
             try:
@@ -270,20 +243,6 @@ class PostgresStore(SqlStore):
                     raise
                 if not self._was_committed(number):
                     raise Unreachable("the connection to the database was lost") from error
-
-    def _lock_lobby(self, connection: Connection) -> None:
-        """Have this transaction fail unless this daemon owns the lobby, as players, contests and pruning need.
-
-        :raises Fenced: it does not.
-        """
-        if self.fence is None:
-            return
-        mine = (shards.c.shard == LOBBY, shards.c.daemon == self.fence.daemon)
-        epochs = self.fence.epochs
-        epoch = shards.c.epoch == epochs.get(LOBBY, -1)
-        if connection.execute(select(shards.c.shard).where(*mine, epoch).with_for_update(read=True)).first() is None:
-            self._note_refusal({LOBBY}, epochs)
-            raise Fenced({LOBBY})
 
     def _was_committed(self, number: str | None) -> bool:
         """Return whether a transaction was committed whose commit lost its connection.
@@ -323,16 +282,13 @@ def _execute(connection: psycopg.Connection[Any], batch: Batch) -> None:
     """Write a batch.
 
     :raises Missed: a game has another number of events than expected, or an id or a token is taken.
-    :raises Fenced: another daemon owns some of the shards.
     """
     try:
         found = connection.execute(batch.sql, batch.parameters, prepare=True).fetchone()
     except UniqueViolation as error:
         raise Missed(str(error)) from error
     assert found is not None
-    held, expected = found
-    if not_ours := batch.shards.difference(held):
-        raise Fenced(not_ours)
+    (expected,) = found
     if expected != batch.changed:
         raise Missed(f"{batch.changed - expected} games have another number of events than expected")
 

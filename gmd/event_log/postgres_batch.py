@@ -1,8 +1,8 @@
 """The SQL of a batch of appends in PostgreSQL: always one statement, which is its own transaction.
 
-It first locks what it relies on: the shards that the daemon owns, and the games that have as many events as expected.
-Unless all of them are there it writes nothing, and says what was there. A new game whose id or token is taken raises a
-unique violation, after which nothing is written either.
+It first locks what it relies on: the games that have as many events as expected. Unless all of them are there it writes
+nothing, and says how many were. A new game whose id or token is taken raises a unique violation, after which nothing is
+written either.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from gm_protocol.endings import ON
-from gmd.cluster.fence import Fence
-from gmd.cluster.shards import shard_of
 
 from .rows import NEW_COLUMNS, new_row, seat_row, token_row
 from .seats import has_joined
-from .store import Fenced, GameAppend, ResultDelivered
+from .store import GameAppend, ResultDelivered
 
-#: The time of a write in seconds since 1970, by the database's clock, which all daemons share.
+#: The time of a write in seconds since 1970, by the database's clock.
 NOW = "extract(epoch FROM clock_timestamp())::float8"
 
 _TYPES = {
@@ -60,22 +58,19 @@ class Batch(NamedTuple):
 
     sql: str
     parameters: dict[str, Any]
-    #: The shards that the daemon must own, and the number of existing games that must be as expected.
-    shards: frozenset[int]
+    #: The number of existing games that must be as expected.
     changed: int
 
 
 _encoder = msgspec.json.Encoder()
 
 
-def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], fence: Fence | None) -> Batch:
+def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> Batch:
     """Return the statement that writes a batch.
 
-    Its one row has an array of the shards that the daemon owns, of those of the batch, and the number of games that
-    were as expected.
+    Its one row has the number of games that were as expected.
 
     :raises gmd.event_log.rows.Missed: a new game's first event is not its creation.
-    :raises Fenced: the fence itself says that another daemon owns some of the games.
     """
     created = [new_row(append, 0.0) for append in appends if not append.expected]
     changed = [_changed(append) for append in appends if append.expected]
@@ -97,23 +92,8 @@ def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]
     for seat, name in ((chess.WHITE, "shown_white"), (chess.BLACK, "shown_black")):
         if delivered:
             parameters[name] = _array(each.game_id for each in delivered if each.seat == seat)
-    shards = frozenset(map(shard_of, [append.game_id for append in appends] + [each.game_id for each in delivered]))
-    if fence is not None:
-        parameters |= _fence_parameters(fence, shards)
-    sql = statement_for(bool(created), bool(changed), bool(appends), bool(tokens), bool(delivered), fence is not None)
-    return Batch(sql, parameters, shards if fence is not None else frozenset(), len(changed))
-
-
-def _fence_parameters(fence: Fence, shards: frozenset[int]) -> dict[str, Any]:
-    epochs = fence.epochs
-    if not_ours := shards - epochs.keys():
-        raise Fenced(not_ours)
-    return {
-        "daemon": fence.daemon,
-        "shards": _array(shards),
-        "epochs": _array(epochs[shard] for shard in shards),
-        "shard_count": len(shards),
-    }
+    sql = statement_for(bool(created), bool(changed), bool(appends), bool(tokens), bool(delivered))
+    return Batch(sql, parameters, len(changed))
 
 
 def _changed(append: GameAppend) -> _Changed:
@@ -153,12 +133,6 @@ def _bytes_array(values: Iterable[bytes]) -> str:
     return "{" + ",".join(f'"\\\\x{value.hex()}"' for value in values) + "}"
 
 
-_HELD = """held AS MATERIALIZED (
-    SELECT s.shard FROM shards AS s
-        JOIN unnest(%(shards)s::smallint[], %(epochs)s::bigint[]) AS mine (shard, epoch)
-            ON s.shard = mine.shard AND s.epoch = mine.epoch AND s.daemon = %(daemon)s
-        FOR SHARE OF s
-)"""
 _CHANGED = f"""changed AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(changed)s::json)
         AS c ({", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in _Changed.__struct_fields__)})
@@ -214,18 +188,13 @@ _TOKENS = """insert_tokens AS (
 
 
 @cache
-def statement_for(created: bool, changed: bool, appends: bool, tokens: bool, delivered: bool, fenced: bool) -> str:
+def statement_for(created: bool, changed: bool, appends: bool, tokens: bool, delivered: bool) -> str:
     """Return the statement for a batch that has these parts: one that lacks some is cheaper to plan and to run."""
-    held_count = "(SELECT count(*) FROM held)" if fenced else "0"
     found = "(SELECT count(*) FROM expected)" if changed else "0"
-    parts = [_HELD] * fenced + [_CHANGED] * changed
-    parts.append(
-        f"checked AS MATERIALIZED (SELECT {held_count} = {'%(shard_count)s' if fenced else '0'}"
-        f" AND {found} = {'%(changed_count)s' if changed else '0'} AS holds)"
-    )
+    parts = [_CHANGED] * changed
+    parts.append(f"checked AS MATERIALIZED (SELECT {found} = {'%(changed_count)s' if changed else '0'} AS holds)")
     parts += [_CREATE] * created
     parts += [_CHANGE.format(shown=_OPEN.format(comma=",") if delivered else "")] * changed
     others = " AND g.game_id NOT IN (SELECT game_id FROM changed)" if changed else ""
     parts += [_DELIVER.format(others=others)] * delivered + [_EVENTS] * appends + [_TOKENS] * tokens
-    held = "ARRAY(SELECT shard FROM held)" if fenced else "ARRAY[]::smallint[]"
-    return f"WITH {', '.join(parts)} SELECT {held}, {found}"
+    return f"WITH {', '.join(parts)} SELECT {found}"

@@ -20,7 +20,7 @@ from gmd.logger import get_logger
 
 from .postgres_batch import Batch, batch_of
 from .rows import Missed
-from .store import Fenced, GameAppend, ResultDelivered
+from .store import GameAppend, ResultDelivered
 
 if TYPE_CHECKING:
     from .postgres import PostgresStore
@@ -64,8 +64,8 @@ class PostgresCommitter:
             self._drop()
             return False
         try:
-            batch = batch_of(appends, delivered, self._store.fence)
-        except (Missed, Fenced, ValueError, TypeError):  # the thread finds out which games fail
+            batch = batch_of(appends, delivered)
+        except (Missed, ValueError, TypeError):  # the thread finds out which games fail
             return False
         self._batch = batch
         try:
@@ -185,11 +185,7 @@ def _has_news(connection: psycopg.Connection[Any]) -> bool:
 
 def _is_written(batch: Batch, result: Any) -> bool:
     """Return whether a statement's result says that it has written the batch."""
-    if result.status != ExecStatus.TUPLES_OK:
-        return False
-    held, expected = result.get_value(0, 0), result.get_value(0, 1)
-    is_held = not batch.shards or batch.shards == {int(shard) for shard in held[1:-1].split(b",") if shard}
-    return is_held and int(expected) == batch.changed
+    return result.status == ExecStatus.TUPLES_OK and int(result.get_value(0, 0)) == batch.changed
 
 
 @lru_cache(64)

@@ -12,7 +12,7 @@ from .directory import DataError
 #: Seconds to wait for a lock that somebody else holds, such as an operator's shell; as for SQLite.
 LOCK_SECONDS = 5
 #: Seconds after which the server ends a transaction in which nothing happens: that of a daemon that was stopped, whose
-#: locks would keep other daemons from taking its games over.
+#: locks would keep others waiting.
 IDLE_SECONDS = 5
 #: How libpq finds out that a server has vanished: seconds for a connection and for keepalives, and milliseconds for the
 #: acknowledgement of what it sent.

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from gmd.cluster.fence import Fence
-from gmd.cluster.tables import daemons
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
 
@@ -34,20 +32,17 @@ def postgres_log(
     url: str,
     metrics: Metrics | None,
     gather_seconds: float,
-    fence: Fence | None = None,
     *,
     trust_clock: bool,
     allow_unsafe: bool,
 ) -> Iterator[EventLog]:
     """Open the log in a database; block while its schema is brought up to date.
 
-    :param fence: what this daemon owns; without one, everything.
     :raises DataError: the database cannot be used.
     """
     with _opened(url, allow_unsafe=allow_unsafe) as store:
         from .postgres_committer import PostgresCommitter  # psycopg is there
 
-        store.fence = fence
         store.pruning_clock = PruningClock(
             SeenRow(store),
             store.newest_change,
@@ -84,19 +79,9 @@ def postgres_reader(url: str) -> Iterator[Engine]:
 def postgres_store(url: str) -> Iterator[PostgresStore]:
     """Open a database to write games without a daemon.
 
-    :raises DataError: it cannot be used, or daemons use it.
+    :raises DataError: it cannot be used.
     """
     with _opened(url, allow_unsafe=True) as store:
-        with _explained(url):
-            serving = store.read(
-                lambda connection: connection.execute(
-                    select(func.count()).where(daemons.c.until > func.clock_timestamp())
-                ).scalar_one()
-            )
-        if serving:
-            raise DataError(
-                f"database: {shown_url(url)} is in use by {serving} daemon{'s' if serving > 1 else ''}; stop them first"
-            )
         yield store
 
 

@@ -1,4 +1,4 @@
-"""Where the time is noted by which games were last pruned: a file, or for daemons that share a database a row there."""
+"""Where the time is noted by which games were last pruned: a file, or a row of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from gmd.cluster.tables import clocks
 from gmd.logger import get_logger
 from gmd.utc import read_time, write_time
+
+from .postgres_tables import clocks
 
 if TYPE_CHECKING:
     from .sql import SqlStore
@@ -56,7 +57,7 @@ class SeenFile:
 
 
 class SeenRow:
-    """A row of a PostgreSQL database, which whichever daemon has the lobby reads and writes.
+    """A row of a PostgreSQL database.
 
     Errors are the store's, as those of pruning itself.
     """

@@ -46,9 +46,6 @@ _T = TypeVar("_T")
 class SqlStore(ABC):
     """A :class:`~gmd.event_log.store.Store` in a database with the current schema; subclasses add what differs."""
 
-    #: Whether other daemons create games under tokens, too.
-    shares_tokens = False
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         #: Returns the time by which finished games are pruned, in seconds since 1970.
@@ -94,17 +91,14 @@ class SqlStore(ABC):
     def _find_conflicts(self, appends: Sequence[GameAppend]) -> Conflicts | None:
         """Return the games with another number of events than expected, or a taken token; None if there are none."""
         conflicts: dict[int, int] = {}
-        taken: set[int] = set()
         with self._engine.connect() as connection:
             for append in appends:
                 query = select(games.c.events).where(games.c.game_id == append.game_id)
                 actual = connection.execute(query).scalar() or 0
                 is_taken = append.token is not None and _taken(connection, append)
-                if is_taken and self.shares_tokens and actual == append.expected:
-                    taken.add(append.game_id)
-                elif is_taken or actual != append.expected:
+                if is_taken or actual != append.expected:
                     conflicts[append.game_id] = actual
-        return Conflicts(conflicts, taken) if conflicts or taken else None
+        return Conflicts(conflicts) if conflicts else None
 
     def restore(self, restored: Sequence[Restored]) -> None:
         """Insert games whose ids are free, in one transaction. A token of another game stays with that game.
@@ -209,7 +203,7 @@ def _long_over(connection: Connection, before: float) -> list[Pruned]:
         .where(games.c.ended <= before)  # never true for a live game, whose value is null
         .order_by(games.c.ended)
         .limit(PRUNED_GAMES)
-        .with_for_update(skip_locked=True)  # where several daemons write; SQLite has one writer, and ignores this
+        .with_for_update(skip_locked=True)  # a batch may be under way in one; SQLite has one writer, and ignores this
     )
     found: list[Pruned] = []
     size = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import chess
@@ -28,27 +28,11 @@ class Conflicts(Exception):
     """A batch with games that have another number of events in the log than expected. Nothing of it was written.
 
     :ivar actual: the number of events in the log, by game.
-    :ivar taken: new games of the batch under tokens that another daemon has used.
     """
 
-    def __init__(self, actual: Mapping[int, int], taken: Collection[int] = ()) -> None:
-        super().__init__(
-            f"the log has unexpected numbers of events of these games: {dict(actual)}"
-            + (f"; the tokens of these are used: {sorted(taken)}" if taken else "")
-        )
+    def __init__(self, actual: Mapping[int, int]) -> None:
+        super().__init__(f"the log has unexpected numbers of events of these games: {dict(actual)}")
         self.actual = actual
-        self.taken = frozenset(taken)
-
-
-class Fenced(Exception):
-    """A write to shards that another daemon owns by now. Nothing of it was written.
-
-    :ivar shards: those of the write that this daemon does not own.
-    """
-
-    def __init__(self, shards: Collection[int]) -> None:
-        super().__init__(f"another daemon owns the shards {sorted(shards)}")
-        self.shards = frozenset(shards)
 
 
 class Unreachable(Exception):
@@ -96,7 +80,6 @@ class Store(Protocol):
         """Write a batch durably in one transaction, all or nothing; no two appends are for the same game.
 
         :raises Conflicts: some games have conflicts; nothing was written.
-        :raises Fenced: another daemon owns some of the games; nothing was written.
         :raises OutcomeUnknown: the connection to the database was lost, and it is not known whether it was written.
         :raises Unreachable: the database could not be reached for long; nothing was written.
         """

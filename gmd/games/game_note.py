@@ -1,11 +1,9 @@
-"""Notes of games: what the lobby, ranked play and quotas need to know of a game, in structs that can travel.
+"""Notes of games: what the lobby, ranked play and quotas need to know of a game.
 
 A note has the whole state that it is about, so a repeated note changes nothing. Notes hold nothing hidden.
 """
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import chess
 from msgspec import Struct
@@ -20,40 +18,25 @@ from .game import Game
 Sides = tuple[int | None, int | None]
 
 
-class Turning(Protocol):
-    """The data that decide which player a game is shown to next; a game has them, and so have its notes."""
+class GameNote(Struct, frozen=True):
+    """A game that was created, joined or ended.
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def named(self) -> Sides: ...
-    @property
-    def players(self) -> Sides: ...
-    @property
-    def turn(self) -> chess.Color: ...
-    @property
-    def begun(self) -> bool: ...
-    @property
-    def over(self) -> bool: ...
-
-    def waits_unbegun(self, player: int | None) -> bool:
-        """Return whether a game that never began waits for a player."""
-
-
-class TurnNote(Struct, frozen=True, array_like=True, gc=False):
-    """A game whose turn has changed.
-
-    :ivar version: grows with each change of the game: of two notes of a game, the one with the higher version is later.
     :ivar named: the players that the seats are for, by colour; None: anybody.
     :ivar players: those who have taken them.
+    :ivar ply: how many moves were made.
+    :ivar ending: how it ended; None if it is not over.
+    :ivar contacted: whether the seats have made first contact, by colour.
     """
 
     id: int
-    version: int
     named: Sides
     players: Sides
     turn: chess.Color
     over: bool
+    created: Created
+    ply: int
+    ending: Ending | None
+    contacted: tuple[bool, bool]
 
     @property
     def begun(self) -> bool:
@@ -62,21 +45,9 @@ class TurnNote(Struct, frozen=True, array_like=True, gc=False):
 
     def waits_unbegun(self, player: int | None) -> bool:
         """Return whether a game that never began waits for a player: to join, or if it is over, to be shown that."""
-        return waits_unbegun(self, player)
-
-
-class GameNote(TurnNote, frozen=True, array_like=True, gc=False):
-    """A game that was created, joined or ended.
-
-    :ivar ply: how many moves were made.
-    :ivar ending: how it ended; None if it is not over.
-    :ivar contacted: whether the seats have made first contact, by colour.
-    """
-
-    created: Created
-    ply: int
-    ending: Ending | None
-    contacted: tuple[bool, bool]
+        if self.over:
+            return player in self.players
+        return any(named == player != seated for named, seated in zip(self.named, self.players, strict=True))
 
     @property
     def options(self) -> GameOptions:
@@ -93,23 +64,18 @@ class GameNote(TurnNote, frozen=True, array_like=True, gc=False):
         return [seat for seat in chess.COLORS if self.players[seat] == player]
 
 
-def waits_unbegun(game: Turning, player: int | None) -> bool:
-    """Return whether a game that never began waits for a player: to join, or if it is over, to be shown that."""
-    if game.over:
-        return player in game.players
-    return any(named == player != seated for named, seated in zip(game.named, game.players, strict=True))
-
-
-def note_of(game: Game, version: int = 0) -> GameNote:
-    """Return the note of a game as it is now.
-
-    :param version: the number of its events; 0 where notes are not compared.
-    """
+def note_of(game: Game) -> GameNote:
+    """Return the note of a game as it is now."""
     black, white = game.contacted
-    seats = game.named, game.players, game.turn, game.over
-    return GameNote(game.id, version, *seats, game.created, game.now.ply, game.now.ending, (black, white))
-
-
-def turn_note_of(game: Game, version: int) -> TurnNote:
-    """Return the note of a game's turn as it is now."""
-    return TurnNote(game.id, version, game.named, game.players, game.turn, game.over)
+    now = game.now
+    return GameNote(
+        id=game.id,
+        named=game.named,
+        players=game.players,
+        turn=game.turn,
+        over=game.over,
+        created=game.created,
+        ply=now.ply,
+        ending=now.ending,
+        contacted=(black, white),
+    )

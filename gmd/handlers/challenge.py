@@ -7,7 +7,7 @@ from gm_protocol.state import side_of
 from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.permission import authorise
 from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
-from gmd.requests.tokens import made_before, shown_here, token_use
+from gmd.requests.tokens import made_before, token_use
 
 
 async def challenge(request: Challenge, context: RequestContext) -> PendingReply:
@@ -19,7 +19,7 @@ async def challenge(request: Challenge, context: RequestContext) -> PendingReply
         return seat_answer(request, live, context)
     take_attempt(context)
     terms, peer = terms_of(request), source_peer(context)
-    made = await context.services.lobby.invite(
-        player, request.opponent, side_of(request.color), terms, token=token, peer=peer, at=context.session.entry
+    live = await context.services.lobby.invite(
+        player, request.opponent, side_of(request.color), terms, token=token, peer=peer
     )
-    return seat_answer(request, shown_here(made), context)
+    return seat_answer(request, live, context)

@@ -56,9 +56,6 @@ async def _player(request: Hello, context: RequestContext) -> int | None:
             account = context.services.authenticator.registry.get(player)
     if account is not None and account.key is not None:
         context.session.prove(account)
-        cluster = context.services.cluster
-        if cluster is not None and cluster.presence_known is not None:
-            await cluster.presence_known()  # others may invite the player as soon as it has the reply
     return player
 
 

@@ -18,13 +18,12 @@ from gmd.games.variants import VARIANTS, make_game
 from gmd.games.views import Viewer
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
-from gmd.quotas import Place
 from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.games import viewer_of
 from gmd.requests.permission import authorise
 from gmd.requests.seated import source_peer
 from gmd.requests.show import state_of
-from gmd.requests.tokens import made_before, shown_here, token_use
+from gmd.requests.tokens import made_before, token_use
 from gmd.utc import write_now
 
 
@@ -36,41 +35,24 @@ async def new_game(request: NewGame, context: RequestContext) -> PendingReply:
         raise Unauthorized("player: missing; on this server only registered players create games")
     token = token_use(request, player)
     if token is not None and (live := await made_before(token, request.token, context)) is not None:
-        return new_game_answer(request, live, context)
+        return _answer(request, live, context)
     _check_named(request, context)
     lobby, peer = context.services.lobby, source_peer(context)
     if request.pgn is not None:
         lobby.quotas.check_game(peer)  # before the work of reading the PGN
     game, events = await _build(request, context)
-    place = None if game.created.invited else await lobby.quotas.place_for(peer)
     limited = not is_operator
     if game.created.invited and limited:
         lobby.quotas.take_invitation(peer)
         await lobby.make_way(game, peer)
-    if request.pgn is not None or game.created.invited or place is not None:  # other tasks may have run since
-        try:
-            authorise(context)  # its key may have been revoked
-            made = None if token is None else await made_before(token, request.token, context)
-        except BaseException:
-            _give_back(place)
-            raise
-        if made is not None:
-            _give_back(place)
-            return new_game_answer(request, made, context)
-    if game.created.invited:
-        at = context.session.entry
-        live = shown_here(await lobby.create(game, events, token, peer, at, limited=limited))
-    else:
-        live = lobby.open(game, events, token, peer, place=place)
-    return new_game_answer(request, live, context)
+    if request.pgn is not None or game.created.invited:  # other tasks may have run since
+        authorise(context)  # its key may have been revoked
+        if token is not None and (live := await made_before(token, request.token, context)) is not None:
+            return _answer(request, live, context)
+    return _answer(request, lobby.open(game, events, token, peer, limited=limited), context)
 
 
-def _give_back(place: Place | None) -> None:
-    if place is not None:
-        place.free(failed=True)
-
-
-def new_game_answer(request: NewGame, live: LiveGame, context: RequestContext) -> PendingReply:
+def _answer(request: NewGame, live: LiveGame, context: RequestContext) -> PendingReply:
     """Return the reply that shows the game to the player who asked for it."""
     game = live.game
     viewer = viewer_of(game, None, context, both=Viewer.WHITE)

@@ -17,7 +17,7 @@ from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.permission import operator_only
 from gmd.requests.seated import terms_of
 from gmd.requests.show import state_of
-from gmd.requests.tokens import made_before, shown_here, token_use
+from gmd.requests.tokens import made_before, token_use
 
 
 async def pair(request: Pair, context: RequestContext) -> PendingReply:
@@ -29,7 +29,7 @@ async def pair(request: Pair, context: RequestContext) -> PendingReply:
     context = context.acting_as(None)
     token = token_use(request, None)
     if token is not None and (live := await made_before(token, request.token, context)) is not None:
-        return pair_answer(request, live, context)
+        return _answer(request, live, context)
     white, black = _free("white", request.white, context), _free("black", request.black, context)
     if white == black:
         raise BadRequest(f"black: {quote(request.black)} plays White already; name another player")
@@ -38,8 +38,7 @@ async def pair(request: Pair, context: RequestContext) -> PendingReply:
     for field, account in (("white", white), ("black", black)):
         await context.services.lobby.make_room(field, quote(getattr(request, field)), account.player)
     offer = Offer(white.player, black.player, None, terms_of(request), request.ranked, token)
-    made = await context.services.lobby.offer(offer, at=context.session.entry)
-    return pair_answer(request, shown_here(made), context)
+    return _answer(request, await context.services.lobby.offer(offer), context)
 
 
 def _free(field: str, player: int | str, context: RequestContext) -> Account:
@@ -58,7 +57,7 @@ def _free(field: str, player: int | str, context: RequestContext) -> Account:
     return account
 
 
-def pair_answer(request: Pair, live: LiveGame, context: RequestContext) -> PendingReply:
+def _answer(request: Pair, live: LiveGame, context: RequestContext) -> PendingReply:
     """Return the reply that shows the operator the game."""
     game: Game = live.game
     reply = PairReply(

@@ -10,7 +10,7 @@ from gm_protocol.state import side_of
 from gmd.requests.context import PendingReply, RequestContext
 from gmd.requests.permission import authorise
 from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
-from gmd.requests.tokens import made_before, shown_here, token_use
+from gmd.requests.tokens import made_before, token_use
 
 
 async def seek(request: Seek, context: RequestContext) -> PendingReply:
@@ -23,10 +23,10 @@ async def seek(request: Seek, context: RequestContext) -> PendingReply:
     take_attempt(context)
     terms, peer = terms_of(request), source_peer(context)
     found = await context.services.lobby.seeking.seek(
-        player, side_of(request.color), terms, _is_here(player, context), token, peer, context.session.entry
+        player, side_of(request.color), terms, _is_here(player, context), token, peer
     )
     if found is not None:
-        return seat_answer(request, shown_here(found), context)
+        return seat_answer(request, found, context)
     return context.reply(SeatReply(id=echo_id(request), game_id=None, seat=None, state=None, options=None))
 
 

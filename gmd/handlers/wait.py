@@ -13,7 +13,6 @@ from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
 from gm_protocol.state import side_of
 from gmd import loop_time
-from gmd.cluster.tenure import NotMine
 from gmd.games.game import Game
 from gmd.games.views import NOBODY
 from gmd.live_games import LiveGame
@@ -33,7 +32,7 @@ Look = Callable[[RequestContext], Awaitable[PendingReply | None]]
 
 async def wait(request: Wait, context: RequestContext) -> PendingReply:
     """Answer at once if there is something to show, else as soon as there is, or at the timeout."""
-    check_fields(request, context)
+    _check_fields(request, context)
     look, watching = await _what_for(request, context)
     answer = await look(context)
     if answer is None:
@@ -99,7 +98,7 @@ def _holding(request: Wait, context: RequestContext) -> Iterator[None]:
         context.session.hold(-size)
 
 
-def check_fields(request: Wait, context: RequestContext) -> None:
+def _check_fields(request: Wait, context: RequestContext) -> None:
     """Refuse combinations of fields that make no sense."""
     player, most = context.player, context.services.limits.max_wait_games
     given = [request.game_id is not None, request.game_ids is not None, request.any]
@@ -178,29 +177,6 @@ async def _as_spectator(
     return look, watchers.spectating(game_ids)
 
 
-async def show_due(request: Wait, game_id: int, context: RequestContext) -> PendingReply:
-    """Answer a wait for any game with one that is due.
-
-    :raises NoSuchGame: it was pruned.
-    :raises NotMine: another daemon owns it.
-    """
-    return _show(request, await find(game_id, context), context)
-
-
-async def check(request: Wait, context: RequestContext) -> None:
-    """Check a wait for several games of one owner, with no effect on them; see :func:`wait`.
-
-    :raises GmError: it is to be refused.
-    :raises NotMine: another daemon owns one of the games.
-    """
-    check_fields(request, context)
-    for game_id in request.game_ids or ():
-        live = await context.services.arbiter.live_game(game_id, context.session.peer)
-        authorise(context)
-        if context.player is not None:
-            _seats(request, live.game, context.player)
-
-
 def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractContextManager[Subscription]]:
     """Look for a game that is not in ``except`` and whose result this session has not shown to the player.
 
@@ -218,10 +194,7 @@ def _any_game(request: Wait, context: RequestContext) -> tuple[Look, AbstractCon
             if game_id is None:
                 return None
             try:
-                answer = await show_due(request, game_id, now)
-            except NotMine:
-                unacknowledged.last_was_game = game_id not in invitations
-                raise
+                answer = _show(request, await find(game_id, now), now)
             except NoSuchGame:  # it was pruned meanwhile
                 turns.forget(game_id, [player])
             else:

@@ -75,8 +75,6 @@ class Backend(Vitals):
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
-    #: Whether only this machine's users reach the pages: HTTP listens on loopback addresses, behind no proxy.
-    is_private: bool
     #: What the pages share; None where there are none.
     site: Site | None = None
 

@@ -57,11 +57,7 @@ _NONE = _Claim("", 0.0)
 
 
 class Claims:
-    """The games that players have claimed over HTTP, by player and game. A restart forgets them.
-
-    With several daemons each has those of the games that it owns, and the lobby's owner those of the games that were
-    created there; a hand-over forgets them, too.
-    """
+    """The games that players have claimed over HTTP, by player and game. A restart forgets them."""
 
     def __init__(self, start_seconds: float) -> None:
         """:param start_seconds: the seconds a player has to be ready before it loses on time."""
@@ -97,7 +93,7 @@ class Claims:
             raise
 
     def admits(self, player: int, game_id: int, connection: str) -> bool:
-        """Return whether the claims known here let a connection take up a game."""
+        """Return whether the claims let a connection take up a game."""
         claim = self._find(player, game_id)
         return claim is None or not claim.stands or claim.connection == connection
 
@@ -117,11 +113,11 @@ class Claims:
         self._put(player, game_id, _Claim("", loop_time.now() + self._made_seconds, made=True))
 
     def knows(self, player: int, game_id: int) -> bool:
-        """Return whether a claim of a player on a game is remembered here, even one that has ended."""
+        """Return whether a claim of a player on a game is remembered, even one that has ended."""
         return self._find(player, game_id) is not None
 
-    def made_elsewhere(self, player: int, game_id: int) -> None:
-        """Record that a player created a game at another daemon, which has offered it to the player's programs."""
+    def made_before(self, player: int, game_id: int) -> None:
+        """Record that a player created a game before a restart, when it was offered to the player's programs."""
         self._put(player, game_id, _Claim("", 0.0, made=True))
 
     def is_made(self, player: int, game_id: int) -> bool:

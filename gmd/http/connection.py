@@ -29,7 +29,7 @@ from gmd.tls import CONNECTION_BYTES
 from .errors import encoded, refusal, whole_response
 from .intake import Intake
 from .plain import Plain
-from .shortcut import Shortens
+from .shortcut import Shortcut
 from .streaming import Stream, Wire, bound_buffers, head_of
 from .strict import StrictConnection
 
@@ -89,7 +89,7 @@ class Connection:
         stream: trio.abc.Stream,
         transport: trio.SocketStream,
         app: ASGIFramework,
-        shortcut: Shortens | None,
+        shortcut: Shortcut | None,
         config: Config,
         context: WorkerContext,
         limits: Limits,
@@ -247,7 +247,7 @@ class Connection:
         """Whether hypercorn holds no part of a request."""
         return self._idle and not self._http.connection.trailing_data[0]
 
-    async def _take_plain(self, shortcut: Shortens, request: Plain, data: bytes) -> None:
+    async def _take_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
         """Answer a request by the shortcut once its body is whole; leave one whose body does not come to hypercorn."""
         self._idle, self._reading.deadline = False, inf
         is_late = False
@@ -261,7 +261,7 @@ class Connection:
         if is_late:
             await self._intake.give_up()
 
-    async def _answer_plain(self, shortcut: Shortens, request: Plain, data: bytes) -> None:
+    async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
         self._ahead = data[request.end :]
         self._begin()
         await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))

@@ -15,7 +15,6 @@ from gmd.metrics import Histogram
 from gmd.version import VERSION
 
 from .backend import Vitals
-from .cluster_metrics import cluster_metrics
 
 #: The code of requests answered without an error.
 OK = "ok"
@@ -41,8 +40,6 @@ class DaemonCollector(Collector):
         yield from self._games()
         yield from self._memory()
         yield from self._event_log()
-        if (cluster := self._backend.services.cluster) is not None:
-            yield from cluster_metrics(cluster.vitals())
         yield _histogram(
             "gmd_event_loop_lag_seconds",
             "How late the event loop woke a sleeping task, sampled once a second.",

@@ -22,8 +22,8 @@ logger = get_logger(__name__)
 #: The ASGI extension with the time, on the loop's clock, when a request's last byte was read: game clocks use it.
 ARRIVED = "gmd.arrived"
 
-#: The ASGI extension with the reason why a request is refused before it has arrived, or why it cannot be passed on to
-#: another daemon: the application answers a browser, in place of running a handler.
+#: The ASGI extension with the reason why a request is refused before it has arrived: the application answers a browser,
+#: in place of running a handler.
 REFUSED = "gmd.refused"
 
 #: Parts of a body after which other connections get their turns: a part takes some tens of microseconds.

@@ -34,7 +34,6 @@ _STATUSES = {
     "no_such_game": HTTP_404_NOT_FOUND,
     "too_many": HTTP_503_SERVICE_UNAVAILABLE,
     "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
-    "moved": HTTP_503_SERVICE_UNAVAILABLE,
     "internal": HTTP_500_INTERNAL_SERVER_ERROR,
 }
 
@@ -50,8 +49,10 @@ class Unusual(Exception):
 
 def refusal(_: Request[Any, Any, Any], refused: GmError | Refused | Unusual) -> Response[HttpError]:
     """Return the response to a refused request."""
-    status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
     headers, seconds = {}, retry_after(refused)
+    status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
+    if refused.code == "internal" and seconds is not None:
+        status = HTTP_503_SERVICE_UNAVAILABLE
     if status == HTTP_401_UNAUTHORIZED:
         headers["www-authenticate"] = CHALLENGE
     elif status == HTTP_503_SERVICE_UNAVAILABLE:

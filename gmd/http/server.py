@@ -29,7 +29,7 @@ from gmd.tls import Certificate
 from .connection import Connection
 from .errors import refusal, whole_response
 from .reserve import health_alone
-from .shortcut import Shortens
+from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
@@ -39,8 +39,6 @@ IDLE_SECONDS = 5.0
 #: Connections read beyond the limit, so that health and metrics are still answered; and for how many seconds.
 RESERVE = 64
 RESERVE_SECONDS = 2.0
-#: Bytes that the head of a request may have more when another daemon passes it on.
-MORE_HEAD = 1_024
 
 
 class HttpServer:
@@ -61,7 +59,6 @@ class HttpServer:
         share: int | None = None,
         name: str = "http_max_connections",
         scheduler: FairScheduler | None = None,
-        for_daemons: bool = False,
     ) -> None:
         """:param memory: the accounts of what connections hold.
         :param patience: how long a client may take to read a response.
@@ -70,7 +67,6 @@ class HttpServer:
         :param share: the most connections from one address; without it, as many as from all.
         :param name: the name of the setting with the limit.
         :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
-        :param for_daemons: whether its connections are from other daemons, which add to heads and keep connections.
         """
         self._limits = limits
         self._memory = memory
@@ -90,9 +86,6 @@ class HttpServer:
         )
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
-        if for_daemons:
-            self._config.h11_max_incomplete_size += MORE_HEAD
-            self._config.keep_alive_max_requests = 1 << 62
         self._empty = trio.Event()
 
     @property
@@ -115,7 +108,7 @@ class HttpServer:
         app: ASGIFramework,
         listeners: Sequence[trio.SocketListener],
         connections: trio.Nursery,
-        shortcut: Shortens | None = None,
+        shortcut: Shortcut | None = None,
     ) -> None:
         """Accept until cancelled; the connections live on in their own nursery.
 
@@ -154,7 +147,7 @@ class HttpServer:
                 await self._empty.wait()
             await self._admission.lingering.wait_none()
 
-    async def serve(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortens | None) -> None:
+    async def serve(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         """Serve a connection that was accepted until it ends, and close it."""
         try:
             name = stream.socket.getpeername()
@@ -170,7 +163,7 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
             self._empty.set()
 
-    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortens | None) -> None:
+    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortcut | None) -> None:
         """Serve a connection in a place, or in the reserve where none is free."""
         if (short := self._admission.shortage(incoming)) is not None:
             await self._admission.refuse(incoming, short)
@@ -204,7 +197,7 @@ class HttpServer:
         incoming: Incoming,
         place: Place,
         app: ASGIFramework,
-        shortcut: Shortens | None,
+        shortcut: Shortcut | None,
         limits: Limits,
     ) -> None:
         transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, place)

@@ -27,9 +27,8 @@ from .lag import watch_lag
 from .pages.secret import session_key
 from .pages.site import Site
 from .pages.visitor import Sessions
-from .proxy.service import OtherDaemons
 from .server import HttpServer
-from .shortcut import Shortcut, Shortens
+from .shortcut import Shortcut
 
 logger = get_logger(__name__)
 
@@ -39,7 +38,6 @@ class HttpService:
 
     :ivar addresses: the (host, port) pairs it listens on.
     :ivar shortcut: answers plain requests for games.
-    :ivar others: passes requests on to other daemons and takes theirs; None for a daemon that is alone.
     :ivar site: what its pages share; None without pages.
     """
 
@@ -54,7 +52,7 @@ class HttpService:
         """:param certificate: puts TLS on every connection.
         :param in_process: handles the protocol requests that routes make.
         :raises ConfigError: the setting ``trusted_proxies`` cannot be parsed.
-        :raises DataError: the key of the visitors' cookies cannot be kept in the data directory.
+        :raises DataError: the key of the visitors' cookies cannot be kept in the data directory or the database.
         """
         if config.metrics_token is None and not all(map(is_local, listeners)):
             logger.warning(
@@ -98,17 +96,11 @@ class HttpService:
             credentials=Credentials(services.authenticator),
             proxies=proxies,
             claims=self.claims,
-            is_private=is_private and not config.trusted_proxies,
             site=self.site,
         )
         app = make_app(backend)
         self._app = cast(ASGIFramework, app)
-        self.shortcut: Shortens = Shortcut(app, backend)
-        self.others: OtherDaemons | None = None
-        if services.cluster is not None:
-            self.others = OtherDaemons(config, services, services.cluster, self._app, Shortcut(app, backend), self.site)
-            vitals.http_ports["daemons"] = self.others.server
-            self._app, self.shortcut = self.others.app, self.others.shortcut
+        self.shortcut = Shortcut(app, backend)
 
     @property
     def connections(self) -> int:
@@ -131,16 +123,11 @@ class HttpService:
             nursery.start_soon(watch_lag, self._lag)
             if self.site is not None:
                 nursery.start_soon(self.site.live.run)
-            if self.others is not None:
-                nursery.start_soon(self.others.run, connections)
             nursery.start_soon(self._server.run, self._app, self._listeners, connections, self.shortcut)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._server.stop, patience)
-            if self.others is not None:
-                nursery.start_soon(self.others.server.stop, patience)
+        await self._server.stop(patience)
 
 
 def _site_of(config: Config, services: Services) -> Site | None:
@@ -148,9 +135,8 @@ def _site_of(config: Config, services: Services) -> Site | None:
     if not config.pages:
         return None
     registry = services.authenticator.registry
-    cluster = services.cluster
-    key = session_key(data_directory(config.data)) if cluster is None else cluster.pages_key
+    key = session_key(data_directory(config.data), config.database)
     site = Site(Sessions(registry, services.spectators, key))
     registry.when_changed(site.live.recheck)
-    services.lobby.games.feed.when_seats_change(site.live.seats_changed)
+    services.arbiter.feed.when_seats_change(site.live.seats_changed)
     return site

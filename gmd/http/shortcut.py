@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from litestar import Request, Response
@@ -43,16 +43,6 @@ class _Route:
     body: Any
     status: int
     template: str
-
-
-class Shortens(Protocol):
-    """What answers plain requests without the application: :class:`Shortcut`, or another daemon's."""
-
-    def find(self, data: bytes) -> Plain | None:
-        """Return the head at the beginning of some bytes; None for what is left to the application."""
-
-    async def answer(self, request: Plain, body: bytes, client: tuple[str, int] | None) -> bytes:
-        """Return the response to a request that :meth:`find` has returned, and whose body is whole."""
 
 
 class Shortcut:

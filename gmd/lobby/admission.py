@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from msgspec import Struct
 
 from gm_protocol.errors import NotAvailable, TooMany
-from gmd.all_games import AllGames
 from gmd.players.registry import Registry
 
 from .book import Book
@@ -35,8 +34,11 @@ class LobbyLimits(Struct, frozen=True, kw_only=True):
 class Admission:
     """Admits invitations within the limits; beyond them, one displaces another of an inviter who sent more."""
 
-    def __init__(self, games: AllGames, registry: Registry, book: Book, limits: LobbyLimits) -> None:
-        self._games = games
+    def __init__(
+        self, expire: Callable[[int], Awaitable[None]], registry: Registry, book: Book, limits: LobbyLimits
+    ) -> None:
+        """:param expire: calls off a game that has not begun."""
+        self._expire = expire
         self._registry = registry
         self._book = book
         self._limits = limits
@@ -101,4 +103,4 @@ class Admission:
     async def _displace(self, player: int, asker: Asker, *, counts: bool) -> None:
         game_id = self._book.inbox(player).to_displace(asker, counts=counts)
         if game_id is not None:
-            await self._games.expire(game_id)
+            await self._expire(game_id)

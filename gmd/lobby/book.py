@@ -63,12 +63,6 @@ class Book:
 
     # --- Updates ------------------------------------------------------------------------------------------------
 
-    def clear(self) -> None:
-        """Forget everything, before the log is read again."""
-        for index in (self._inboxes, self._outboxes, self._accepted, self._ready):
-            index.clear()
-        self._in_hand, self._out = _Sets(), _Sets()
-
     def note(self, game: GameNote) -> None:
         """Update the index when a game was created, joined or ended, once that is durable."""
         players = _registered(game.named)

@@ -13,7 +13,7 @@ import trio
 from gm_protocol.errors import BadRequest, NotAvailable, quote
 from gm_protocol.messages import NewGame
 from gm_protocol.options import VARIANT_TRAITS
-from gmd.all_games import HERE, AllGames, MadeElsewhere, OwnGames, durably
+from gmd import loop_time
 from gmd.arbiter import Arbiter
 from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent
@@ -23,10 +23,10 @@ from gmd.live_games import LiveGame
 from gmd.players.account import Account, is_registered
 from gmd.players.presence import Presence
 from gmd.players.registry import Registry
-from gmd.quotas import Place, Quotas
+from gmd.quotas import Quotas
 
 from .admission import Admission, LobbyLimits
-from .answers import Answers
+from .answers import Answers, durably
 from .book import Book
 from .chores import Chores, do_all
 from .inbox import Asker
@@ -46,7 +46,6 @@ class Lobby(Answers):
     :ivar book: the index of invitations and of games in hand.
     :ivar presence: the present players.
     :ivar limits: the limits of invitations.
-    :ivar games: the server's games.
     :ivar quotas: the limits by address.
     :ivar seeking: the queue of players who seek any opponent.
     """
@@ -59,26 +58,22 @@ class Lobby(Answers):
         quotas: Quotas,
         limits: LobbyLimits,
         random: Random | None = None,
-        games: AllGames | None = None,
     ) -> None:
-        """:param random: draws colours where no player chooses one, and the start positions of Chess960.
-        :param games: the server's games; None where all are the arbiter's.
-        """
+        """:param random: draws colours where no player chooses one, and the start positions of Chess960."""
         super().__init__(arbiter)
-        self.games = games or OwnGames(arbiter)
         self.book = Book()
         self.presence = presence
         self.quotas = quotas
         self._registry = registry
         self.limits = limits
-        self._admission = Admission(self.games, registry, self.book, limits)
+        self._admission = Admission(self.expire, registry, self.book, limits)
         self._chores = Chores()
         #: Invitations found at the start without a time to expire, from older logs.
         self._ageless: list[int] = []
         self._random = random or SystemRandom()
         self.seeking = Seeking(self._admission, self.offer, self._chores, self._random)
-        self.games.feed.when_seats_change(self._note)
-        self.games.feed.when_ready(self.book.ready)
+        arbiter.feed.when_seats_change(self._note)
+        arbiter.feed.when_ready(self.book.ready)
         registry.when_revoked(self._on_revoked)
 
     # --- Running ------------------------------------------------------------------------------------------------
@@ -88,14 +83,12 @@ class Lobby(Answers):
 
         :raises GmError: the log cannot be read.
         """
-        self.book.clear()
-        self._ageless.clear()
-        for playing in await self.games.log.playing():
+        for playing in await self._arbiter.log.playing():
             self.book.playing(playing.game_id, (playing.white, playing.black))
-        async for game in games_of(await self.games.log.unanswered()):
+        async for game in games_of(await self._arbiter.log.unanswered()):
             self._note(game)
             if game.lapsing and game.created.lapses is not None:
-                self.games.lapse(game.id, game.created.lapses)
+                self._arbiter.lapse(game.id, game.created.lapses)
             elif game.created.invited and not (game.begun or game.over):
                 self._ageless.append(game.id)
 
@@ -104,12 +97,12 @@ class Lobby(Answers):
         beyond = self.book.beyond(self.limits.received)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_ageless)
-            nursery.start_soon(do_all, [partial(self.games.expire, game_id) for game_id in beyond])
+            nursery.start_soon(do_all, [partial(self.expire, game_id) for game_id in beyond])
             await self._chores.run()
 
     async def _expire_ageless(self) -> None:
         await trio.sleep(self.limits.kept_seconds)
-        await do_all([partial(self.games.expire, game_id) for game_id in self._ageless])
+        await do_all([partial(self.expire, game_id) for game_id in self._ageless])
 
     def _note(self, game: GameNote) -> None:
         self.book.note(game)
@@ -133,7 +126,7 @@ class Lobby(Answers):
         await do_all([partial(self._call_off, game_id, player) for game_id in self.book.pending(player)])
 
     async def _call_off(self, game_id: int, player: int) -> None:
-        await self.games.call_off(game_id, player)
+        await self.decline(game_id, player, loop_time.now())
 
     # --- Inviting -----------------------------------------------------------------------------------------------
 
@@ -166,15 +159,13 @@ class Lobby(Answers):
         ranked: bool = False,
         token: TokenUse | None = None,
         peer: str = "",
-        at: int = HERE,
-    ) -> LiveGame | MadeElsewhere:
+    ) -> LiveGame:
         """Create a game in which a player has its seat, and invite another player, who is present, to the other seat.
 
         :param opponent: an id or a name.
         :param terms: the game's options, as :func:`~gmd.lobby.offer.terms` returns them.
         :param color: the inviter's colour; None to draw it.
         :param peer: the client, as host:port; an empty one has no limits by address.
-        :param at: the daemon that is to make the game; so in the methods below.
         :raises BadRequest: these two cannot play each other, or not on these terms.
         :raises NotAvailable: the opponent is not present or does not exist, which the error does not distinguish; or it
             has as many games as it takes.
@@ -190,9 +181,9 @@ class Lobby(Answers):
         await self._admission.make_way(asker, [account.player])
         await self._admission.make_room("opponent", quote(opponent), account.player, asker)
         white, black = seated(inviter, account.player, color, self._random)
-        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer, at)
+        return await self.offer(Offer(white, black, inviter, terms or make_terms(), ranked, token), peer)
 
-    async def offer(self, offer: Offer, peer: str = "", at: int = HERE) -> LiveGame | MadeElsewhere:
+    async def offer(self, offer: Offer, peer: str = "") -> LiveGame:
         """Create the game of an offer; it does not check whether the players have :meth:`room`.
 
         :param peer: the client, as host:port.
@@ -202,56 +193,7 @@ class Lobby(Answers):
         """
         versions = self._version(offer.white), self._version(offer.black)
         game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
-        made = await self.create(game, events, offer.token, peer, at)
-        return made if isinstance(made, MadeElsewhere) else await durably(made)
-
-    async def create(
-        self,
-        game: Game,
-        events: Sequence[AnyEvent],
-        token: TokenUse | None,
-        peer: str,
-        at: int,
-        *,
-        limited: bool = True,
-    ) -> LiveGame | MadeElsewhere:
-        """Open a new game here, as :meth:`open` does; or have another daemon make an invitation, durably.
-
-        A game that begins with moves is opened here: replaying them would take the other daemon too long.
-        """
-        if at != HERE and game.created.invited and len(events) == 1:
-            made = await self._create_elsewhere(game, token, peer, at, limited=limited)
-            if made is not None:
-                return made
-        return self.open(game, events, token, peer, limited=limited)
-
-    async def _create_elsewhere(
-        self, game: Game, token: TokenUse | None, peer: str, at: int, *, limited: bool
-    ) -> MadeElsewhere | None:
-        """Have another daemon make a game, which counts from before it is asked; None if the game is to be made here.
-
-        :raises GmError: as :meth:`open` and :meth:`gmd.all_games.Maker.make` do.
-        """
-        maker = await self.games.maker(at)
-        if maker is None:
-            return None
-        if limited:
-            self._admission.check(_asker(game, peer), _invited_to(game))
-        self.quotas.check_game(peer)
-        game.id = maker.take_id()
-        note = note_of(game)
-        self.quotas.expect(note.id, peer)
-        self.book.expect(note, Asker.at(peer, None).source)
-
-        def lost() -> None:
-            self.quotas.lost(note.id, peer)
-            self.book.lost(note)
-
-        game_id = await maker.make(note.id, game.created, token, lost)
-        if game_id is None:
-            return None
-        game.id = game_id
-        return MadeElsewhere(game)
+        return await durably(self.open(game, events, offer.token, peer))
 
     def open(
         self,
@@ -261,16 +203,14 @@ class Lobby(Answers):
         peer: str,
         *,
         limited: bool = True,
-        place: Place | None = None,
     ) -> LiveGame:
         """Open a new game, as :meth:`gmd.quotas.Quotas.open` does; an invitation counts from now on.
 
         :param limited: whether the limits of invitations apply.
-        :param place: for a game that invites nobody: what :meth:`gmd.quotas.Quotas.place_for` has returned.
         :raises TooMany: the game would exceed one of them, or a limit by address.
         """
         if not game.created.invited:
-            return self.quotas.open(game, events, token, peer, place)
+            return self.quotas.open(game, events, token, peer)
         if limited:
             self._admission.check(_asker(game, peer), _invited_to(game))
         live = self.quotas.open(game, events, token, peer)
@@ -305,7 +245,7 @@ class Lobby(Answers):
         """
         found = []
         for invitation in self.book.accepted(player):
-            game = await self.games.look(invitation.game_id, peer)
+            game = await self.look(invitation.game_id, peer)
             if any(game.contacted[seat] for seat in game.seats(player)):
                 self.book.ready(game, player)
             elif not game.over:

@@ -18,7 +18,6 @@ class Seek(NamedTuple):
     :ivar color: the colour it wants; None for either.
     :ivar what: the resolved options, encoded: equal for seeks that fit each other.
     :ivar is_here: returns whether the player is still present.
-    :ivar entry: the daemon to which the player is connected, as in :mod:`gmd.all_games`.
     """
 
     player: int
@@ -26,7 +25,6 @@ class Seek(NamedTuple):
     terms: NewGame
     what: bytes
     is_here: Callable[[], bool]
-    entry: int = 0
 
     def fits(self, other: Seek) -> bool:
         """Return whether the two could play each other."""
@@ -48,9 +46,6 @@ class Queue:
     def __init__(self) -> None:
         self._seeks: dict[int, Seek] = {}
         self._alike: dict[bytes, dict[int, Seek]] = {}
-        #: Called with each seek that is added, and with the player of each that is removed.
-        self.on_add: Callable[[Seek], None] | None = None
-        self.on_drop: Callable[[int], None] | None = None
 
     def __len__(self) -> int:
         return len(self._seeks)
@@ -60,13 +55,6 @@ class Queue:
         self.drop(seek.player)
         self._seeks[seek.player] = seek
         self._alike.setdefault(seek.what, {})[seek.player] = seek
-        if self.on_add is not None:
-            self.on_add(seek)
-
-    def clear(self) -> None:
-        """Remove everybody, without calling back."""
-        self._seeks.clear()
-        self._alike.clear()
 
     def drop(self, player: int) -> None:
         """Remove a player, if it is in the queue."""
@@ -75,8 +63,6 @@ class Queue:
             del self._alike[seek.what][player]
             if not self._alike[seek.what]:
                 del self._alike[seek.what]
-            if self.on_drop is not None:
-                self.on_drop(player)
 
     def find(self, player: int) -> Seek | None:
         """Return a player's seek; None if it is not in the queue, or not present any more."""

@@ -10,7 +10,6 @@ import chess
 
 from gm_protocol.errors import BadRequest, GmError, NotAvailable
 from gm_protocol.messages import NewGame
-from gmd.all_games import HERE, LIGHTEST, MadeElsewhere
 from gmd.event_log.interface import TokenUse
 from gmd.live_games import LiveGame
 from gmd.players.account import is_registered
@@ -34,11 +33,11 @@ class Seeking:
     def __init__(
         self,
         admission: Admission,
-        offer: Callable[[Offer, str, int], Awaitable[LiveGame | MadeElsewhere]],
+        offer: Callable[[Offer, str], Awaitable[LiveGame]],
         chores: Chores,
         random: Random,
     ) -> None:
-        """:param offer: creates the game of an offer, requested by a peer, at a daemon.
+        """:param offer: creates the game of an offer, requested by a peer.
         :param random: draws colours where no player chooses one.
         """
         self._admission = admission
@@ -68,14 +67,12 @@ class Seeking:
         is_here: Callable[[], bool],
         token: TokenUse | None = None,
         peer: str = "",
-        at: int = HERE,
-    ) -> LiveGame | MadeElsewhere | None:
+    ) -> LiveGame | None:
         """Create a game with the first fitting player in the queue, and invite it; if none fits, join the queue.
 
         :param color: the colour that the player wants; None for either.
         :param is_here: returns whether the player is still present.
         :param peer: the client, as host:port; an empty one has no limits by address.
-        :param at: the daemon that is to make the game.
         :returns: the game; None if the player is in the queue.
         :raises BadRequest: this player cannot seek, or not on these terms.
         :raises NotAvailable: the player has as many games as it takes.
@@ -85,18 +82,18 @@ class Seeking:
         check_inviter(player)
         asker = Asker.at(peer, player)
         self._admission.check(asker, ())
-        seek = Seek(player, color, terms, what_is_played(terms), is_here, at)
+        seek = Seek(player, color, terms, what_is_played(terms), is_here)
         if not self._admission.could_have_room(player, _SERVER):
             raise NotAvailable(f"player: {player} has as many games as its max_games allows; try again later")
         other = self.queue.first_for(seek, partial(self._may_meet, asker))
         if other is None:
             self.queue.add(seek)
             return None
-        return await self._pair(seek, other, asker, token, peer, at)
+        return await self._pair(seek, other, asker, token, peer)
 
     async def _pair(
-        self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = "", at: int = LIGHTEST
-    ) -> LiveGame | MadeElsewhere:
+        self, seek: Seek, other: Seek, asker: Asker, token: TokenUse | None = None, peer: str = ""
+    ) -> LiveGame:
         """Create a game of two seeks, and remove them from the queue unless it fails."""
         color = seek.color if other.color is None else not other.color
         white, black = seated(seek.player, other.player, color, self._random)
@@ -107,7 +104,7 @@ class Seeking:
             await self._admission.make_way(asker, [other.player])
             await self._admission.make_room("player", str(seek.player), seek.player, _SERVER)
             await self._admission.make_room("player", str(other.player), other.player, asker)
-            return await self._offer(Offer(white, black, asker.inviter, seek.terms, token=token), peer, at)
+            return await self._offer(Offer(white, black, asker.inviter, seek.terms, token=token), peer)
         except GmError:
             for each in filter(None, (other, was)):
                 self.queue.add(each)

@@ -26,6 +26,6 @@ async def games_of(unanswered: Iterable[Unanswered]) -> AsyncIterator[GameNote]:
         except Exception:
             logger.exception("a game cannot be replayed", game_id=game_id)
             continue
-        yield note_of(game, len(events))
+        yield note_of(game)
         if number % GAMES_A_STEP == 0:
             await trio.lowlevel.checkpoint()

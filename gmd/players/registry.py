@@ -5,7 +5,7 @@ All are in memory so that a look-up takes the same time whether or not the playe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 
 import trio
@@ -59,12 +59,6 @@ class Registry:
         self._on_revoked: list[Callable[[int], None]] = []
         self._on_set: list[Callable[[Account], None]] = []
         self._on_changed: list[Callable[[int], None]] = []
-        #: Called with a player who has changed; it returns when all other daemons have taken that in. And called with
-        #: the account whose key was used, where another daemon stores that. None where there is one daemon.
-        self.spread: Callable[[int], Awaitable[None]] | None = None
-        self.on_used: Callable[[Account], None] | None = None
-        #: For each :meth:`reload` that is under way, the players who were taken in meanwhile.
-        self._reloads: list[set[int]] = []
 
     async def start(self) -> None:
         """Read all players."""
@@ -72,29 +66,18 @@ class Registry:
             self._keep(account)
         self._newest_stored = await self._store.newest_id()
 
-    async def reload(self) -> None:
-        """Read all players again; those who are taken in meanwhile are newer than what is read.
+    async def _reload(self) -> None:
+        """Read all players again.
 
         :raises GmError: they cannot be read.
         """
-        taken_in = set[int]()
-        self._reloads.append(taken_in)
-        try:
-            accounts, newest = await self._store.load(), await self._store.newest_id()
-        finally:
-            self._reloads.remove(taken_in)
+        accounts, newest = await self._store.load(), await self._store.newest_id()
         for account in accounts:
-            if account.player not in taken_in:
-                self._take_in(account)
+            self._take_in(account)
         self._newest_stored = max(self._newest_stored, newest)
 
-    def take_in(self, account: Account) -> None:
-        """Take in a player that another daemon has registered or changed."""
-        for taken_in in self._reloads:
-            taken_in.add(account.player)
-        self._take_in(account)
-
     def _take_in(self, account: Account) -> None:
+        """Replace what is known of a player by what is stored."""
         before = self._by_id.get(account.player)
         if before is not None and before.key == account.key and before.nonce is None:
             account = structs.replace(account, nonce=None, previous=None)  # its key was used here
@@ -110,10 +93,6 @@ class Registry:
         if before.key is not None and account.key is None:
             for revoked in self._on_revoked:
                 revoked(account.player)
-
-    async def _spread(self, player: int) -> None:
-        if self.spread is not None:
-            await self.spread(player)
 
     async def run(self) -> None:
         """Store which keys have been used, until cancelled."""
@@ -178,7 +157,7 @@ class Registry:
         with trio.CancelScope(shield=True):
             async with self._writing:
                 if self._in_doubt:
-                    await self.reload()
+                    await self._reload()
                     self._in_doubt = False
                 try:
                     yield
@@ -194,11 +173,6 @@ class Registry:
         :raises TooMany: the limit of players is reached.
         :raises PlayersNotWritten: storing it failed; there is no such player.
         """
-        account, key = await self._register(name, password, token)
-        await self._spread(account.player)
-        return account, key
-
-    async def _register(self, name: str, password: str | None, token: str | None) -> tuple[Account, str | None]:
         async with self._alone():
             if (made := self.registered_under(name, token)) is not None:
                 assert token is not None
@@ -223,11 +197,6 @@ class Registry:
         :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
         :raises PlayersNotWritten: storing it failed; the old key stays valid.
         """
-        account, key = await self._rekey(player, token, permit)
-        await self._spread(player)
-        return account, key
-
-    async def _rekey(self, player: int, token: str | None, permit: Permit) -> tuple[Account, str | None]:
         async with self._alone():
             permit()
             account = self._by_id[player]
@@ -256,7 +225,6 @@ class Registry:
             account = await self._change(account)
         for callback in self._on_revoked:
             callback(player)
-        await self._spread(player)
         return account
 
     async def set(
@@ -288,7 +256,6 @@ class Registry:
             account = account if changed == account else await self._change(changed)
         for callback in self._on_set:
             callback(account)
-        await self._spread(player)
         return account
 
     async def next_version(self, player: int, permit: Permit = anybody) -> Account:
@@ -300,9 +267,7 @@ class Registry:
         async with self._settings_turn(player):
             permit()
             account = self._by_id[player]
-            account = await self._change(structs.replace(account, version=account.version + 1))
-        await self._spread(player)
-        return account
+            return await self._change(structs.replace(account, version=account.version + 1))
 
     @asynccontextmanager
     async def _settings_turn(self, player: int) -> AsyncIterator[None]:
@@ -317,9 +282,6 @@ class Registry:
         """Record that a key was used: its owner has it, so it is not shown again."""
         if account.nonce is not None:
             self._keep(structs.replace(account, nonce=None, previous=None))
-            if self.on_used is not None:
-                self.on_used(account)
-                return
             self._used.append(account.player)
             self._some_used.set()
 

@@ -16,9 +16,10 @@ import trio
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError
-from gmd.all_games import LIGHTEST, AllGames
+from gmd import loop_time
 from gmd.event_log.interface import Playing
 from gmd.event_log.seats import is_ranked
+from gmd.game_feed import GameFeed
 from gmd.games.game_note import GameNote
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.offer import Offer
@@ -50,7 +51,7 @@ class Matchmaker:
     """Invites players to ranked games with each other."""
 
     def __init__(
-        self, games: AllGames, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
+        self, feed: GameFeed, registry: Registry, lobby: Lobby, ratings: Ratings, random: Random | None = None
     ) -> None:
         """:param random: breaks ties."""
         self._registry, self._lobby, self._ratings = registry, lobby, ratings
@@ -66,10 +67,10 @@ class Matchmaker:
         #: The number of the last game given to each player.
         self._last: dict[int, int] = {}
         self._given = 0
-        games.feed.when_seats_change(self._on_seats)
+        feed.when_seats_change(self._on_seats)
         registry.when_set(self._on_set)
         lobby.presence.when_come(self._on_come)
-        games.feed.when_called_off(self._on_called_off)
+        feed.when_called_off(self._on_called_off)
 
     def start(self, playing: Iterable[Playing]) -> None:
         """Begin with the ranked games that are not over, once the ratings have been started."""
@@ -158,7 +159,7 @@ class Matchmaker:
     async def _call_off(self, player: int) -> None:
         for game_id in self._untaken(player):
             try:
-                await self._lobby.games.call_off(game_id, player)
+                await self._lobby.decline(game_id, player, loop_time.now())
             except GmError as error:  # it has begun or ended; or it cannot be written, and expires
                 logger.info("a ranked game was not called off", game_id=game_id, reason=str(error))
 
@@ -185,7 +186,7 @@ class Matchmaker:
         self._given += 1
         self._last.update(dict.fromkeys(pairing, self._given))
         try:
-            game = (await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True), at=LIGHTEST)).game
+            game = (await self._lobby.offer(Offer(pairing.white, pairing.black, ranked=True))).game
         except GmError as error:
             logger.warning("a ranked game could not be made", reason=str(error))
             self._retry = trio.current_time() + RETRY_SECONDS

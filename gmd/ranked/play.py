@@ -1,4 +1,4 @@
-"""Ranked play in one daemon: its ratings and its matchmaker, started and run together."""
+"""Ranked play: its ratings and its matchmaker, started and run together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import trio
 
-from gmd.all_games import AllGames
+from gmd.arbiter import Arbiter
 from gmd.lobby.lobby import Lobby
 from gmd.players.registry import Registry
 
@@ -22,12 +22,12 @@ class RankedPlay:
     """
 
     def __init__(
-        self, games: AllGames, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
+        self, arbiter: Arbiter, registry: Registry, lobby: Lobby, anchors: Mapping[str, float] | None = None
     ) -> None:
         """:param anchors: in the form that :func:`~gmd.ranked.anchors.read_anchors` returns."""
-        self.ratings = Ratings(games, registry, anchors)
-        self._matchmaker = Matchmaker(games, registry, lobby, self.ratings)
-        self._log = games.log
+        self.ratings = Ratings(arbiter, registry, anchors)
+        self._matchmaker = Matchmaker(arbiter.feed, registry, lobby, self.ratings)
+        self._log = arbiter.log
 
     async def start(self) -> None:
         """Read the finished ranked games and those in progress from the log, again if need be.

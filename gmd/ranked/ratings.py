@@ -11,7 +11,7 @@ from time import perf_counter
 import trio
 from msgspec import Struct
 
-from gmd.all_games import AllGames
+from gmd.arbiter import Arbiter
 from gmd.event_log.interface import Pruned
 from gmd.event_log.seats import is_ranked, ranked_result
 from gmd.games.game_note import GameNote
@@ -77,9 +77,9 @@ class Ratings:
     :ivar history: how they came about.
     """
 
-    def __init__(self, games: AllGames, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
+    def __init__(self, arbiter: Arbiter, registry: Registry, anchors: Mapping[str, float] | None = None) -> None:
         """:param anchors: fixed ratings of players, by their names in any case."""
-        self._log, self._registry, self._anchors = games.log, registry, anchors or {}
+        self._log, self._registry, self._anchors = arbiter.log, registry, anchors or {}
         self.record = Record()
         self.ladder = Ladder()
         self.history = RatingHistory()
@@ -87,8 +87,8 @@ class Ratings:
         self._changed = trio.Event()
         #: The ranked games that are not over: the end of each is counted once.
         self._on: set[int] = set()
-        games.feed.when_seats_change(self._note)
-        games.feed.when_pruned(self._note_pruned)
+        arbiter.feed.when_seats_change(self._note)
+        arbiter.feed.when_pruned(self._note_pruned)
 
     def start(self, record: Record, playing: Iterable[int]) -> None:
         """Begin with the games of the log. :meth:`run` computes the ratings.

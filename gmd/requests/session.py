@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from enum import Enum
-from typing import Any
 
-from gmd.all_games import HERE
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated
 from gmd.players.presence import Visit
@@ -55,9 +53,6 @@ class ClientSession:
     :ivar unacknowledged: the results that it has sent and that are not acknowledged.
     :ivar attending: entered while a request waits.
     :ivar hold: called with the bytes of memory that the session holds in addition, or no longer; it may be cut off.
-    :ivar lane: its requests on their way to other daemons (:mod:`gmd.cluster.lane`); None where there were none.
-    :ivar entry: the daemon at which games of its requests to the lobby are made, as in :mod:`gmd.all_games`.
-    :ivar plays: a running game of another daemon's, and the player that plays it here; None for none.
     :ivar refusals: how many requests were refused so far.
     """
 
@@ -65,14 +60,11 @@ class ClientSession:
         "admitted",
         "attending",
         "authenticated",
-        "entry",
         "hold",
         "is_operator",
-        "lane",
         "oversees",
         "peer",
         "player",
-        "plays",
         "refusals",
         "services",
         "strict",
@@ -109,17 +101,11 @@ class ClientSession:
         self.visit = visit
         self.oversees = self.is_operator or services.spectators.unasked
         if unacknowledged is None:
-            cluster = services.cluster
-            delivered = None if cluster is None else cluster.delivered
-            unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold, delivered)
+            unacknowledged = UnacknowledgedResults(services.arbiter.turns, replies_sent, hold)
         self.unacknowledged = unacknowledged
         self.attending = attending
         self.hold = hold
         self.refusals = 0
-        self.entry = HERE
-        self.plays: tuple[int, int] | None = None
-        #: Its requests on their way to another daemon, if there ever were any.
-        self.lane: Any = None
 
     def forget(self) -> None:
         """Forget the session's player and its rights."""

@@ -9,8 +9,6 @@ from msgspec import UNSET, structs
 
 from gm_protocol.errors import BadRequest, NoSuchGame, quote
 from gm_protocol.messages import GameRequest
-from gmd.all_games import MadeElsewhere
-from gmd.cluster.tenure import NotMine
 from gmd.event_log.interface import TokenUse
 from gmd.games.variants import VARIANTS
 from gmd.live_games import LiveGame
@@ -64,16 +62,6 @@ async def _made_before(token: TokenUse, name: str | None, context: RequestContex
         return await arbiter.live_game(game_id, context.session.peer)
     except NoSuchGame:
         return None  # it has just been pruned, and its token with it
-
-
-def shown_here(made: LiveGame | MadeElsewhere) -> LiveGame:
-    """Return a new game, to be shown by this daemon.
-
-    :raises NotMine: another daemon has made it, and shows it.
-    """
-    if isinstance(made, MadeElsewhere):
-        raise NotMine(made.game.id)
-    return made
 
 
 def check_token(token: str | None) -> None:

@@ -28,14 +28,13 @@ class ReplyBatch:
     :ivar awaited: how many of them may not leave yet.
     """
 
-    __slots__ = ("_is_empty", "_outbox", "awaited", "replies", "size")
+    __slots__ = ("_outbox", "awaited", "replies", "size")
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
         self.replies: list[Reply] = []
         self.size = 0
         self.awaited = 0
-        self._is_empty = False  # whether a reply had no body when it was added: another daemon gives it
 
     def add(self, reply: Reply, *, may_leave: bool) -> None:
         """Add a reply.
@@ -46,23 +45,12 @@ class ReplyBatch:
         self.size += len(reply.body)
         if not may_leave:
             self.awaited += 1
-            if not reply.body:
-                self._is_empty = True
 
     def leave(self) -> None:
         """Let a reply leave that could not when it was added."""
         self.awaited -= 1
         if not self.awaited:
-            if self._is_empty:
-                self._outbox.grow(self)
             self._outbox.settle(self)
-
-    def measure(self) -> int:
-        """Return by how many bytes it has grown since its replies were added: some had no body yet."""
-        before, self.size = self.size, 0
-        for reply in self.replies:
-            self.size += len(reply.body)
-        return self.size - before
 
 
 class Outbox:
@@ -126,12 +114,6 @@ class Outbox:
         """Note that a batch may leave now: it does, unless one before it may not."""
         if self._held and self._held[0] is batch:
             self._settled()
-
-    def grow(self, batch: ReplyBatch) -> None:
-        """Note the size of a batch whose replies have all got their bodies."""
-        grown = batch.measure()
-        if batch in self._held:
-            self._held_size += grown
 
     def release(self, now: float) -> bool:
         """Release all batches that may leave; return whether they are to be sent now.

@@ -41,8 +41,6 @@ class Seat:
 
     def _played(self, place: Place, client: ClientSession) -> Hashable:
         """Return the seat in the latest game of the session's own; None once that is over."""
-        if client.plays is not None:
-            return seat_of(*client.plays)
         if self._last is None or self._last.live is None or self._last.player is None:
             return place.seat
         game, player = self._last.live.game, self._last.player

@@ -82,7 +82,6 @@ class Session:
         self._subscription: Subscription | None = None  # of the wait under way
         self._answering: trio.CancelScope | None = None  # a large request
         self._settled: trio.Event | None = None  # set when replies that were held may leave
-        self._reads_later = False  # whether it reads only when the reply that is held leaves
 
     @property
     def version(self) -> int:
@@ -243,19 +242,14 @@ class Session:
 
         :param answered: how many requests the latest batch had.
         """
-        unacknowledged = self.client.unacknowledged
-        # If a reply of another daemon proves to show results, a socket is read before it leaves (_write).
-        may_show = bool(unacknowledged) if self._socket is None else unacknowledged.shows_some
-        pause = self._conversation.pause(answered, unacknowledged=may_show)
+        pause = self._conversation.pause(answered, unacknowledged=bool(self.client.unacknowledged))
         if pause is Pause.NOTHING:
             return
         if pause is Pause.GIVE_WAY:
             await self._reader.give_way()
             return
-        self._reads_later = pause is Pause.DRAIN_AND_READ
         await self._drain()
-        if self._reads_later:
-            self._reads_later = False
+        if pause is Pause.DRAIN_AND_READ:
             self._read_at_once()
 
     @asynccontextmanager
@@ -351,10 +345,6 @@ class Session:
 
     def _write(self) -> None:
         """Send what may leave, as much as the peer has room for, a piece at most. Only the rest wakes a task."""
-        if self._reads_later and self.client.unacknowledged.shows_some:
-            self._reads_later = False
-            with suppress(trio.BrokenResourceError):
-                self._read_at_once()  # what has come by now does not acknowledge the results
         outbox, now = self._outbox, loop_time.now()
         if not outbox.release(now):
             return

@@ -50,10 +50,6 @@ class Request(Struct, tag_field="kind", kw_only=True):
 
 
 class Reply(Struct, kw_only=True):
-    """The fields that every reply may have. Each ends with ``error``, null if there is none.
-
-    A server that is one of several adds ``home`` to replies that show a game of another one.
-    """
+    """The fields that every reply may have. Each ends with ``error``, null if there is none."""
 
     id: int | str | UnsetType = UNSET  #: The id of the request, if it had one.
-    home: str | UnsetType = UNSET  #: The server that has the game, if it is another one: host:port.

@@ -154,13 +154,6 @@ class ShuttingDown(GmError):
     code = "shutting_down"
 
 
-class Moved(GmError):
-    """Another server of the cluster owns the game now; nothing was done unless the sentence says otherwise."""
-
-    code = "moved"
-    retry_after = 0.0
-
-
 class Internal(GmError):
     """The server failed, and did not do what was requested."""
 

@@ -1,4 +1,4 @@
-"""The commands that read or write games without a daemon, on PostgreSQL."""
+"""Commands with ``--database``: those that read or write games without a daemon, on PostgreSQL, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from gmd.cli import main
 from tests.postgres import clean_database, require_postgres
 
 PGN = '[Event "a"]\n[White "1"]\n[Black "2"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n'
+
+
+#: Where a command that asks a daemon is run.
+WHERE = "run this command on the machine of the daemon that serves, with its --data"
 
 
 def run(*arguments: str | Path) -> Result:
@@ -61,8 +65,12 @@ def test_damage_is_found_in_a_database(games: Path) -> None:
     [
         (("check", "--repair"), "--repair is for SQLite's file; restore a damaged database from a backup"),
         (("export", "--data", "games"), "--data and --database name two places; leave one of them out"),
-        (("players", "--data", "games"), "--data and --database name two daemons; leave one of them out"),
+        (("players", "--data", "games"), "--data and --database name two places; leave one of them out"),
         (("leaderboard",), "--database needs --recompute; a running daemon is found by its --data"),
+        (("players", "--here"), f"--here: only a running daemon knows; {WHERE}"),
+        (("register", "bot"), f"--database: this command asks a running daemon; {WHERE}"),
+        (("rekey", "bot"), f"--database: this command asks a running daemon; {WHERE}"),
+        (("revoke", "bot"), f"--database: this command asks a running daemon; {WHERE}"),
     ],
 )
 def test_contradictions_are_refused(arguments: tuple[str, ...], sentence: str) -> None:

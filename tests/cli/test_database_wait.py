@@ -23,7 +23,7 @@ def server() -> Iterator[Postgres]:
 
 
 def started(url: str, data: Path, *flags: str) -> subprocess.Popen[str]:
-    command = [*SERVE, "--port", "0", "--link-port", "0", "--database", url, "--data", str(data), *flags]
+    command = [*SERVE, "--port", "0", "--database", url, "--data", str(data), *flags]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True)
 

@@ -110,8 +110,8 @@ def test_missing_daemon_is_reported(tmp_path: Path) -> None:
         assert (ran.status, ran.out) == (2, "")
         assert (
             ran.err
-            == f"Error: no daemon runs in {tmp_path}: start one with gmd serve, name its directory with --data, or "
-            "a database with --database\n"
+            == f"Error: no daemon runs in {tmp_path}: start one with gmd serve, or run this command on the machine of "
+            "the daemon that serves, with its --data\n"
         )
 
 

@@ -248,20 +248,20 @@ def test_client_waits_for_a_server_that_stops(clients: Clients) -> None:
         assert clients.connect(server.port).move(1, "e4") == OK
 
 
-def test_request_for_a_game_that_moved_to_another_server_is_repeated_where_that_is_safe(clients: Clients) -> None:
-    moved = {"code": "moved", "error": "game 1: another server has the game now", "retry_after": 0.0}
+def test_request_refused_by_a_server_without_its_database_is_repeated_where_that_is_safe(clients: Clients) -> None:
+    without = {"code": "internal", "error": "game 1: the database cannot be reached now", "retry_after": 0.0}
 
     def refuses(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": "move", "game_id": 1, "move": "e4", "ply": 0})
-        peer.write(moved)
+        peer.write(without)
 
     def answers(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": "move", "game_id": 1, "move": "e4", "ply": 0})
         peer.write(OK)
         peer.expect({"kind": "move", "game_id": 1, "move": "e5"})
-        peer.write(moved)
+        peer.write(without)
 
     with dialogues(refuses, answers) as server:
         client = clients.connect(server.port)

@@ -11,7 +11,7 @@ import json
 import trio
 
 from gm_protocol.codec import encode, error_reply
-from gm_protocol.errors import GmError, Internal, Moved, ShuttingDown
+from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.framing import encode_frame
 from tests.conformance.script import FOLDER as SCRIPTS
 from tests.conformance.script import Script, Step, read_scripts
@@ -22,11 +22,6 @@ from tests.named_clients import NamedClients, named_clients
 #: Errors that no script can provoke, each with the kind of the request that it answers.
 UNPROVOKED: list[tuple[GmError, str | None, str]] = [
     (ShuttingDown("the server is stopping"), None, "In answer to a message that is incomplete when the server stops."),
-    (
-        Moved("another server has the game now; nothing was done: send it again"),
-        "move",
-        "When another server of several on one database has got the game.",
-    ),
     (Internal("the server failed"), "move", "When the server fails."),
 ]
 

@@ -116,7 +116,7 @@ def test_pruning_time_never_runs_more_than_a_day_ahead_of_elapsed_time(
         highest = max(highest + seconds, after)
 
 
-def test_time_of_pruning_is_that_of_all_daemons_on_a_database(database_url: str, tmp_path: Path) -> None:
+def test_time_of_pruning_is_that_of_all_stores_on_a_database(database_url: str, tmp_path: Path) -> None:
     machine = Machine()
 
     def clock_of(store: SqlStore) -> PruningClock:

@@ -309,7 +309,7 @@ async def daemon_without_deadlines() -> AsyncIterator[MemoryDaemon]:
             arbiter,
             authenticator,
             lobby,
-            ranked_of(config, authenticator, lobby),
+            ranked_of(config, arbiter, authenticator, lobby),
             Metrics(),
             local=True,
         )

@@ -20,27 +20,24 @@ async def compare_pairs(
     pairs: int,
     tables: Callable[[], AbstractAsyncContextManager[Tables]],
     compare: Callable[[Tables, Twins, random.Random], Awaitable[_T]],
-    at_a_time: int | None = None,
 ) -> list[_T]:
     """Compare pairs of games, which a seed for each decides; return what the comparisons returned.
 
-    :param tables: opens the two daemons, or houses of daemons, on which the games of a pair are played.
+    :param tables: opens the two daemons on which the games of a pair are played.
     :param compare: plays one pair.
-    :param at_a_time: the pairs that are played on the same daemons; None for all.
     :raises Distinguished: the games of a pair can be observed apart; a note has the seed.
     """
     different, found = 0, list[_T]()
-    for first in range(0, pairs, at_a_time or pairs):
-        async with tables() as opened:
-            for seed in range(first, min(first + (at_a_time or pairs), pairs)):
-                rng = random.Random(seed)
-                twins = draw_twins(rng)
-                different += twins.differ
-                try:
-                    found.append(await compare(opened, twins, rng))
-                except* Distinguished as distinguished:
-                    distinguished.add_note(f"in the games of seed {seed}")
-                    raise
+    async with tables() as opened:
+        for seed in range(pairs):
+            rng = random.Random(seed)
+            twins = draw_twins(rng)
+            different += twins.differ
+            try:
+                found.append(await compare(opened, twins, rng))
+            except* Distinguished as distinguished:
+                distinguished.add_note(f"in the games of seed {seed}")
+                raise
     assert different > 0.6 * pairs, "few of the games differ in what is hidden"
     print(f"{pairs} pairs, {different} of them of different positions in the end")
     return found

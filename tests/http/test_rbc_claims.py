@@ -168,6 +168,14 @@ async def test_game_made_by_hand_is_offered_to_the_program_of_its_player(autojum
         assert await other.listed() == []
 
 
+async def test_offered_game_is_accepted_after_a_restart_has_forgotten_the_claims() -> None:
+    async with two_programs() as (table, one, other, _):
+        game_id = await one.invite(table.white)
+        table.daemon.http.claims.forget(table.black.id, game_id)
+        assert answered(await other.accept(game_id)) == {"game_id": game_id}
+        assert (await one.accept(game_id)).status_code == 401
+
+
 async def test_game_is_not_offered_to_a_player_who_plays_it(autojump_clock: MockClock) -> None:
     async with two_programs() as (table, one, other, _):
         game_id = await one.invite(table.white)

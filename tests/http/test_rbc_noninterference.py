@@ -14,7 +14,6 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import Color
-from gmd.all_games import OwnGames
 from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.games.game_note import note_of
@@ -93,16 +92,16 @@ async def listed_by_position(lobby: Lobby, player: int, peer: str = "") -> list[
     return await _listed(lobby, player, peer) + [invitation_of(note_of(game)) for game in games]
 
 
-async def refused_by_position(
-    lobby: Lobby | OwnGames, game_id: int, player: int, at: float, peer: str = ""
-) -> LiveGame:
+async def refused_by_position(lobby: Lobby, game_id: int, player: int, at: float, peer: str = "") -> LiveGame:
     """Refuse with words that depend on the true position."""
     raise NotAvailable(f"game_id: {hash_of((await lobby._arbiter.live_game(game_id)).game)}")
 
 
 def room_by_position(admission: Admission, player: int) -> int:
     """Give room to a player who has none, depending on the true position."""
-    return _room(admission, player) or any(hash_of(game) % 2 for game in games_at_hand(admission._games._arbiter))
+    return _room(admission, player) or any(
+        hash_of(game) % 2 for game in games_at_hand(admission._expire.__self__._arbiter)
+    )
 
 
 async def look_at_the_truth(visit: Visit, game_id: int, seat: Color | None = None) -> Look:
@@ -144,7 +143,7 @@ OF_ROUTES: dict[str, Patch] = {
     "the counts of positions": (counts, "look_at", look_by_position),
     "the list of invitations": (Lobby, "listed", listed_by_position),
     "accepting": (Lobby, "accept", refused_by_position),
-    "finishing": (OwnGames, "finish", refused_by_position),
+    "finishing": (Lobby, "finish", refused_by_position),
     "inviting": (Admission, "room", room_by_position),
 }
 

@@ -342,6 +342,6 @@ def test_error_reply_has_id_and_retry_after() -> None:
 
 
 def test_every_error_has_its_own_code() -> None:
-    assert len(ERRORS) == len(GmError.__subclasses__()) == 21
+    assert len(ERRORS) == len(GmError.__subclasses__()) == 20
     assert all(error.code == code for code, error in ERRORS.items())
     assert Stale("late", expected=4).expected == 4

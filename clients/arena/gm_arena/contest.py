@@ -26,7 +26,7 @@ MOST_BYTES, LONGEST_NAME, LONGEST_NOTE = 65_536, 100, 1_000
 #: The most players, columns, points of a curve, and games of a report.
 MOST_PLAYERS, MOST_COLUMNS, MOST_POINTS, MOST_GAMES = 100, 120, 200, 20
 #: Codes of refusals after which a later report may be taken.
-PASSING = ("too_many", "internal", "shutting_down", "moved")
+PASSING = ("too_many", "internal", "shutting_down")
 #: Characters that the protocol does not take in names.
 _STRANGE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\u200e\u200f]+")
 

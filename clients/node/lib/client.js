@@ -19,7 +19,7 @@ const ACTING = new Set(["move", "sense", "end_game"]);
 const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
 /** Codes of a reply to hello that a retry may overcome. */
-const PASSING = new Set(["too_many", "shutting_down", "moved"]);
+const PASSING = new Set(["too_many", "shutting_down"]);
 
 /** Default seconds of retries after a lost connection: enough to restart a server. */
 const PATIENCE_SECONDS = 60;
@@ -316,9 +316,9 @@ export class Client {
       this.#connection.drop(new ConnectionLost(`the server ended the session: ${reply.error}`));
       return;
     }
-    if (reply.code === "moved") {
+    if (reply.code === "internal" && reply.retry_after !== undefined) {
       // It is sent again if that is safe, as after a lost connection.
-      this.#connection.drop(new ConnectionLost(`another server has the game now: ${reply.error}`));
+      this.#connection.drop(new ConnectionLost(`the server cannot reach its database: ${reply.error}`));
       return;
     }
     if (reply.code === "unauthorized" && this.#said !== this.#greeting) {

@@ -227,13 +227,13 @@ test("a server that is stopping is tried again, and so is one that has too many 
   assert.deepEqual(await client.move({ game_id: 1, move: "e4" }), OK);
 });
 
-test("a request for a game that moved to another server is sent again", async (t) => {
+test("a request is sent again that a server without its database has refused", async (t) => {
   const port = await serve(
     t,
     async (peer) => {
       await peer.greet();
       assert.equal((await peer.read()).ply, 0);
-      peer.write({ error: "another server has the game now", code: "moved", retry_after: 0 });
+      peer.write({ error: "the database cannot be reached now", code: "internal", retry_after: 0 });
     },
     async (peer) => {
       await peer.greet();

@@ -61,7 +61,7 @@ MAX_DECLINED = 100
 #: Codes of a reply to join that mean that the invitation no longer exists.
 GIVEN_UP = {"game_over", "no_such_game", "not_available"}
 #: Codes of a reply to hello that a retry may overcome.
-PASSING = {"too_many", "shutting_down", "moved"}
+PASSING = {"too_many", "shutting_down"}
 
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
@@ -858,7 +858,6 @@ class Reply(TypedDict):
 
     error: None
     id: NotRequired[int | str]
-    home: NotRequired[str]
 
 
 class HelloReply(Reply):
@@ -1350,8 +1349,9 @@ class Conversation:
             if asked is not None:
                 asked.sent = False
             raise ConnectionLost(f"the server ended the session: {reply.get('error')}")
-        if reply.get("code") == "moved":  # it is sent again if that is safe, as after a lost connection
-            raise ConnectionLost(f"another server has the game now: {reply.get('error')}")
+        if reply.get("code") == "internal" and reply.get("retry_after") is not None:
+            # It is sent again if that is safe, as after a lost connection.
+            raise ConnectionLost(f"the server cannot reach its database: {reply.get('error')}")
         if reply.get("code") == "unauthorized" and self._said != self._greeting:
             asked.sent = False
             raise ConnectionLost("the session began with a key that has been replaced")

@@ -1,6 +1,7 @@
 """The schema's migrations. Do not use ``alembic revision``: a step is written by hand, and HEAD set to it.
 
-A new database gets the tables of :mod:`gmd.event_log.tables` at once. A test compares them with what the steps lead to.
+A new database gets the tables of :mod:`gmd.event_log.tables` at once, and in PostgreSQL those of
+:mod:`gmd.event_log.postgres_tables`. A test compares them with what the steps lead to.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
-from gmd.cluster.tables import create_cluster
+from gmd.event_log.postgres_tables import metadata as postgres_metadata
 from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
-HEAD = "0011"
+HEAD = "0012"
 #: The key of the lock under which the schema of a PostgreSQL database changes.
 _LOCK = int.from_bytes(b"gmd", "big")
 
@@ -86,14 +87,14 @@ def _create(connection: Connection) -> None:
     VERSION.create(connection, checkfirst=False)
     metadata.create_all(connection, checkfirst=False)
     if _is_postgres(connection):
-        create_cluster(connection)
+        postgres_metadata.create_all(connection, checkfirst=False)
     connection.execute(VERSION.insert().values(version_num=HEAD))
 
 
 def _check_for_daemons(connection: Connection) -> None:
-    """Check that nobody serves the database; those whose leases have run out may not have them again.
+    """Check that no daemon of a version with leases serves the database; none can renew one until this is committed.
 
-    :raises OlderDaemons: somebody does.
+    :raises OlderDaemons: one does.
     """
     if not _is_postgres(connection) or not inspect(connection).has_table("daemons"):
         return
@@ -102,10 +103,6 @@ def _check_for_daemons(connection: Connection) -> None:
     query = "SELECT game || ' (gmd ' || version || ')' FROM daemons WHERE until > clock_timestamp() ORDER BY began"
     if serving := connection.execute(text(query)).scalars().all():
         raise OlderDaemons(serving)
-    connection.execute(text("DELETE FROM daemons"))
-    connection.execute(
-        text("UPDATE shards SET daemon = NULL, epoch = epoch + 1, wanted = NULL WHERE daemon IS NOT NULL")
-    )
 
 
 def _upgrade(connection: Connection, stored: str) -> None:

@@ -40,7 +40,6 @@ _STATUSES = {
     "wrong_phase": HTTP_409_CONFLICT,
     "too_many": HTTP_503_SERVICE_UNAVAILABLE,
     "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
-    "moved": HTTP_503_SERVICE_UNAVAILABLE,
     "internal": HTTP_500_INTERNAL_SERVER_ERROR,
 }
 _TITLES = {
@@ -78,6 +77,8 @@ def refusal_anywhere(request: Request[Any, Any, Any], error: GmError | Refused) 
 
 def status_of(error: GmError | Refused) -> int:
     """Return the status of the answer that refuses a request."""
+    if error.code == "internal" and retry_after(error) is not None:
+        return HTTP_503_SERVICE_UNAVAILABLE
     return _STATUSES.get(error.code, HTTP_400_BAD_REQUEST)
 
 

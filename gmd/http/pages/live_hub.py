@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 
 import trio
@@ -29,8 +29,6 @@ class LiveHub:
         self._nursery: trio.Nursery | None = None
         self._readers = 0
         self._turns = trio.StrictFIFOLock()
-        #: Called with the cookie of a visitor who has signed out: tells other daemons.
-        self.tell_others: Callable[[str], None] = _nobody
 
     @property
     def channels(self) -> int:
@@ -84,11 +82,6 @@ class LiveHub:
                 reader.check()
 
     def sign_out(self, cookie: str) -> None:
-        """End the streams of a visitor who has signed out, at other daemons too."""
-        self.signed_out(cookie)
-        self.tell_others(cookie)
-
-    def signed_out(self, cookie: str) -> None:
         """End the streams of a visitor who has signed out."""
         for reader in self._all_readers():
             if reader.cookie == cookie:
@@ -100,12 +93,6 @@ class LiveHub:
             if channel.source.lists:
                 channel.notify()
                 self._tell(channel, game.named)
-
-    def look_at_lists(self) -> None:
-        """Have those who read lists sent what has changed in games of other daemons, whose moves nobody reports."""
-        for channel in self._channels.values():
-            if channel.source.lists:
-                channel.notify()
 
     def _tell(self, channel: Channel, players: Collection[int | None]) -> None:
         for reader in channel.readers:
@@ -141,7 +128,3 @@ class LiveHub:
             left -= channel.send_some(min(left, AT_ONCE))
             if channel.called:
                 self._called.append(channel)
-
-
-def _nobody(_cookie: str) -> None:
-    """Tell nobody: there are no other daemons."""

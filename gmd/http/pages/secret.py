@@ -1,4 +1,4 @@
-"""The key that signs visitors' cookies. It is kept in the data directory, so that a restart ends no session."""
+"""The key that signs visitors' cookies. It is kept with the games, so that a restart ends no session."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from gmd.event_log.directory import SESSION_KEY, DataError, write_private
 SIZE = 32
 
 
-def session_key(directory: Path | None) -> bytes:
-    """Return the key of a data directory, which is made at the first start; a new one where games are in memory.
+def session_key(directory: Path | None, database: str | None = None) -> bytes:
+    """Return the key, which is made at the first start; a new one where games are in memory. Block for a moment.
 
     Removing the file signs all visitors out.
 
     :param directory: the data directory, locked for this process; None for none.
-    :raises DataError: the file cannot be read or made.
+    :param database: the URL of the database that has the games, and so the key; None for none.
+    :raises DataError: the key cannot be read or made.
     """
+    if database is not None:
+        return _shared(database)
     if directory is None:
         return secrets.token_bytes(SIZE)
     file = directory / SESSION_KEY
@@ -28,6 +31,17 @@ def session_key(directory: Path | None) -> bytes:
         return _read(file)
     except OSError as error:
         raise DataError(f"data: {file} cannot be used: {error.strerror}") from error
+
+
+def _shared(database: str) -> bytes:
+    import psycopg
+
+    from gmd.event_log.postgres_connection import plain_url, shared_secret
+
+    try:
+        return shared_secret(plain_url(database), "pages")
+    except psycopg.Error as error:
+        raise DataError(f"database: it cannot be used: {str(error).strip()}") from error
 
 
 def _read(file: Path) -> bytes:

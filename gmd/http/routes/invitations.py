@@ -132,7 +132,7 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, r
         if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, guest):
             raise Taken(invitation_id)
         if not claims.knows(player, invitation_id) and await _is_inviter(backend, invitation_id, guest):
-            claims.made_elsewhere(player, invitation_id)
+            claims.made_before(player, invitation_id)
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
                 await guest.ask("accept", game_id=invitation_id, brief=True)
@@ -152,7 +152,7 @@ async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -
     try:
         check_id(invitation_id)
         guest.check()
-        await backend.services.lobby.games.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
+        await backend.services.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
@@ -165,7 +165,7 @@ async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: b
     :raises NoSuchGame: there is no game with that id, and ``if_over`` is false.
     """
     try:
-        game = await backend.services.lobby.games.look(game_id, guest.peer)
+        game = await backend.services.lobby.look(game_id, guest.peer)
     except NoSuchGame:
         if if_over:
             return True
@@ -178,7 +178,7 @@ async def _is_inviter(backend: Backend, game_id: int, guest: Guest) -> bool:
 
     :raises NoSuchGame: there is no game with that id.
     """
-    game = await backend.services.lobby.games.look(game_id, guest.peer)
+    game = await backend.services.lobby.look(game_id, guest.peer)
     return bool(game.created.invited_sides) and not game.over and inviter_of(game.created) == guest.player.player
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from gmd.daemon import Daemon
 from gmd.event_log.directory import SESSION_KEY, DataError
+from gmd.event_log.opening import open_store
 from gmd.http.pages.secret import session_key
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions
 from gmd.players.account import FIRST_PLAYER
@@ -273,6 +274,15 @@ async def test_restart_ends_no_session(tmp_path: Path) -> None:
 
 def test_key_is_different_for_every_daemon_in_memory() -> None:
     assert session_key(None) != session_key(None)
+
+
+def test_daemons_on_one_database_have_one_key(database_url: str, tmp_path: Path) -> None:
+    with open_store("", database_url):
+        pass
+    keys = {session_key(tmp_path / name, database_url) for name in ("one", "two")}
+    assert [len(key) for key in keys] == [32]
+    with pytest.raises(DataError, match="database: it cannot be used: "):
+        session_key(tmp_path, "postgresql://127.0.0.1:1/games")
 
 
 def test_damaged_key_is_reported_with_what_to_do(tmp_path: Path) -> None:

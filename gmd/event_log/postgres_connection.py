@@ -1,19 +1,20 @@
-"""Connections to PostgreSQL for the cluster's own tables, which fail soon when the server is gone.
-
-A daemon must find out that it cannot renew its lease, and not wait for a dead server.
-"""
+"""Connections to PostgreSQL outside of the event log, which fail soon when the server is gone; and shared secrets."""
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import psycopg
 
 #: Seconds for a connection to be established, and for sent data to be acknowledged; libpq takes no fewer than 2.
 CONNECT_SECONDS = 2
-#: Seconds for a statement, which is shorter than a lease; and for a lock, as each is held for one commit.
+#: Seconds for a statement; and for a lock, as each is held for one commit.
 STATEMENT_SECONDS = 1.0
 LOCK_SECONDS = 0.3
+
+#: Bytes of a new secret.
+SECRET_BYTES = 32
 
 #: What a server says that is to take connections soon.
 PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection")
@@ -73,3 +74,21 @@ def why_unreachable(url: str) -> str | None:
     except psycopg.Error:
         return None  # the URL cannot be read, for one
     return None
+
+
+def shared_secret(url: str, name: str, first: bytes | None = None) -> bytes:
+    """Return a secret of the server, the same for every daemon that serves it; make it if there is none yet. Block.
+
+    :param url: the database's, as psycopg takes it.
+    :param name: what it is for.
+    :param first: the secret if there is none yet; None for a random one.
+    :raises psycopg.Error: the database cannot be used.
+    """
+    with connected(url, "gmd secrets") as connection:
+        connection.execute(
+            "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            (name, first or secrets.token_bytes(SECRET_BYTES)),
+        )
+        found = connection.execute("SELECT value FROM secrets WHERE name = %s", (name,)).fetchone()
+    assert found is not None
+    return bytes(found[0])

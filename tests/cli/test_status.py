@@ -1,0 +1,33 @@
+"""``gmd status``: the daemon of a data directory, and the games there or in a database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.commands import gmd
+from tests.postgres import clean_database, require_postgres
+from tests.serving import served
+
+
+def test_status_of_a_data_directory(tmp_path: Path) -> None:
+    with served("--data", str(tmp_path)) as daemon:
+        ran = gmd("status", "--data", tmp_path)
+        process = daemon.process.pid
+        assert ran.status == 0
+        assert f" runs as process {process}; 0 games, 0 of them live\n" in ran.out
+        assert json.loads(gmd("status", "--data", tmp_path, "--json").out)["process"] == process
+    ran = gmd("status", "--data", tmp_path)
+    assert (ran.status, ran.out) == (1, f"{tmp_path}: no daemon runs; 0 games, 0 of them live\n")
+
+
+def test_status_of_a_database(tmp_path: Path) -> None:
+    require_postgres()
+    file = tmp_path / "games.pgn"
+    file.write_text('[White "1"]\n[Black "2"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n')
+    with clean_database() as url:
+        assert gmd("import", "--database", url, file).status == 0
+        ran = gmd("status", "--database", url)
+        assert (ran.status, ran.out.partition(": ")[2]) == (0, "1 game, 0 of them live\n")
+        found = json.loads(gmd("status", "--database", url, "--json").out)
+        assert (found["games"], found["live_games"]) == (1, 0)

@@ -1,3 +1,0 @@
-"""Fixtures of the tests of clusters."""
-
-from tests.cluster.members import cluster_url  # noqa: F401 (pytest finds it here)
