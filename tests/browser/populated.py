@@ -77,7 +77,6 @@ def _games(site: Served, players: list[Fields]) -> dict[str, str]:
         "contest-tournament": f"/contests/{tournament}",
         "player": f"/players/{players[0]['player']}",
         "ranked": "/ranked",
-        "daemons": "/operator/daemons",
         "error": "/nowhere",
     }
 

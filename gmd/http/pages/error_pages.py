@@ -8,7 +8,6 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.status_codes import (
     HTTP_400_BAD_REQUEST,
-    HTTP_401_UNAUTHORIZED,
     HTTP_403_FORBIDDEN,
     HTTP_404_NOT_FOUND,
     HTTP_408_REQUEST_TIMEOUT,
@@ -43,7 +42,6 @@ _STATUSES = {
     "internal": HTTP_500_INTERNAL_SERVER_ERROR,
 }
 _TITLES = {
-    HTTP_401_UNAUTHORIZED: "For operators only",
     HTTP_400_BAD_REQUEST: "That cannot be used",
     HTTP_403_FORBIDDEN: "Not allowed",
     HTTP_404_NOT_FOUND: "Not found",

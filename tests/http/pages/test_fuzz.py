@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from litestar.routes import HTTPRoute
 
 from gm_client.blocking import connect
+from gmd.event_log.directory import SESSION_KEY
 from gmd.http.pages.forms import CSRF_FIELD, MAX_BYTES, MAX_FIELDS, URLENCODED
 from gmd.http.pages.routes import PAGE_ROUTES
-from gmd.http.pages.secret import FILE_NAME
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, SESSION_SECONDS
 from tests.helpers_proof import proof_size
 from tests.http.pages.browser import ACCEPT
@@ -128,7 +128,7 @@ def running_site(data: Path) -> Iterator[Site]:
                 over = client.new_game(1, 2, variant=variant)["game_id"]
                 client.end_game(over, "resignation_white", player=1)
                 client.new_game(1, 2, variant=variant, clock="900+5")
-        key = (data / FILE_NAME).read_bytes()
+        key = (data / SESSION_KEY).read_bytes()
         site = Site(daemon, key, "", "", [])
         form = urlencode({"name": "ann", "password": PASSWORD}).encode()
         cookie = cookie_of(site.ask("POST", "/sign-in", {"Content-Type": URLENCODED}, form))
