@@ -18,6 +18,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -34,6 +35,9 @@
 /* Milliseconds between two attempts of a session, at first and at most. */
 #define FIRST_PAUSE 50
 #define LONGEST_PAUSE 2000
+
+/* The longest host of a session. */
+#define LONGEST_HOST 255
 
 /* The longest reply that is checked for a refusal to be repeated: no such reply is longer, and few others are as short. */
 #define LONGEST_PASSING 1024
@@ -292,6 +296,7 @@ static const char *meaning(int status)
     case GM_BAD_REPLY: return "the data received is not a reply of a gm server";
     case GM_TOO_LONG: return "the message is too long for the buffer";
     case GM_REFUSED: return "the server refused the hello";
+    case GM_BAD_ADDRESS: return "an address is not HOST:PORT, with a port from 1 to 65535";
     case GM_BAD_JSON: return "the text is not JSON";
     case GM_NOT_FOUND: return "there is no such member or element";
     case GM_WRONG_TYPE: return "the value has another type or is out of range";
@@ -306,6 +311,8 @@ char *gm_explain(const struct gm_connection *connection, int status, char *text,
         strerror_r(connection->system_error, reason, sizeof reason);
     else if (connection && status == GM_NO_HOST)
         snprintf(reason, sizeof reason, "%s", gai_strerror(connection->host_error));
+    else if (connection && status == GM_BAD_ADDRESS)
+        snprintf(reason, sizeof reason, "'%.*s'", (int)strcspn(connection->bad_address, ","), connection->bad_address);
     snprintf(text, size, "%s%s%s", meaning(status), *reason ? ": " : "", reason);
     return text;
 }
@@ -318,6 +325,8 @@ void gm_session_init(struct gm_session *session, const char *host, const char *p
     session->host = host;
     session->port = port;
     session->hello = hello;
+    session->answered = 0;
+    session->answer_ms = 5 * 1000;
     session->timeout_ms = 90 * 1000;
     session->patience_ms = 60 * 1000;
 }
@@ -339,15 +348,47 @@ static int is_out_of_service(const char *reply, size_t length)
     return has_code(reply, length, "shutting_down");
 }
 
-int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t *length)
+/* Whether a retry may help. */
+static int is_passing(int status, const char *reply, size_t length)
 {
-    size_t unasked;
+    if (status == GM_REFUSED)
+        return has_code(reply, length, "too_many") || is_out_of_service(reply, length);
+    return status == GM_SYSTEM || status == GM_NO_HOST || status == GM_TIMEOUT || status == GM_CLOSED;
+}
+
+struct address {
+    char host[LONGEST_HOST + 1];
+    char port[6]; /* empty: the session's */
+};
+
+/* Reads the first address of a list. Returns its end, where there is a comma or a NUL; NULL if it is no address. */
+static const char *read_address(const char *list, struct address *address)
+{
+    int bracket = *list == '[';
+    const char *host = list + bracket;
+    size_t length = strcspn(host, bracket ? "[], " : "[]:, "), digits = 0;
+    const char *end = host + length;
+    if (length > LONGEST_HOST || (bracket && (length == 0 || *end++ != ']')))
+        return NULL;
+    if (*end == ':' && ((digits = strspn(++end, "0123456789")) == 0 || digits >= sizeof address->port))
+        return NULL;
+    snprintf(address->host, sizeof address->host, "%.*s", length ? (int)length : 9, length ? host : "127.0.0.1");
+    snprintf(address->port, sizeof address->port, "%.*s", (int)digits, end);
+    end += digits;
+    if ((*end != ',' && *end != '\0') || (digits ? atoi(address->port) < 1 || atoi(address->port) > 65535 : length == 0))
+        return NULL;
+    return end;
+}
+
+/* Connects to one server and says hello. */
+static int open_at(struct gm_session *session, const char *host, const char *port, int timeout_ms, char *reply,
+                   size_t size, size_t *length)
+{
     struct gm_connection *connection = &session->connection;
-    length = length ? length : &unasked;
     *length = 0;
-    int status = gm_open(connection, session->host, session->port, session->timeout_ms);
+    int status = gm_open(connection, host, port, timeout_ms);
     if (status == GM_OK)
-        status = gm_ask(connection, session->hello, reply, size, length, session->timeout_ms);
+        status = gm_ask(connection, session->hello, reply, size, length, timeout_ms);
     struct gm_json value, error;
     if (status == GM_OK) {
         if (gm_json_parse(reply, *length, &value) != GM_OK || gm_json_find(value, "error", &error) != GM_OK)
@@ -357,6 +398,34 @@ int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t
     }
     if (status != GM_OK)
         gm_close(connection);
+    return status;
+}
+
+int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t *length)
+{
+    struct address address;
+    size_t unasked, count = 0;
+    length = length ? length : &unasked;
+    const char *list = session->host ? session->host : "127.0.0.1", *next = list;
+    if (strchr(list, ':') != strrchr(list, ':') && !strpbrk(list, "[,")) /* one IPv6 address */
+        return open_at(session, list, session->port, session->timeout_ms, reply, size, length);
+    for (; count == 0 || *next++ == ','; count++) {
+        session->connection.bad_address = next;
+        next = read_address(next, &address);
+        if (!next)
+            return fail(&session->connection, GM_BAD_ADDRESS);
+    }
+    int status = GM_OK, timeout_ms = count > 1 ? session->answer_ms : session->timeout_ms;
+    for (size_t i = 0; i < count && (i == 0 || is_passing(status, reply, *length)); i++) {
+        size_t number = (session->answered + i) % count;
+        next = read_address(list, &address);
+        for (size_t before = 0; before < number; before++)
+            next = read_address(next + 1, &address);
+        const char *port = *address.port ? address.port : session->port;
+        status = open_at(session, address.host, port, timeout_ms, reply, size, length);
+        if (status == GM_OK)
+            session->answered = number;
+    }
     return status;
 }
 
@@ -375,14 +444,6 @@ static int ask_once(struct gm_session *session, const char *request, char *reply
     if (status == GM_TIMEOUT || status == GM_CLOSED)
         gm_close(connection); /* otherwise a late reply could be taken for another request's */
     return status;
-}
-
-/* Whether a retry may help. */
-static int is_passing(int status, const char *reply, size_t length)
-{
-    if (status == GM_REFUSED)
-        return has_code(reply, length, "too_many") || is_out_of_service(reply, length);
-    return status == GM_SYSTEM || status == GM_NO_HOST || status == GM_TIMEOUT || status == GM_CLOSED;
 }
 
 static void pause_for(int milliseconds)
@@ -404,7 +465,7 @@ int gm_session_ask(struct gm_session *session, const char *request, char *reply,
             return status;
         if (deadline >= 0 && now_ms() + pause > deadline)
             return status;
-        pause_for(pause);
+        pause_for(pause - (int)((now_ms() + getpid()) % (pause / 2 + 1))); /* not all clients at once */
     }
 }
 

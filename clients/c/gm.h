@@ -35,6 +35,7 @@ enum gm_status {
     GM_BAD_REPLY, /* the data received is not a reply of a gm server */
     GM_TOO_LONG,  /* the caller's buffer is too small; the required length is returned */
     GM_REFUSED,   /* the server refused the hello: its reply is in the caller's buffer */
+    GM_BAD_ADDRESS, /* a session's host is not a host or a list: gm_connection.bad_address begins with what is wrong */
 
     /* Of JSON. */
     GM_BAD_JSON,   /* the text is not JSON */
@@ -48,6 +49,7 @@ struct gm_connection {
     int fd;           /* -1: none. Use it only for poll and select; do not read or write it directly. */
     int system_error;
     int host_error;
+    const char *bad_address; /* in gm_session.host */
     unsigned char header[4];
     size_t header_read;
     size_t body_length; /* of the current reply, once its header has arrived */
@@ -89,18 +91,21 @@ char *gm_explain(const struct gm_connection *connection, int status, char *text,
 
 struct gm_session {
     struct gm_connection connection;
-    const char *host;  /* the caller's, and so are the next two */
-    const char *port;
+    const char *host;  /* the caller's, and so are the next two; a list of servers as in "a:7100,[::1]:7101,c" is tried
+                        * in turn, from the one that answered last */
+    const char *port;  /* of servers without one */
     const char *hello; /* the first request on each connection, with a registered player's name or id and its key */
+    size_t answered;   /* the number of the server that answered last, from 0 */
+    int answer_ms;     /* for connecting, and for the reply to the hello, at each of several servers */
     int timeout_ms;    /* for connecting, and for each reply; longer than the longest wait, which is a minute */
     int patience_ms;   /* for retries after a lost connection: enough to restart a server */
 };
 
-/* Initialises a session with times that suit most bots, 90 and 60 seconds. It sets no player in `hello`: write
+/* Initialises a session with times that suit most bots: 5, 90 and 60 seconds. It sets no player in `hello`: write
  * your own. */
 void gm_session_init(struct gm_session *session, const char *host, const char *port, const char *hello);
 
-/* Connects and says hello, in one attempt. `reply` receives the reply to the hello, also with GM_REFUSED. */
+/* Connects and says hello, in one attempt at each server. `reply` receives the reply to the hello, also with GM_REFUSED. */
 int gm_session_open(struct gm_session *session, char *reply, size_t size, size_t *length);
 
 /* Sends a request and receives its reply. If the connection is lost, or the server is stopping, it does so again on a

@@ -96,9 +96,12 @@ export class BadReply extends Error {
 // The client.
 
 export interface ConnectOptions {
-  /** Default 127.0.0.1. */
+  /**
+   * A server; or several of which one serves, as in "a:7100,[::1]:7101,c". They are tried in turn, from the one that
+   * answered last; one that does not answer the hello in five seconds is left for the next. Default 127.0.0.1.
+   */
   host?: string;
-  /** Default 7100. */
+  /** The port of servers without one. Default 7100. */
   port?: number;
   /** A Unix socket, instead of host and port. */
   path?: string;

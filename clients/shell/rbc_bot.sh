@@ -5,7 +5,7 @@
 #     rbc_bot.sh --player 1 --opponent open   leaves Black to the first player who joins
 #     rbc_bot.sh --player 2 --game 1          plays in an existing game
 #
-# All other arguments are passed to gmcat: --host, --port, --tls, --key and so on.
+# All other arguments are passed to gmcat: --server, --port, --tls, --key and so on.
 set -euo pipefail
 
 usage() {

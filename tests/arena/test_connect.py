@@ -19,7 +19,7 @@ import pytest
 from gm_client import Client, connect
 from tests.arena.playing import BOTS, PATIENCE, TIME, untimed
 from tests.cli.commands import gmd
-from tests.serving import Served, environment, served
+from tests.serving import Served, environment, reserved_port, served
 from tests.tls import Certificates
 
 ME, OTHER = 75_001, 76_001
@@ -316,8 +316,31 @@ WRONG = {
     ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is no clock: write 300, 180+2, 1/0.05",
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
-    ("uci:x", "--server", "host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
+    ("uci:x", "--server", "host,host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
 }
+
+
+def test_bot_goes_on_at_the_server_that_takes_over(tmp_path: Path) -> None:
+    """The daemon is killed during the game, and another one serves the same game on another port."""
+    data = ("--data", str(tmp_path / "data"))
+    with reserved_port() as one, reserved_port() as two, served(*data, "--port", str(one)) as daemon:
+        arguments = ("--server", f"127.0.0.1:{one},localhost:{two}", "--opponent", OTHER, "--color", "white")
+        with (
+            connecting(one, RANDOM, *arguments) as bot,
+            connect(f"127.0.0.1:{one},localhost:{two}", player=OTHER) as client,
+        ):
+            bot.line(rf"RandomBot plays on 127\.0\.0\.1:{one},localhost:{two} as player {ME}; .*")
+            game_id = int(bot.line(rf"game (\d+): white against player {OTHER}, rbc")[1])
+            turns = client.turns(game_id)
+            turn = next(turns)
+            daemon.process.kill()
+            daemon.process.wait()
+            with served(*data, "--port", str(two)):
+                turn.sense(None)
+                turn.move(None)
+                next(turns).resign()
+                bot.line(rf"game {game_id}: won as white, 1-0 resignation, .*")
+                assert bot.end() == (0, "won 1, lost 0, drawn 0\n", "")
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)

@@ -217,10 +217,10 @@ def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((("127.0.0.1", 7100), False, None, None), ""),
-        ((("127.0.0.1", 7101), False, None, None), " --server 127.0.0.1:7101"),
-        ((("::1", 7100), True, "its ca.pem", None), " --server '[::1]:7100' --tls --ca 'its ca.pem'"),
-        ((("127.0.0.1", 7100), False, None, "a b/gmd.sock"), " --socket 'a b/gmd.sock'"),
+        (("127.0.0.1:7100", False, None, None), ""),
+        (("127.0.0.1:7101", False, None, None), " --server 127.0.0.1:7101"),
+        (("[::1]:7100,b:7100", True, "its ca.pem", None), " --server '[::1]:7100,b:7100' --tls --ca 'its ca.pem'"),
+        (("127.0.0.1:7100", False, None, "a b/gmd.sock"), " --socket 'a b/gmd.sock'"),
     ],
 )
 def test_server_arguments_name_the_server(arguments: tuple[Any, ...], expected: str) -> None:

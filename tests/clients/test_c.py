@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.clients.other_languages import STRICT, C, Driver, compile_c, driving, examples_of
 from tests.clients.running import OK, PATIENCE
-from tests.clients.scripted import Peer, serving
+from tests.clients.scripted import Peer, answer_all, answer_once, serving
 from tests.helpers_proof import proof_size
 from tests.serving import Served, reserved_port
 from tests.tools import require_tool
@@ -308,6 +309,45 @@ def test_session_gives_up_when_its_patience_ends(driver: Driver) -> None:
 def test_server_that_is_no_gm_server_is_detected(driver: Driver) -> None:
     with serving(lambda peer, requests: peer.connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
         assert driver.ask("session", str(server.port), "20000") == "the data received is not a reply of a gm server"
+
+
+def test_servers_are_tried_in_turn_from_the_one_that_answered_last(driver: Driver) -> None:
+    """The first refuses connections, and the second accepts them and never answers."""
+
+    def lose_once(peer: Peer, requests: list[bytes]) -> None:
+        (lose if len(server.sessions) == 1 else answer_all)(peer, requests)
+
+    with (
+        reserved_port() as closed,
+        socket.create_server(("127.0.0.1", 0)) as frozen,
+        serving(answer_once(b'{"error":"stopping","code":"shutting_down"}')) as stops,
+        serving(lose_once) as server,
+    ):
+        ports = (closed, frozen.getsockname()[1], stops.port, server.port)
+        assert driver.ask("servers", ",".join(f"127.0.0.1:{port}" for port in ports), "20000") == "ok"
+        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
+        driver.ask("session", "1", "0")
+    both = [b'{"kind":"hello"}', b'{"kind":"ping"}']
+    assert (len(stops.sessions), server.sessions) == (1, [both, both])
+
+
+def test_session_takes_hosts_without_a_port_or_in_brackets(driver: Driver, daemon_process: Served) -> None:
+    port = daemon_process.port
+    assert driver.ask("servers", f"127.0.0.1,[::1],:{port}", "0") == "ok"
+    assert driver.ask("servers", "::1", "0") == "a system call failed: Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        *[("a,,b", ""), ("a,b:x", "b:x"), ("a:0", "a:0"), ("a,b:65536", "b:65536"), ("::1,b", "::1"), ("[::1", "[::1")],
+        *[("[]", "[]"), ("a:1]", "a:1]"), ("a:123456", "a:123456"), ("a" * 256, "a" * 122)],
+    ],
+)
+def test_wrong_address_of_a_session_is_named(text: str, wrong: str, driver: Driver) -> None:
+    said = driver.ask("servers", text, "20000")
+    assert said.startswith(f"an address is not HOST:PORT, with a port from 1 to 65535: '{wrong}")
+    assert said.endswith("'") or len(wrong) > 100
 
 
 # The README.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import struct
+import subprocess
 
 import pytest
 
-from tests.clients.running import OK, PING, complaint, gmcat
-from tests.clients.scripted import Peer, Script, ScriptedServer, answer_once, serving
+from tests.clients.running import GMCAT, OK, PATIENCE, PING, complaint, gmcat
+from tests.clients.scripted import Peer, Script, ScriptedServer, answer_all, answer_once, serving
 from tests.serving import reserved_port
 
 
@@ -116,3 +117,59 @@ def test_pretty_option_keeps_lone_surrogates_escaped() -> None:
     with serving(answer_once(b'{"error":null,"name":"\\ud800 \\u00e9"}')) as server:
         run = gmcat(server, "--pretty", PING)
     assert run.stdout.decode() == '{"error": null, "name": "\\ud800 é"}\n'
+
+
+# Several servers.
+
+
+def several(*ports: int, options: tuple[str, ...] = (), lines: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run gmcat with several servers on the loopback address."""
+    servers = ",".join(f"127.0.0.1:{port}" for port in ports)
+    command = [*GMCAT, "--server", servers, *options]
+    return subprocess.run(command, input=lines.encode(), capture_output=True, timeout=PATIENCE)
+
+
+def test_session_begins_with_the_first_server_that_answers() -> None:
+    """The first refuses connections, the second accepts them and never answers, the third is stopping."""
+    stopping = b'{"error":"stopping","code":"shutting_down"}'
+    with (
+        reserved_port() as closed,
+        socket.create_server(("127.0.0.1", 0)) as frozen,
+        serving(answer_once(stopping)) as stops,
+        serving(answer_all) as server,
+    ):
+        ports = (closed, frozen.getsockname()[1], stops.port, server.port)
+        run = several(*ports, options=("--timeout", "0.5", PING))
+    assert (run.returncode, run.stdout, run.stderr) == (0, OK + b"\n", b"")
+    assert [len(session) for session in server.sessions] == [2]
+
+
+def test_own_hello_of_a_session_finds_the_server() -> None:
+    """Later a lost connection ends the session, as with one server: gmcat does not know what is safe to repeat."""
+
+    def lose(peer: Peer, requests: list[bytes]) -> None:
+        requests.append(peer.read() or b"")
+        peer.write(OK)
+        requests.append(peer.read() or b"")
+
+    hello = '{"kind":"hello","player":1}'
+    with reserved_port() as closed, serving(lose) as server:
+        run = several(closed, server.port, lines=f"{hello}\n{PING}\n")
+    assert (complaint(run), run.stdout) == ("the server closed the connection before the reply", OK + b"\n")
+    assert server.sessions == [[hello.encode(), PING.encode()]]
+
+
+def test_absent_servers_are_tried_until_the_time_is_over() -> None:
+    with reserved_port() as one, reserved_port() as two:
+        said = complaint(several(one, two, options=("--timeout", "0.2", PING)))
+    assert [part.split(":")[0] for part in said.split("; ")] == [
+        f"cannot reach port {port} of 127.0.0.1" for port in (one, two)
+    ]
+
+
+def test_wrong_address_among_several_is_named() -> None:
+    run = subprocess.run([*GMCAT, "--server", "a,b:x", PING], capture_output=True, text=True, timeout=PATIENCE)
+    assert (run.returncode, run.stderr) == (
+        2,
+        "gmcat: --server: 'b:x' is not HOST:PORT, with a port from 1 to 65535\n",
+    )

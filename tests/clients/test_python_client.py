@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection, trio_session
+from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection
 from gm_client.blocking import encode
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues
 from tests.clients.running import PATIENCE
+from tests.clients.scripted import ScriptedServer
 from tests.serving import Served, reserved_port
 
 CLIENT = f"gm_client/{blocking.VERSION}"
@@ -649,56 +650,114 @@ def test_client_has_the_version_of_the_distribution() -> None:
     assert json.loads(encode({"kind": "ping"})) == {"kind": "ping"}
 
 
-# --- The server that has the game -------------------------------------------------------------------------------------
-
-STATE: Json = {"state": {"game_id": 3}, "error": None}
+# --- Several servers --------------------------------------------------------------------------------------------------
 
 
-def shows(home: str) -> Dialogue:
-    """Return a script that shows a game of another server, and closes."""
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", [("a", 7)]),
+        ("a:7100,b,[::1]:7101,[fe80::1%eth0]", [("a", 7100), ("b", 7), ("::1", 7101), ("fe80::1%eth0", 7)]),
+        ("::1", [("::1", 7)]),
+        (":65535", [("127.0.0.1", 65535)]),
+    ],
+)
+def test_addresses_of_servers_are_read(text: str, expected: list[tuple[str, int]]) -> None:
+    assert blocking.addresses(text, 7) == expected
 
-    def script(peer: JsonPeer) -> None:
-        peer.greet()
-        assert peer.read() == {"kind": "state", "game_id": 3}
-        peer.write({**STATE, "home": home})
 
-    return script
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("a,,b", ""), ("a,b:x", "b:x"), ("a:0", "a:0"), ("a,b:65536", "b:65536"), ("a, b", " b"), ("::1,b", "::1")],
+)
+def test_wrong_address_among_several_is_named(clients: Clients, text: str, wrong: str) -> None:
+    sentence = f"^{re.escape(repr(wrong))} is not HOST:PORT, with a port from 1 to 65535$"
+    with pytest.raises(ValueError, match=sentence):
+        clients.unconnected(7100, host=text)
 
 
-def test_client_reconnects_where_the_game_is(clients: Clients) -> None:
-    with dialogues(pings()) as home, dialogues(shows(f"127.0.0.1:{home.port}")) as server:
-        client = clients.connect(server.port)
-        client.state(3)
+def frozen(peer: JsonPeer) -> None:
+    """Accept a connection, and never answer."""
+    assert peer.read() is not None
+    assert peer.read() is None  # the client gives up
+
+
+@pytest.fixture
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a client wait for the answer of each of several servers for a short time only."""
+    monkeypatch.setattr(blocking, "ANSWER_SECONDS", 0.1)
+
+
+def at(*servers: ScriptedServer | int) -> str:
+    ports = (server if isinstance(server, int) else server.port for server in servers)
+    return ",".join(f"127.0.0.1:{port}" for port in ports)
+
+
+@pytest.mark.usefixtures("_soon")
+def test_servers_are_tried_in_turn_from_the_one_that_answered_last(clients: Clients) -> None:
+    tried: list[str] = []
+
+    def stopping(name: str, *, greets: bool) -> Dialogue:
+        def script(peer: JsonPeer) -> None:
+            tried.append(name)
+            stop = {"code": "shutting_down", "error": "stopping"}
+            peer.greet(HELLO if greets else stop)
+            if greets:
+                peer.expect({"kind": "ping"})
+                peer.write(stop)
+
+        return script
+
+    def answering(name: str) -> Dialogue:
+        def script(peer: JsonPeer) -> None:
+            tried.append(name)
+            pings()(peer)
+
+        return script
+
+    with (
+        reserved_port() as closed,
+        dialogues(frozen) as first,
+        dialogues(stopping("second", greets=False), answering("second")) as second,
+        dialogues(stopping("third", greets=True), answering("third")) as third,
+    ):
+        client = clients.connect(7100, host=at(closed, first, second, third))
         assert client.ping() == OK
+        assert client.ping() == OK  # the third server closes connections from now on
+    assert tried == ["second", "third", "third", "second"]
+    assert len(first.sessions) == 2
 
 
-def test_client_falls_back_if_it_cannot_connect_where_the_game_is_and_does_not_try_again(clients: Clients) -> None:
-    with reserved_port() as closed:
-        home = f"127.0.0.1:{closed}"
-        with dialogues(shows(home), shows(home), pings()) as server:
-            client = clients.connect(server.port)
-            for _ in range(2):
-                client.state(3)
-            assert client.ping() == OK
+@pytest.mark.usefixtures("_soon")
+def test_failure_at_every_server_is_reported(clients: Clients) -> None:
+    full = {"code": "too_many", "error": "full", "retry_after": 60}
+    with reserved_port() as closed, dialogues(frozen) as silent:
+        with pytest.raises(ConnectionLost) as raised:
+            clients.connect(7100, host=at(silent, closed))
+        late, refused = str(raised.value).split("; ")
+        assert late == "the server did not answer in time"
+        assert refused.startswith(f"cannot connect to 127.0.0.1:{closed}: ")
+        with dialogues(lambda peer: peer.greet(full)) as server, pytest.raises(GmError, match=r"^full$"):
+            clients.connect(7100, host=at(server, closed))
 
 
-@pytest.mark.parametrize("reply", [None, {"error": "no", "code": "shutting_down"}, {"error": "no", "code": "bad_kind"}])
-def test_client_falls_back_if_what_is_there_is_silent_or_refuses_and_does_not_try_again(
-    clients: Clients, reply: Json | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (blocking, trio_session):
-        monkeypatch.setattr(module, "HOME_SECONDS", 0.05)
+def test_refusal_of_the_player_is_not_sought_at_another_server(clients: Clients) -> None:
+    refusal = {"code": "unauthorized", "error": "no"}
+    with dialogues(lambda peer: peer.greet(refusal)) as first, dialogues() as second:
+        with pytest.raises(GmError, match=r"^no$"):
+            clients.connect(7100, host=at(first, second))
+        assert second.sessions == []
 
-    def unhelpful(peer: JsonPeer) -> None:
-        assert peer.read() is not None
-        if reply is not None:
-            peer.write(reply)
-        assert peer.read() is None  # the client gives up
 
-    with dialogues(unhelpful) as home:
-        script = shows(f"127.0.0.1:{home.port}")
-        with dialogues(script, script, pings()) as server:
-            client = clients.connect(server.port)
-            for _ in range(2):
-                client.state(3)
-            assert client.ping() == OK
+def test_action_without_a_ply_is_not_repeated_at_another_server(clients: Clients) -> None:
+    def dies(peer: JsonPeer) -> None:
+        peer.greet()
+        peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
+        peer.reset()
+
+    with dialogues(dies) as first, dialogues(pings()) as second:
+        client = clients.connect(7100, host=at(first, second))
+        with pytest.raises(ConnectionLost, match="it is not known whether this move was carried out"):
+            client.move(1, "e4")
+        assert client.ping() == OK
+    assert len(second.sessions) == 1

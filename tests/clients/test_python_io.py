@@ -47,6 +47,15 @@ def test_tls_accepts_a_trusted_certificate_only(ping: Any, certificates: Certifi
             ping(host="localhost", port=daemon.port, tls=True)
 
 
+def test_certificate_is_checked_against_the_host_of_the_address_in_use(ping: Any, certificates: Certificates) -> None:
+    """The certificate is for localhost and 127.0.0.1."""
+    with served("--host", "0.0.0.0", *certificates.flags) as daemon:
+        stranger = f"127.0.0.2:{daemon.port}"
+        with pytest.raises(ConnectionLost, match=r"127\.0\.0\.2.*; .*127\.0\.0\.2"):
+            ping(host=f"{stranger},{stranger}", tls=certificates.trust())
+        assert ping(host=f"{stranger},localhost:{daemon.port}", tls=certificates.trust()) == OK
+
+
 def test_tls_to_a_server_without_tls_fails(ping: Any) -> None:
     with dialogues(JsonPeer.reset) as server, pytest.raises(ConnectionLost, match=r"^cannot connect to localhost:"):
         ping(host="localhost", port=server.port, tls=True)

@@ -195,6 +195,22 @@ async def test_bot_continues_after_a_restart_of_the_daemon(bots: Bots, language:
                 await go_on(data, port, game_id, bot)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_bot_goes_on_at_the_server_that_takes_over(bots: Bots, language: str, tmp_path: Path) -> None:
+    """The daemon is killed, and another one serves the same games on another port; one more address refuses."""
+    data = ["--data", str(tmp_path / "data")]
+    with reserved_port() as closed, reserved_port() as one, reserved_port() as two:
+        servers = ",".join(f"127.0.0.1:{port}" for port in (closed, one, two))
+        options = ["--server", servers, "--player", "1", "--opponent", "2", "--variant", "standard"]
+        with served(*data, "--port", str(one)) as daemon, trio.fail_after(PATIENCE):
+            async with playing(*bots(language), *options) as bot:
+                game_id = await bot.game_id()
+                await answer(one, game_id, first_ply=1)
+                daemon.process.kill()
+                daemon.process.wait()
+                await go_on(data, two, game_id, bot)
+
+
 async def go_on(data: list[str], port: int, game_id: int, bot: Bot) -> None:
     with served(*data, "--port", str(port)) as daemon:
         await answer(port, game_id, first_ply=3)

@@ -1,4 +1,4 @@
-"""The options and the text form of a server's address on a command line."""
+"""The options and the text form of servers' addresses on a command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gm_client.blocking import DEFAULT_PORT, ConnectionLost
+from gm_client.blocking import DEFAULT_PORT, ConnectionLost, addresses
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -21,9 +21,9 @@ def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT
     """
     server = click.option(
         "--server",
-        callback=read_address,
+        callback=read_addresses,
         default=default,
-        metavar="HOST:PORT",
+        metavar="HOST:PORT[,...]",
         show_default=default is not None,
         help=help,
     )
@@ -40,25 +40,25 @@ def unreachable(error: ConnectionLost) -> str:
     return f"{error}\nStart a daemon with `gmd serve`, or name another one with --server HOST:PORT."
 
 
-def server_arguments(server: tuple[str, int], tls: bool, ca: str | None, path: str | None) -> str:
+def server_arguments(server: str, tls: bool, ca: str | None, path: str | None) -> str:
     """Return the options that make another command ask the same server, quoted for a shell; empty for the default.
 
     :param path: the path of the operator's socket, used in place of the port.
     """
     if path is not None:
         return f" --socket {shlex.quote(path)}"
-    host, port = server
-    named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    where = "" if named == f"127.0.0.1:{DEFAULT_PORT}" else f" --server {shlex.quote(named)}"
+    where = "" if server == f"127.0.0.1:{DEFAULT_PORT}" else f" --server {shlex.quote(server)}"
     return where + (" --tls" if tls else "") + (f" --ca {shlex.quote(ca)}" if ca is not None else "")
 
 
-def read_address(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, int] | None:
-    """Parse HOST:PORT, HOST or :PORT, with an IPv6 address in brackets; return None where the option is not given."""
-    if text is None:
-        return None
-    has_port = ":" in text.rpartition("]")[2]
-    host, _, port = text.rpartition(":") if has_port else (text, "", str(DEFAULT_PORT))
-    if not port.isdecimal() or not 1 <= int(port) <= 65535:
-        raise click.BadParameter(f"{text!r} is not HOST:PORT, with a port from 1 to 65535")
-    return host.strip("[]") or "127.0.0.1", int(port)
+def read_addresses(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """Return the list with a host and a port for each server; None where the option is not given."""
+    try:
+        return None if text is None else ",".join(address(*each) for each in addresses(text))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def address(host: str, port: int) -> str:
+    """Return HOST:PORT, with an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -37,7 +37,7 @@ class BridgeError(Exception):
 
 @dataclass(frozen=True)
 class Server:
-    """The server's address, and the player to connect as.
+    """The server's address, or several of which one serves, and the player to connect as.
 
     :ivar hello: ``player`` or ``name``, and ``key``.
     :ivar patience: seconds that the server may be unreachable; ``path``: a Unix socket, instead of host and port.

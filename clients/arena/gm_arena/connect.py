@@ -106,7 +106,7 @@ from .stopping import SIGNALS
 )
 @click.option("--depth", type=click.IntRange(1), help="The most plies an engine searches.")
 @click.option("--nodes", type=click.IntRange(1), help="The most nodes an engine searches.")
-def connect(bot: str, server: tuple[str, int], **given: Any) -> None:
+def connect(bot: str, server: str, **given: Any) -> None:
     """\b
     Example: gmd connect uci:stockfish --player 1
 
@@ -208,7 +208,7 @@ def _check(given: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} applies to a new game: give --opponent as well")
 
 
-def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
+def _server(address: str, given: dict[str, Any]) -> Server:
     tls: bool | ssl.SSLContext = given["tls"]
     if given["ca"] is not None:
         try:
@@ -216,7 +216,8 @@ def _server(address: tuple[str, int], given: dict[str, Any]) -> Server:
         except OSError as error:
             raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
     who = who_plays(given["player"], given["key"])
-    return Server(*address, tls, given["patience"], {"client": f"gmd-connect/{VERSION}", **who})
+    hello = {"client": f"gmd-connect/{VERSION}", **who}
+    return Server(address, tls=tls, patience=given["patience"], hello=hello)
 
 
 def _opponent(text: str) -> int | str | None:

@@ -49,9 +49,8 @@ class Lines:
 
     def starts(self, server: Server) -> None:
         """Report that the bot runs and looks for games."""
-        host = f"[{server.host}]" if ":" in server.host else server.host
         who = server.hello.get("name", server.hello.get("player"))
-        _say(f"{self._bots.name} plays on {host}:{server.port} as player {who}; Ctrl-C finishes its games and leaves")
+        _say(f"{self._bots.name} plays on {server.host} as player {who}; Ctrl-C finishes its games and leaves")
 
     def begins(self, place: Place) -> None:
         opponent = "whoever joins" if place.opponent is None else place.opponent_name

@@ -228,10 +228,11 @@ static int read_options(int count, char **words, struct options *options)
 {
     struct {
         const char *name, **value;
-    } known[] = {{"--host", &options->host},         {"--port", &options->port},
-                 {"--player", &options->player},     {"--key", &options->key},
-                 {"--opponent", &options->opponent}, {"--game", &options->game},
-                 {"--variant", &options->variant},   {"--seed", &options->seed}};
+    } known[] = {{"--server", &options->host}, {"--host", &options->host},
+                 {"--port", &options->port},   {"--player", &options->player},
+                 {"--key", &options->key},     {"--opponent", &options->opponent},
+                 {"--game", &options->game},   {"--variant", &options->variant},
+                 {"--seed", &options->seed}};
     for (int i = 1; i < count; i += 2) {
         size_t j = 0;
         while (j < sizeof known / sizeof *known && strcmp(words[i], known[j].name) != 0)

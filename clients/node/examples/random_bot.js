@@ -19,6 +19,7 @@ process.on("uncaughtException", (error) => {
 
 const { values } = parseArgs({
   options: {
+    server: { type: "string" },
     host: { type: "string", default: "127.0.0.1" },
     port: { type: "string", default: "7100" },
     tls: { type: "boolean", default: false },
@@ -39,8 +40,8 @@ if (values.player === undefined || (values.opponent === undefined) === (values.g
 const random = values.seed === undefined ? Math.random : seeded(Number(values.seed));
 const pick = (list) => list[Math.floor(random() * list.length)] ?? null; // null: sense nothing, pass
 
-const { host, port, tls } = values;
-const client = await connect({ host, port: Number(port), tls, ...named(values.player), key: key(values.key) });
+const { server, host, port, tls } = values;
+const client = await connect({ host: server ?? host, port: Number(port), tls, ...named(values.player), key: key(values.key) });
 const game_id = values.game === undefined ? await newGame() : await joined(id(values.game));
 console.log(`game ${game_id}`);
 

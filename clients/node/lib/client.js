@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { Connection } from "./connection.js";
+import { Connection, addresses } from "./connection.js";
 import { BadReply, ConnectionLost, GmError } from "./errors.js";
 import { decode, encode } from "./json.js";
 import { turns } from "./turns.js";
@@ -31,13 +31,10 @@ const LONGEST_DELAY = 2;
 /** Seconds without a reply, in addition to the longest wait, after which the connection counts as lost. */
 const SILENCE_SECONDS = 30;
 
-/** Seconds that connecting to the address in `home`, and its reply to the hello, may take. */
-const HOME_SECONDS = 1;
+/** Seconds for connecting to each of several servers, and for its first reply: a frozen one may never answer. */
+const ANSWER_SECONDS = 5;
 
-/** Milliseconds in which an address in `home` is not tried again if it did not answer. */
-const HOME_AGAIN = 600_000;
-
-/** Connects and says hello, in one attempt. Rejects with ConnectionLost, or with GmError if the server refuses. */
+/** Connects and says hello, in one attempt at each server. Rejects with ConnectionLost, or with GmError if the server refuses. */
 export async function connect(options) {
   const client = new Client(options);
   await client.open();
@@ -62,14 +59,14 @@ export class Client {
   #lostAt = null; // when requests that are still unanswered first lost their connection
   #attempts = 0; // to connect, since then
   #closed = false;
-  #home = null; // the host and port of the server that has the game of the latest reply, if that is another one
-  #unreachable = new Map(); // the addresses that did not answer, and until when they are not tried again
+  #servers; // the hosts and ports to try in turn, first the one that answered last; shared with the children
   #wake = () => {}; // ends the pause between two attempts
   #children = new Set(); // the clients of loops of turns
 
   constructor(options = {}) {
     const { client = "gm-client/0.2.0", patience = PATIENCE_SECONDS, ...others } = options;
-    const { player, name, key, password, spectator_key, ...where } = others;
+    const { player, name, key, password, spectator_key, host, port, ...where } = others;
+    this.#servers = addresses(host, port);
     this.#options = { ...where, patience };
     this.#greeting = { protocol: 2, client, player, name, key, password, spectator_key };
   }
@@ -186,8 +183,7 @@ export class Client {
   async *turns(fields = {}) {
     if (this.#closed) throw closed();
     const child = new Client({ ...this.#options, ...this.#greeting });
-    child.#home = this.#home;
-    child.#unreachable = this.#unreachable;
+    child.#servers = this.#servers;
     this.#children.add(child);
     try {
       yield* turns(child, fields);
@@ -212,7 +208,7 @@ export class Client {
     });
   }
 
-  /** Connects and says hello, in one attempt. Calling this is optional: a request connects. */
+  /** Connects and says hello, in one attempt at each server. Calling this is optional: a request connects. */
   async open() {
     if (this.#closed) throw closed();
     if (this.#connection) return;
@@ -225,34 +221,29 @@ export class Client {
   }
 
   async #open() {
-    const home = this.#wayHome();
-    if (home !== null) {
+    const servers = this.#servers;
+    const seconds = servers.length > 1 ? ANSWER_SECONDS : undefined;
+    const errors = [];
+    for (const server of [...servers]) {
       try {
-        return await this.#openAt({ ...this.#options, ...home }, HOME_SECONDS, HOME_SECONDS);
-      } catch {
-        // Perhaps a balancer hides the servers.
-        this.#unreachable.set(`${home.host}:${home.port}`, Date.now() + HOME_AGAIN);
+        await this.#openAt({ ...this.#options, ...server }, seconds);
+        servers.push(...servers.splice(0, servers.indexOf(server)));
+        return;
+      } catch (error) {
+        errors.push(error);
+        if (this.#closed || !isPassing(error)) break;
       }
     }
-    return this.#openAt(this.#options);
+    const refusal = errors.findLast((error) => !(error instanceof ConnectionLost)); // of a server that has answered
+    if (refusal || errors.length === 1) throw refusal ?? errors[0];
+    throw new ConnectionLost(errors.map(({ message }) => message).join("; "));
   }
 
-  /**
-   * Where to connect first, once, as the server there has the game, or null. A Unix socket, or a certificate, is that of
-   * one server: then the hint is not followed.
-   */
-  #wayHome() {
-    const home = this.#home;
-    this.#home = null;
-    if (home === null || this.#options.path !== undefined || this.#options.tls) return null;
-    return (this.#unreachable.get(`${home.host}:${home.port}`) ?? 0) > Date.now() ? null : home;
-  }
-
-  async #openAt(where, seconds = undefined, silence = SILENCE_SECONDS) {
+  async #openAt(where, seconds) {
     const connection = await Connection.open(where, seconds);
     this.#said = this.#greeting;
-    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }), silence);
-    if (reply.code === "unauthorized" && (await this.#asksForKey(connection))) return this.#open();
+    const reply = await answer(connection, encode({ kind: "hello", ...this.#said }), seconds);
+    if (reply.code === "unauthorized" && (await this.#asksForKey(connection))) return this.#openAt(where, seconds);
     if (reply.error != null) throw refused(connection, reply, "hello");
     if (this.#closed) connection.drop(closed());
     if (connection.lost) throw connection.lost;
@@ -328,7 +319,6 @@ export class Client {
     }
     this.#unanswered.shift();
     this.#settle();
-    if (reply.home !== undefined || reply.state) this.#home = address(reply.home);
     this.#fulfil(pending, reply);
   }
 
@@ -418,12 +408,6 @@ export class Client {
     this.#settle();
     for (const { reject } of this.#unanswered.splice(0)) reject(error());
   }
-}
-
-/** The host and port of an address as in `home`; null for none, and for what is no address. */
-function address(text = "") {
-  const found = /^\[?(.+?)\]?:(\d+)$/.exec(text);
-  return found && { host: found[1], port: Number(found[2]) };
 }
 
 /** The reply to the only message on a connection. If there is none, the connection is closed. */

@@ -7,6 +7,20 @@ import { FrameDecoder, encodeFrame } from "./frames.js";
 /** Seconds that connecting may take, including TLS. */
 const CONNECT_SECONDS = 10;
 
+/**
+ * The hosts and ports in a list as in "a:7100,b"; `port` is that of servers without one. IPv6 addresses are in brackets,
+ * except for one alone. Throws a RangeError for what is no address.
+ */
+export function addresses(servers = "127.0.0.1", port = 7100) {
+  if (net.isIPv6(servers)) return [{ host: servers, port }];
+  return servers.split(",").map((text) => {
+    const [, host, digits] = /^(\[[^[\]\s]+\]|[^[\]:\s]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
+    if (!text || host === undefined || digits < 1 || digits > 65535)
+      throw new RangeError(`'${text}' is not HOST:PORT, with a port from 1 to 65535`);
+    return { host: host.replace(/[[\]]/g, "") || "127.0.0.1", port: digits === undefined ? port : Number(digits) };
+  });
+}
+
 /** A connection that carries messages, whatever they contain. */
 export class Connection {
   /** Called with each message that arrives. */
@@ -27,7 +41,7 @@ export class Connection {
    * Connects within `seconds`. `path` is a Unix socket, instead of `host` and `port`; `tls` is true, or options of
    * tls.connect. Rejects with ConnectionLost.
    */
-  static open({ host = "127.0.0.1", port = 7100, path, tls: secure = false }, seconds = CONNECT_SECONDS) {
+  static open({ host, port, path, tls: secure = false }, seconds = CONNECT_SECONDS) {
     const address = path === undefined ? { host, port, autoSelectFamily: true } : { path };
     const name = path ?? `${host}:${port}`;
     return new Promise((resolve, reject) => {

@@ -4,6 +4,7 @@ import net from "node:net";
 import { test } from "node:test";
 
 import { BadReply, Client, ConnectionLost, GmError, connect, encode, encodeFrame } from "../index.js";
+import { addresses } from "../lib/connection.js";
 import { HELLO, serve } from "../test-support/scripted_server.js";
 
 const OK = { error: null };
@@ -520,12 +521,7 @@ test("closing ends the attempts to connect", async (t) => {
   await assert.rejects(client.ping(), { name: "ConnectionLost", message: "the client was closed" });
 });
 
-const shows = (home) => async (peer) => {
-  await peer.greet();
-  assert.equal((await peer.read()).kind, "state");
-  peer.write({ ...OK, state: { game_id: 3 }, home });
-  peer.close();
-};
+const STOPPING = { error: "stopping", code: "shutting_down" };
 
 const pings = async (peer) => {
   await peer.greet();
@@ -533,42 +529,72 @@ const pings = async (peer) => {
   peer.write(OK);
 };
 
-async function reconnected(client, states) {
-  for (let shown = 0; shown < states; shown++) {
-    await client.state({ game_id: 3 });
-  }
-  assert.deepEqual(await client.ping(), OK);
+/** A port on which nothing listens. */
+async function closedPort() {
+  const server = net.createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
-test("the client reconnects where the game is", async (t) => {
-  const home = await serve(t, pings);
-  const port = await serve(t, shows(`127.0.0.1:${home}`));
-  await reconnected(await connected(t, port), 1);
+const at = (...ports) => ({ host: ports.map((port) => `127.0.0.1:${port}`).join(), port: 7100 });
+
+test("servers are tried in turn, from the one that answered last", async (t) => {
+  const tried = [];
+  const noted = (name, script) => async (peer) => {
+    tried.push(name);
+    await script(peer);
+  };
+  const frozen = noted("frozen", async (peer) => assert.equal(await (await peer.read(), peer.read()), null));
+  const stopping = noted("second", async (peer) => void (await peer.greet(STOPPING)));
+  const stops = noted("third", async (peer) => {
+    await peer.greet();
+    await peer.read();
+    peer.write(STOPPING);
+  });
+  const second = await serve(t, stopping);
+  const third = await serve(t, stops, noted("third", pings));
+  const client = await connect({ ...at(await closedPort(), await serve(t, frozen), second, third), patience: 10 });
+  t.after(() => client.close());
+  assert.deepEqual(await client.ping(), OK);
+  assert.deepEqual(tried, ["frozen", "second", "third", "third"]);
 });
 
-test("the client falls back if it cannot connect where the game is, and does not try again", async (t) => {
-  let tried = 0;
-  const home = await serve(t, (peer) => {
-    tried++;
+test("a failure at every server is reported, a refusal before others", async (t) => {
+  const closed = await closedPort();
+  const lost = await connect(at(closed, closed)).catch((error) => error);
+  assert.ok(lost instanceof ConnectionLost);
+  assert.equal(lost.message.split("; ").length, 2);
+  const full = await serve(t, async (peer) => void (await peer.greet({ error: "full", code: "too_many" })));
+  await assert.rejects(connect(at(full, closed)), { name: "GmError", message: "full" });
+  const refuses = await serve(t, async (peer) => void (await peer.greet({ error: "no", code: "unauthorized" })));
+  const other = await serve(t, () => assert.fail("it was tried"));
+  await assert.rejects(connect(at(refuses, other)), { name: "GmError", message: "no" });
+});
+
+test("a move without a ply is not repeated at another server", async (t) => {
+  const first = await serve(t, async (peer) => {
+    await peer.greet();
+    await peer.read();
     peer.reset();
   });
-  const script = shows(`127.0.0.1:${home}`);
-  await reconnected(await connected(t, await serve(t, script, script, pings)), 2);
-  assert.equal(tried, 1);
+  const client = await connected(t, undefined, at(first, await serve(t, pings)));
+  await assert.rejects(client.move({ game_id: 1, move: "e4" }), { name: "ConnectionLost", sent: true });
+  assert.deepEqual(await client.ping(), OK);
 });
 
-test("the client falls back if what is there is silent or refuses", async (t) => {
-  for (const reply of [null, { error: "no", code: "shutting_down" }, { error: "no", code: "bad_kind" }]) {
-    const home = await serve(t, async (peer) => {
-      await peer.read();
-      if (reply) peer.write(reply);
-    });
-    await reconnected(await connected(t, await serve(t, shows(`[127.0.0.1]:${home}`), pings)), 1);
-  }
-});
-
-test("what is no address is not followed", async (t) => {
-  for (const home of ["nonsense", "", ":7100", undefined]) {
-    await reconnected(await connected(t, await serve(t, shows(home), pings)), 1);
+test("addresses are read, and a wrong one is named", () => {
+  assert.deepEqual(addresses("a:7100,b,[::1]:7101,:9", 7), [
+    { host: "a", port: 7100 },
+    { host: "b", port: 7 },
+    { host: "::1", port: 7101 },
+    { host: "127.0.0.1", port: 9 },
+  ]);
+  assert.deepEqual(addresses("::1"), [{ host: "::1", port: 7100 }]);
+  const wrong = { "a,,b": "", "a,b:x": "b:x", "a:0": "a:0", "a,b:65536": "b:65536", "a, b": " b", "::1,b": "::1" };
+  for (const [text, item] of Object.entries(wrong)) {
+    const message = `'${item}' is not HOST:PORT, with a port from 1 to 65535`;
+    assert.throws(() => new Client({ host: text }), { name: "RangeError", message });
   }
 });

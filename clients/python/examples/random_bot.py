@@ -58,7 +58,7 @@ def new_game(client: Client, options: argparse.Namespace) -> int:
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--server", "--host", dest="host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=7100)
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--player", type=int)

@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import socket
 import time
 from collections import deque
@@ -37,9 +38,8 @@ DEFAULT_PORT = 7100
 MAX_REPLY = 64 << 20
 #: Seconds that each step of connecting may take.
 CONNECT_SECONDS = 10.0
-#: The same at the address in ``home``, also for its reply to the hello; and seconds in which it is not tried again if
-#: it did not answer.
-HOME_SECONDS, HOME_AGAIN_SECONDS = 1.0, 600.0
+#: The same at each of several servers, also for its reply to the hello: a frozen one may accept and never answer.
+ANSWER_SECONDS = 5.0
 #: Default seconds of retries after a lost connection: enough to restart a server.
 PATIENCE_SECONDS = 60.0
 #: Seconds between two attempts, at first and at most. They double each time, with jitter for crowds of clients.
@@ -1227,10 +1227,52 @@ class Asked:
         return self.reply
 
 
-def _address(text: str | None) -> tuple[str, int] | None:
-    """Return the host and port of an address; None for none, and for what is no address."""
-    host, _, port = (text or "").rpartition(":")
-    return (host.strip("[]"), int(port)) if host and port.isdecimal() else None
+def addresses(servers: str, port: int = DEFAULT_PORT) -> list[tuple[str, int]]:
+    """Return the hosts and ports in ``HOST[:PORT],...``, with IPv6 addresses in brackets, unless it is only one host.
+
+    :param port: the port of those without one.
+    :raises ValueError: one of them is not an address.
+    """
+    if servers.count(":") > 1 and not re.search(r"[],[]", servers):
+        return [(servers, port)]
+    found = []
+    for each in servers.split(","):
+        parts = re.fullmatch(r"(\[[^][\s]+\]|[^][:\s]*)(?::([0-9]{1,5}))?", each)
+        if not each or parts is None or not 1 <= int(parts[2] or 1) <= 65535:
+            raise ValueError(f"{each!r} is not HOST:PORT, with a port from 1 to 65535")
+        found.append((parts[1].strip("[]") or "127.0.0.1", int(parts[2] or port)))
+    return found
+
+
+class Servers:
+    """The addresses of servers of which one serves: they are tried in turn, from the one that answered last."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._addresses = addresses(host, port)
+        several = len(self._addresses) > 1
+        #: Seconds for connecting to one of them, and for its reply to the hello.
+        self.seconds = (ANSWER_SECONDS, ANSWER_SECONDS) if several else (CONNECT_SECONDS, SILENCE_SECONDS)
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self._addresses)
+
+    def answered(self, address: tuple[str, int]) -> None:
+        """Begin with this address the next time."""
+        at = self._addresses.index(address)
+        self._addresses = self._addresses[at:] + self._addresses[:at]
+
+    @staticmethod
+    def failure(errors: list[ConnectionLost | GmError]) -> ConnectionLost | GmError:
+        """Return the error of an attempt that has failed at each server: a refusal, if one of them has answered."""
+        refusals = [error for error in errors if isinstance(error, GmError)]
+        if refusals or len(errors) == 1:
+            return (refusals or errors)[-1]
+        return ConnectionLost("; ".join(map(str, errors)))
+
+
+def may_pass(error: Exception) -> bool:
+    """Return whether a retry may overcome the error of an attempt to connect."""
+    return isinstance(error, ConnectionLost) or (isinstance(error, GmError) and error.code in PASSING)
 
 
 class Conversation:
@@ -1244,10 +1286,6 @@ class Conversation:
         self._attempts = 0  # to connect, since then
         self._said: dict[str, Any] = {}  # the fields of the connection's first hello
         self._introduced = True  # false where the hello was refused because of an old key
-        #: The address of the server that has the game of the latest reply, if that is another one.
-        self.home: tuple[str, int] | None = None
-        #: The addresses that did not answer, and until when they are not tried again.
-        self._unreachable: dict[tuple[str, int], float] = {}
         #: The server's latest hello.
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
 
@@ -1284,25 +1322,8 @@ class Conversation:
     def again(self) -> Conversation:
         """Return a new conversation that begins with this one's current hello."""
         other = Conversation({}, self._patience)
-        other._greeting, other.hello, other.home = self._greeting, self.hello, self.home
-        other._unreachable = self._unreachable
+        other._greeting, other.hello = self._greeting, self.hello
         return other
-
-    def way_home(self, path: str | None, tls: ssl.SSLContext | bool, now: float) -> tuple[str, int] | None:
-        """Return the address of the server that has the game, to connect there first, once; None for no such address.
-
-        A Unix socket, or a certificate, is that of one server: then the hint is not followed.
-
-        :param now: the time in seconds, on a monotonic clock.
-        """
-        home, self.home = self.home, None
-        if home is None or path is not None or tls or self._unreachable.get(home, now) > now:
-            return None
-        return home
-
-    def not_home(self, home: tuple[str, int], now: float) -> None:
-        """Do not try an address again for a while: it did not answer, perhaps as a balancer hides the servers."""
-        self._unreachable[home] = now + HOME_AGAIN_SECONDS
 
     def abandon(self, asked: Asked) -> None:
         """Do not send a request (again): its caller no longer waits for the reply."""
@@ -1357,8 +1378,6 @@ class Conversation:
             raise ConnectionLost("the session began with a key that has been replaced")
         self._unanswered.popleft()
         self._connects()
-        if "home" in reply or reply.get("state") is not None:
-            self.home = _address(reply.get("home"))
         if reply.get("error") is not None:
             asked.error = GmError(reply, asked.kind)
         else:
@@ -1411,9 +1430,7 @@ class Conversation:
         self._attempts += 1
         if isinstance(error, GmError):
             seconds = max(seconds, error.retry_after or 0.0)
-        may_pass = error is None or isinstance(error, ConnectionLost)
-        may_pass = may_pass or (isinstance(error, GmError) and error.code in PASSING)
-        if error is not None and (not may_pass or now + seconds > self._lost_at + self._patience):
+        if error is not None and (not may_pass(error) or now + seconds > self._lost_at + self._patience):
             self.refuse(error)
             return None
         return seconds
@@ -1675,7 +1692,7 @@ class BlockingSession(Session):
         **hello: Unpack[HelloFields],
     ) -> None:
         """Take the arguments of :func:`connect`; connect with the first request."""
-        self._where = (host, port, path, tls_context(tls) if tls else False)
+        self._servers, self._path, self._tls = Servers(host, port), path, tls_context(tls) if tls else False
         self._conversation = Conversation(hello, patience)
         self._connection: Connection | None = None
         self._why: Exception | None = None  # why there is no connection
@@ -1688,7 +1705,7 @@ class BlockingSession(Session):
         self.close()
 
     def open(self) -> None:
-        """Connect, in one attempt. Calling this is optional: a request connects.
+        """Connect, in one attempt at each server. Calling this is optional: a request connects.
 
         :raises ConnectionLost: the server cannot be reached.
         :raises GmError: the server refuses the hello.
@@ -1697,14 +1714,19 @@ class BlockingSession(Session):
             raise ConnectionLost("the client was closed")
         if self._connection is not None:
             return
-        _, _, path, tls = self._where
-        if (home := self._conversation.way_home(path, tls, time.monotonic())) is not None:
+        connecting, answering = self._servers.seconds
+        errors: list[ConnectionLost | GmError] = []
+        for address in self._servers:
             try:
-                self._connection = self._greeted(Connection.open(*home, patience=HOME_SECONDS), HOME_SECONDS)
+                opened = Connection.open(*address, self._path, self._tls, connecting)
+                self._connection = self._greeted(opened, answering)
+                self._servers.answered(address)
                 return
-            except (ConnectionLost, GmError, BadReply):
-                self._conversation.not_home(home, time.monotonic())
-        self._connection = self._greeted(Connection.open(*self._where), SILENCE_SECONDS)
+            except (ConnectionLost, GmError) as error:
+                errors.append(error)
+                if not may_pass(error):
+                    break
+        raise self._servers.failure(errors)
 
     def _greeted(self, connection: Connection, patience: float) -> Connection:
         """Say hello on a connection, and return it once the reply has come, within ``patience`` seconds."""
@@ -1809,12 +1831,15 @@ def connect(
     patience: float = PATIENCE_SECONDS,
     **hello: Unpack[HelloFields],
 ) -> Client:
-    """Connect and say hello, in one attempt.
+    """Connect and say hello, in one attempt at each server.
 
     Later losses of the connection are repaired: the client reconnects for up to ``patience`` seconds, and sends
     unanswered requests again. Only a request that might then be carried out twice fails, with a
     :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
 
+    :param host: a server; or several of which one serves, as in ``"a:7100,[::1]:7101,c"``. They are tried in turn, from
+        the one that answered last; one that does not answer the hello in five seconds is left for the next.
+    :param port: the port of servers without one.
     :param path: a Unix socket, instead of host and port.
     :param tls: True to trust the system's certificates, or a context.
     :param hello: the default ``player`` of all requests, with its ``key`` if it is registered.

@@ -7,21 +7,22 @@
 Needs Python 3.11 and nothing else: copy this one file to wherever you need it.
 
 A single request given as an argument is a version 1 session. Anything else is one version 2 session. It begins with
-gmcat's own hello, unless the first request is a hello; with --player, the hello names the player, and then a single
-request has a session too. Each request is sent after the reply to the previous one has been printed: so a reply can
-decide the next request, and no following request cuts a ``wait`` short.
+gmcat's own hello, unless the first request is a hello; with --player, the hello names the player. With --player or
+several servers a single request has a session too. Each request is sent after the reply to the previous one has been
+printed: so a reply can decide the next request, and no following request cuts a ``wait`` short.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import json
 import os
+import re
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterable, Iterator
 
 VERSION = "0.2.0"
@@ -31,6 +32,10 @@ SOCKET_NAME = "operator.sock"
 
 #: The variable for a key, which would otherwise be visible among the arguments of running programs.
 KEY_VARIABLE = "GM_KEY"
+
+#: Seconds that each of several servers has for connecting and for the first reply, since a frozen one may never answer;
+#: and seconds between two attempts at all of them, at first and at most, with jitter.
+ANSWER_SECONDS, FIRST_DELAY, LONGEST_DELAY = 5.0, 0.05, 2.0
 
 #: The largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of another protocol is
 #: recognised by its first four bytes: "HTTP" would be a reply of 1.2 GB.
@@ -54,18 +59,6 @@ exit status: 0  no reply has an error
 
 class GmcatError(Exception):
     """An error that ends gmcat with status 2; its text is one line for the user."""
-
-
-class BadInput(GmcatError):
-    """Raised for a request that is not JSON, or a key that cannot be read."""
-
-
-class Unreachable(GmcatError):
-    """Raised when the server cannot be reached."""
-
-
-class NoReply(GmcatError):
-    """Raised when the connection ended, or other data came, in place of a reply."""
 
 
 def main() -> int:
@@ -113,8 +106,9 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("request", nargs="*", help="a request: one JSON object")
-    parser.add_argument("--host", default="127.0.0.1", help="the server's name or address (default: %(default)s)")
-    parser.add_argument("--port", type=_port, default=7100, help="the server's port (default: %(default)s)")
+    servers = "the server, or several of which one serves, with IPv6 addresses in brackets (default: %(default)s)"
+    parser.add_argument("--server", "--host", default="127.0.0.1", metavar="HOST[:PORT][,...]", help=servers)
+    parser.add_argument("--port", type=_port, default=7100, help="the port, if not named there (default: %(default)s)")
     parser.add_argument("--tls", action="store_true", help="use TLS, and verify the server's certificate")
     parser.add_argument("--ca", metavar="FILE", help="with --tls: trust these certificates, not the system's")
     parser.add_argument(
@@ -134,6 +128,16 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _addresses(servers: str, port: int) -> Iterator[tuple[str, int]]:
+    """Yield the hosts and ports in a list; ``port`` is for those without one."""
+    is_one = servers.count(":") > 1 and not re.search(r"[],[]", servers)  # an IPv6 address
+    for each in [f"[{servers}]"] if is_one else servers.split(","):
+        parts = re.fullmatch(r"(\[[^][\s]+\]|[^][:\s]*)(?::([0-9]{1,5}))?", each)
+        if not each or parts is None or not 1 <= int(parts[2] or 1) <= 65535:
+            raise GmcatError(f"--server: {each!r} is not HOST:PORT, with a port from 1 to 65535")
+        yield parts[1].strip("[]") or "127.0.0.1", int(parts[2] or port)
+
+
 def _seconds(text: str) -> float:
     with contextlib.suppress(ValueError):
         if 0 < float(text) <= 86400:
@@ -145,7 +149,7 @@ def _print_replies(replies: Iterable[bytes], *, pretty: bool) -> int:
     """Print each reply as it arrives.
 
     :returns: 0 if no reply has an error, else 1.
-    :raises NoReply: a reply is missing or not valid.
+    :raises GmcatError: a reply is missing or not valid.
     """
     status = 0
     # Not through sys.stdout: at exit, Python would try again to print what could not be printed.
@@ -164,28 +168,28 @@ def _converse(options: argparse.Namespace) -> Iterator[bytes]:
     first = next(requests, None)
     if first is None:
         return
-    hello = _hello(options)
-    with _connect(options) as server:
-        if options.player is not None or (len(options.request) != 1 and not _is_hello(first)):
-            greeting = _ask(server, hello)
-            if _refused(greeting):
-                yield greeting
-                return
-        for request in itertools.chain([first], requests):
+    is_single = len(options.request) == 1 and "," not in options.server
+    greets = options.player is not None or not (is_single or _is_hello(first))
+    server, reply = _open(options, _hello(options) if greets else first)
+    with server:
+        if greets and _refused(reply):
+            yield reply
+            return
+        yield _ask(server, first) if greets else reply
+        for request in requests:
             yield _ask(server, request)
 
 
 def _hello(options: argparse.Namespace) -> bytes:
     """Return the request that opens a version 2 session.
 
-    :raises BadInput: the key cannot be read.
+    :raises GmcatError: the key cannot be read.
     """
     hello: dict[str, object] = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
     if options.player is not None:
         number = options.player.removeprefix("-").isdecimal()
         hello |= {"player": int(options.player)} if number else {"name": options.player}
-        key = _key(options.key)
-        hello |= {"key": key} if key else {}
+        hello |= {"key": key} if (key := _key(options.key)) else {}
     return json.dumps(hello, separators=(",", ":")).encode()
 
 
@@ -199,7 +203,7 @@ def _key(argument: str | None) -> str | None:
         with open(argument[1:], encoding="utf-8") as file:
             return file.read().strip()
     except (OSError, UnicodeError) as error:
-        raise BadInput(f"--key: {argument[1:]}: {getattr(error, 'strerror', None) or error}") from None
+        raise GmcatError(f"--key: {argument[1:]}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -217,15 +221,15 @@ def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:
 def _checked(given: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
     """Yield the requests unchanged, checking each in turn.
 
-    :raises BadInput: a request is not JSON, or not UTF-8.
+    :raises GmcatError: a request is not JSON, or not UTF-8.
     """
     for name, request in given:
         try:
             _decode(request)
         except json.JSONDecodeError as error:
-            raise BadInput(f"{name} is not JSON: {error.msg} (character {error.pos + 1})") from None
+            raise GmcatError(f"{name} is not JSON: {error.msg} (character {error.pos + 1})") from None
         except ValueError as error:
-            raise BadInput(f"{name} is not JSON: {error}") from None
+            raise GmcatError(f"{name} is not JSON: {error}") from None
         except RecursionError:
             pass  # nested too deep to check here; the server will report it
         yield request
@@ -242,36 +246,50 @@ def _no_number(name: str) -> object:
 
 
 def _is_hello(request: bytes) -> bool:
-    try:
+    with contextlib.suppress(RecursionError):
         value = _decode(request)
-    except RecursionError:
-        return False
-    return isinstance(value, dict) and value.get("kind") == "hello"
+        return isinstance(value, dict) and value.get("kind") == "hello"
+    return False
 
 
-def _connect(options: argparse.Namespace) -> socket.socket:
-    """Connect; the connection then blocks without a timeout, since a ``wait`` may take a minute.
+def _open(options: argparse.Namespace, request: bytes) -> tuple[socket.socket, bytes]:
+    """Return a connection, without a timeout since a ``wait`` may take a minute, and the reply to its first request.
 
-    :raises Unreachable: no connection can be made.
+    :raises GmcatError: no server answers; if there are several, for as long as the timeout.
     """
+    servers = list(_addresses(options.server, options.port))
+    silence = min(options.timeout, ANSWER_SECONDS) if len(servers) > 1 else None
+    deadline, delay = time.monotonic() + options.timeout, FIRST_DELAY
+    while True:
+        failures = []
+        for address in servers:
+            try:
+                server = _connect(options, *address, silence or options.timeout)
+                server.settimeout(silence)
+                reply = _ask(server, request)
+                server.settimeout(None)
+                if silence is None or b'"shutting_down"' not in reply:
+                    return server, reply
+                failures.append("the server is stopping")
+            except GmcatError as error:
+                failures.append(str(error))
+        if silence is None or time.monotonic() + delay > deadline:
+            raise GmcatError("; ".join(failures))
+        time.sleep(delay * (0.5 + os.urandom(1)[0] / 512))
+        delay = min(2 * delay, LONGEST_DELAY)
+
+
+def _connect(options: argparse.Namespace, host: str, port: int, timeout: float) -> socket.socket:
+    """Connect; ``timeout`` is in seconds, for each address of the host and for each step after that."""
     if options.socket is not None:
         return _connect_locally(options.socket)
-    server = _connect_by_tcp(options.host, options.port, options.timeout)
-    if options.tls:
-        server = _secure(server, options.host, options.ca)
-    server.settimeout(None)
-    return server
-
-
-def _connect_by_tcp(host: str, port: int, timeout: float) -> socket.socket:
-    """Connect; ``timeout`` is in seconds, for each address of the host and for each step after that."""
     try:
         server = socket.create_connection((host, port), timeout)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Unreachable(f"cannot reach port {port} of {host}: {reason} (is gmd serve running?)") from None
-    return server
+        raise GmcatError(f"cannot reach port {port} of {host}: {reason} (is gmd serve running?)") from None
+    return _secure(server, host, options.ca) if options.tls else server
 
 
 def _connect_locally(path: str) -> socket.socket:
@@ -284,14 +302,14 @@ def _connect_locally(path: str) -> socket.socket:
     except (OSError, ValueError) as error:
         server.close()
         reason = getattr(error, "strerror", None) or error
-        raise Unreachable(f"cannot reach {where}: {reason} (is gmd serve running, and as this user?)") from None
+        raise GmcatError(f"cannot reach {where}: {reason} (is gmd serve running, and as this user?)") from None
     return server
 
 
 def _secure(server: socket.socket, host: str, ca: str | None) -> socket.socket:
     """Return the connection under TLS, after verifying that the server is ``host``.
 
-    :raises Unreachable: the handshake or the verification failed.
+    :raises GmcatError: the handshake or the verification failed.
     """
     import ssl  # takes a quarter of a whole run's time, and most runs do not need it
 
@@ -299,27 +317,24 @@ def _secure(server: socket.socket, host: str, ca: str | None) -> socket.socket:
         context = ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one
         reason = "holds no certificate in PEM" if isinstance(error, ssl.SSLError) else error.strerror
-        raise Unreachable(f"--ca: {ca}: {reason}") from None
+        raise GmcatError(f"--ca: {ca}: {reason}") from None
     try:
         return context.wrap_socket(server, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
         hint = "" if ca else "; use --ca FILE to trust your own certificate"
-        raise Unreachable(f"the server is not verified as {host}: {error.verify_message.rstrip('.')}{hint}") from None
+        raise GmcatError(f"the server is not verified as {host}: {error.verify_message.rstrip('.')}{hint}") from None
     except ssl.SSLError as error:
-        raise Unreachable(f"TLS with {host} failed: {error.reason or error} (does the server use TLS?)") from None
+        raise GmcatError(f"TLS with {host} failed: {error.reason or error} (does the server use TLS?)") from None
     except (OSError, ValueError) as error:
-        why = (
-            "it did not answer in time"
-            if isinstance(error, TimeoutError)
-            else getattr(error, "strerror", None) or error
-        )
-        raise Unreachable(f"TLS with {host} failed: {why}") from None
+        is_late = isinstance(error, TimeoutError)
+        why = "it did not answer in time" if is_late else getattr(error, "strerror", None) or error
+        raise GmcatError(f"TLS with {host} failed: {why}") from None
 
 
 def _ask(server: socket.socket, request: bytes) -> bytes:
     """Send one request and read one frame.
 
-    :raises NoReply: no reply came.
+    :raises GmcatError: no reply came.
     """
     # A server may answer and close before it has read the whole request (`too_many`). Otherwise reading fails too.
     with contextlib.suppress(OSError):
@@ -327,23 +342,23 @@ def _ask(server: socket.socket, request: bytes) -> bytes:
     header = _receive(server, 4)
     length = int.from_bytes(header, "big", signed=True)
     if not 0 < length <= MAX_REPLY:
-        raise NoReply(f"this is not a gm server: its reply begins with {header!r}, a length of {length}")
+        raise GmcatError(f"this is not a gm server: its reply begins with {header!r}, a length of {length}")
     return _receive(server, length).rstrip(b"\0").replace(b"\n", b" ")  # one line: newlines in strings are escaped
 
 
 def _receive(server: socket.socket, size: int) -> bytes:
     """Read exactly ``size`` bytes.
 
-    :raises NoReply: the connection ended before.
+    :raises GmcatError: the connection ended before.
     """
     received = bytearray()
     while len(received) < size:
         try:
             chunk = server.recv(min(size - len(received), 1 << 16))
         except OSError as error:
-            raise NoReply(f"the connection was lost before the reply: {error.strerror or error}") from None
+            raise GmcatError(f"the connection was lost before the reply: {error.strerror or error}") from None
         if not chunk:
-            raise NoReply("the server closed the connection before the reply")
+            raise GmcatError("the server closed the connection before the reply")
         received += chunk
     return bytes(received)
 
@@ -351,14 +366,14 @@ def _receive(server: socket.socket, size: int) -> bytes:
 def _refused(reply: bytes) -> bool:
     """Return whether a reply has an error.
 
-    :raises NoReply: it is not a JSON object.
+    :raises GmcatError: it is not a JSON object.
     """
     try:
         value = json.loads(reply.decode())
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise NoReply("the server's reply is not a JSON object")
+        raise GmcatError("the server's reply is not a JSON object")
     return value.get("error") is not None
 
 

@@ -93,12 +93,15 @@ async def connect(
     patience: float = PATIENCE_SECONDS,
     **hello: Unpack[HelloFields],
 ) -> Client:
-    """Connect and say hello, in one attempt.
+    """Connect and say hello, in one attempt at each server.
 
     Later losses of the connection are repaired: the client reconnects for up to ``patience`` seconds, and sends
     unanswered requests again. Only a request that might then be carried out twice fails, with a
     :class:`ConnectionLost` that was ``sent``: a ``move``, ``sense`` or ``end_game`` without ``ply``.
 
+    :param host: a server; or several of which one serves, as in ``"a:7100,[::1]:7101,c"``. They are tried in turn, from
+        the one that answered last; one that does not answer the hello in five seconds is left for the next.
+    :param port: the port of servers without one.
     :param path: a Unix socket, instead of host and port.
     :param tls: True to trust the system's certificates, or a context.
     :param hello: the default ``player`` of all requests, with its ``key`` if it is registered.

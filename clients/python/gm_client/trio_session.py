@@ -9,16 +9,16 @@ import trio
 
 from .blocking import (
     DEFAULT_PORT,
-    HOME_SECONDS,
     PATIENCE_SECONDS,
-    SILENCE_SECONDS,
     Asked,
     BadReply,
     ConnectionLost,
     Conversation,
     GmError,
     HelloFields,
+    Servers,
     Session,
+    may_pass,
     tls_context,
 )
 from .trio_connection import Connection
@@ -38,7 +38,7 @@ class TrioSession(Session):
         **hello: Unpack[HelloFields],
     ) -> None:
         """Take the arguments of :func:`gm_client.trio_client.connect`; connect with the first request."""
-        self._where = (host, port, path, tls_context(tls) if tls else False)
+        self._servers, self._path, self._tls = Servers(host, port), path, tls_context(tls) if tls else False
         self._patience = patience
         self._conversation = Conversation(hello, patience)
         self._connection: Connection | None = None
@@ -56,7 +56,7 @@ class TrioSession(Session):
         await self.aclose()
 
     async def open(self) -> None:
-        """Connect, in one attempt. Calling this is optional: a request connects.
+        """Connect, in one attempt at each server. Calling this is optional: a request connects.
 
         :raises ConnectionLost: the server cannot be reached.
         :raises GmError: the server refuses the hello.
@@ -65,15 +65,19 @@ class TrioSession(Session):
             raise ConnectionLost("the client was closed")
         if self._connection is not None:
             return
-        _, _, path, tls = self._where
-        if (home := self._conversation.way_home(path, tls, trio.current_time())) is not None:
+        connecting, answering = self._servers.seconds
+        errors: list[ConnectionLost | GmError] = []
+        for address in self._servers:
             try:
-                opened = await Connection.open(*home, patience=HOME_SECONDS)
-                self._connection = await self._greeted(opened, HOME_SECONDS)
+                opened = await Connection.open(*address, self._path, self._tls, connecting)
+                self._connection = await self._greeted(opened, answering)
+                self._servers.answered(address)
                 return
-            except (ConnectionLost, GmError, BadReply):
-                self._conversation.not_home(home, trio.current_time())
-        self._connection = await self._greeted(await Connection.open(*self._where), SILENCE_SECONDS)
+            except (ConnectionLost, GmError) as error:
+                errors.append(error)
+                if self._closed or not may_pass(error):
+                    break
+        raise self._servers.failure(errors)
 
     async def _greeted(self, connection: Connection, patience: float) -> Connection:
         """Say hello on a connection, and return it once the reply has come, within ``patience`` seconds."""
@@ -202,9 +206,8 @@ class TrioSession(Session):
         """
         if self._closed:
             raise ConnectionLost("the client was closed")
-        host, port, path, tls = self._where
-        loop = type(self)(host, port, path=path, tls=tls, patience=self._patience)
-        loop._conversation, loop._main = self._conversation.again(), self
+        loop = type(self)(path=self._path, tls=self._tls, patience=self._patience)
+        loop._servers, loop._conversation, loop._main = self._servers, self._conversation.again(), self
         self._loops.add(loop)
         return loop
 

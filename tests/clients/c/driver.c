@@ -5,6 +5,7 @@
  *     ask NAME REQUEST         the reply, or the error; NAME is a digit
  *     close NAME               ok
  *     session PORT PATIENCE    ok, or the error: a session whose hello is {"kind":"hello"}
+ *     servers LIST PATIENCE    the same, with several servers that have 200 ms to answer
  *     session_ask REQUEST      the reply, or the error
  *     parse TEXT               ok, or the error
  *     find TEXT PATH           a member: its text; its string or "-"; its integer or "-"
@@ -91,15 +92,28 @@ static void do_close(char **words)
     print_status(NULL, GM_OK);
 }
 
+static void start(const char *host, const char *port, const char *patience)
+{
+    size_t length;
+    gm_session_close(&session);
+    gm_session_init(&session, host, port, "{\"kind\":\"hello\"}");
+    session.answer_ms = 200;
+    session.patience_ms = atoi(patience);
+    print_status(&session.connection, gm_session_open(&session, reply, sizeof reply, &length));
+}
+
 static void do_session(char **words)
 {
     static char port[16];
-    size_t length;
     snprintf(port, sizeof port, "%s", words[0]);
-    gm_session_close(&session);
-    gm_session_init(&session, NULL, port, "{\"kind\":\"hello\"}");
-    session.patience_ms = atoi(words[1]);
-    print_status(&session.connection, gm_session_open(&session, reply, sizeof reply, &length));
+    start(NULL, port, words[1]);
+}
+
+static void do_servers(char **words)
+{
+    static char list[400];
+    snprintf(list, sizeof list, "%s", words[0]);
+    start(list, "1", words[1]);
 }
 
 static void do_session_ask(char **words)
@@ -188,9 +202,10 @@ static void do_quote(char **words)
 static const struct {
     const char *name;
     void (*run)(char **words);
-} commands[] = {{"open", do_open},       {"ask", do_ask},     {"close", do_close},
-                {"session", do_session}, {"parse", do_parse}, {"session_ask", do_session_ask},
-                {"find", do_find},       {"items", do_items}, {"quote", do_quote}};
+} commands[] = {{"open", do_open},       {"ask", do_ask},         {"close", do_close},
+                {"session", do_session}, {"servers", do_servers}, {"session_ask", do_session_ask},
+                {"parse", do_parse},     {"find", do_find},       {"items", do_items},
+                {"quote", do_quote}};
 
 int main(void)
 {

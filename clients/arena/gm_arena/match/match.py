@@ -16,6 +16,7 @@ import trio
 
 from gm_client.blocking import VERSION
 
+from ..address import address
 from ..bridge import Server
 from ..command_line import who_plays
 from ..contest import reporting
@@ -133,9 +134,9 @@ class Match:
             if left:
                 here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
                 await try_out(here, self._terms.variant)
-            async with _served(self._given) as address:
+            async with _served(self._given) as where:
                 try:
-                    server, contestants = await _seated(self._entrants, address, self._given)
+                    server, contestants = await _seated(self._entrants, where, self._given)
                     playing = Playing(server, contestants, self._terms)
                     async with self._reported(server, contestants):
                         runner = Runner(_timed(playing.play, pace), partial(self._keep, outputs, report), self._decided)
@@ -202,7 +203,7 @@ def _timed(play: Play, pace: Pace) -> Play:
 
 
 @asynccontextmanager
-async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
+async def _served(given: dict[str, Any]) -> AsyncIterator[str]:
     """Yield the address to play on: the server given, or a daemon in this process."""
     if given["server"] is not None:
         yield given["server"]
@@ -219,17 +220,17 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[tuple[str, int]]:
             prepare_process()  # the whole process belongs to the match
             if given["port"]:
                 click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
-            yield daemon.addresses[0]
+            yield address(*daemon.addresses[0])
     except (DataError, OSError) as error:
         raise MatchError(f"the daemon cannot be started: {error}") from None
 
 
 async def _seated(
-    entrants: Sequence[Entrant], address: tuple[str, int], given: dict[str, Any]
+    entrants: Sequence[Entrant], where: str, given: dict[str, Any]
 ) -> tuple[Callable[[int | str | None], Server], list[Contestant]]:
     """Return a function from a player to its connection, and the contestants with their players."""
     who = who_plays(given["player"], given["key"]) if given["player"] is not None else None
-    server = _servers(address, given, who)
+    server = _servers(where, given, who)
     async with server(None).client() as client:
         await client.open()
         me = client.player
@@ -241,9 +242,7 @@ async def _seated(
     return server, contestants
 
 
-def _servers(
-    address: tuple[str, int], given: dict[str, Any], who: dict[str, Any] | None
-) -> Callable[[int | str | None], Server]:
+def _servers(where: str, given: dict[str, Any], who: dict[str, Any] | None) -> Callable[[int | str | None], Server]:
     """Return a function from a player to its connection; bots of a registered player always connect as that player."""
     tls: bool | ssl.SSLContext = given["tls"]
     if given["ca"] is not None:
@@ -252,6 +251,6 @@ def _servers(
 
     def server(player: int | str | None) -> Server:
         named = who if who is not None else {} if player is None else {"player": player}
-        return Server(*address, tls, given["patience"], {**hello, **named})
+        return Server(where, tls=tls, patience=given["patience"], hello={**hello, **named})
 
     return server

@@ -53,11 +53,11 @@ class NotJudged(click.ClickException):
 class Where:
     """The daemon that plays the games: an existing one, or one inside the referee.
 
-    :ivar server: the address of the existing one.
+    :ivar server: the address of the existing one, or several.
     :ivar data: the data directory of the one inside.
     """
 
-    server: tuple[str, int] | None
+    server: str | None
     tls: bool | ssl.SSLContext
     data: str
     port: int
@@ -66,9 +66,9 @@ class Where:
     async def client(self) -> AsyncIterator[tuple[Client, str]]:
         """Connect; yield the connection and the address at which spectators can watch."""
         if self.server is not None:
-            async with Client(*self.server, tls=self.tls, client="gmd-referee") as client:
+            async with Client(self.server, tls=self.tls, client="gmd-referee") as client:
                 await client.open()
-                yield client, "{}:{}".format(*self.server)
+                yield client, self.server
             return
         from gmd import Config, DataError, open_daemon  # a slow import, not needed with --server
 

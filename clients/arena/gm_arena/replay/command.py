@@ -79,9 +79,9 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     """
     if not game.isdecimal() or Path(game).exists():
         return read_file(Path(game), wanted)
-    (host, port), tls = where["server"], read_tls(where["tls"], where["ca"])
+    tls = read_tls(where["tls"], where["ca"])
     try:
-        with connect(host, port, path=where["path"], tls=tls, client="gmd-replay") as client:
+        with connect(where["server"], path=where["path"], tls=tls, client="gmd-replay") as client:
             reply = client.history(int(game))
     except ConnectionLost as error:
         raise BadRecord(unreachable(error)) from None

@@ -67,7 +67,6 @@ def watch(game: int | None, **given: Any) -> None:
     Blind chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it
     is over. On a terminal the game is a board; elsewhere each move is a line.
     """
-    host, port = given["server"]
     key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
     hello: HelloFields = {"client": f"gmd-watch/{VERSION}", **({"spectator_key": key} if key else {})}
     tls = read_tls(given["tls"], given["ca"])
@@ -75,7 +74,7 @@ def watch(game: int | None, **given: Any) -> None:
     try:
         with (
             suppress(KeyboardInterrupt),
-            connect(host, port, path=given["path"], tls=tls, patience=given["patience"], **hello) as client,
+            connect(given["server"], path=given["path"], tls=tls, patience=given["patience"], **hello) as client,
         ):
             last = _watch(client, _newest(client, where) if game is None else game)
             if last.is_blind:
