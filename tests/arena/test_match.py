@@ -430,6 +430,7 @@ WRONG = {
     (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
     (*TWO, "--tls"): "--tls goes with --server",
+    (*TWO, "--server", ":1", "--tls", "--ca", "/no/such.pem"): "--ca: /no/such.pem: No such file or directory",
 }
 
 

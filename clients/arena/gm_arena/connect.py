@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import ssl
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +24,7 @@ from .ranked import ranked
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
 from .stopping import SIGNALS
+from .tls import read_tls
 
 
 @click.command()
@@ -121,6 +121,7 @@ def connect(bot: str, server: str, **given: Any) -> None:
     is 1.
     """
     _check(given)
+    where = _server(server, given)
     log_to_standard_error()
     try:
         options = read_options(given["options"])
@@ -128,7 +129,7 @@ def connect(bot: str, server: str, **given: Any) -> None:
         if given["ranked"] and "rbc" not in bots.variants:
             played = ", ".join(sorted(bots.variants))
             raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {played}")
-        status = trio.run(_play, _server(server, given), bots, given)
+        status = trio.run(_play, where, bots, given)
     except BotUnusable as error:
         raise click.UsageError(str(error)) from None
     except BotFailed as error:
@@ -193,8 +194,6 @@ async def _stop_on_signal(
 
 
 def _check(given: dict[str, Any]) -> None:
-    if given["ca"] is not None and not given["tls"]:
-        raise click.UsageError("--ca goes with --tls")
     if given["game"] is not None and given["opponent"] is not None:
         raise click.UsageError("--game plays an existing game, and --opponent makes a new one: give only one")
     if given["ranked"] and (given["game"] is not None or given["opponent"] is not None):
@@ -209,15 +208,8 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _server(address: str, given: dict[str, Any]) -> Server:
-    tls: bool | ssl.SSLContext = given["tls"]
-    if given["ca"] is not None:
-        try:
-            tls = ssl.create_default_context(cafile=given["ca"])
-        except OSError as error:
-            raise click.UsageError(f"--ca: {given['ca']}: {error.strerror or 'holds no certificate in PEM'}") from None
-    who = who_plays(given["player"], given["key"])
-    hello = {"client": f"gmd-connect/{VERSION}", **who}
-    return Server(address, tls=tls, patience=given["patience"], hello=hello)
+    hello = {"client": f"gmd-connect/{VERSION}", **who_plays(given["player"], given["key"])}
+    return Server(address, tls=read_tls(given["tls"], given["ca"]), patience=given["patience"], hello=hello)
 
 
 def _opponent(text: str) -> int | str | None:

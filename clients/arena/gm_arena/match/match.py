@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import secrets
-import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,6 +21,7 @@ from ..command_line import who_plays
 from ..contest import reporting
 from ..sprt import Sprt
 from ..stopping import Stopped, unless_stopped
+from ..tls import read_tls
 from . import settings
 from .contest import MatchContest, Status
 from .game import Contestant, MatchError, Playing, Terms
@@ -244,9 +244,7 @@ async def _seated(
 
 def _servers(where: str, given: dict[str, Any], who: dict[str, Any] | None) -> Callable[[int | str | None], Server]:
     """Return a function from a player to its connection; bots of a registered player always connect as that player."""
-    tls: bool | ssl.SSLContext = given["tls"]
-    if given["ca"] is not None:
-        tls = ssl.create_default_context(cafile=given["ca"])
+    tls = read_tls(given["tls"], given["ca"])
     hello = {"client": f"gmd-match/{VERSION}"}
 
     def server(player: int | str | None) -> Server:
