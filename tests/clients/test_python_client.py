@@ -264,7 +264,7 @@ def test_request_refused_by_a_server_without_its_database_is_repeated_where_that
         peer.expect({"kind": "move", "game_id": 1, "move": "e5"})
         peer.write(without)
 
-    with dialogues(refuses, answers) as server:
+    with dialogues(refuses, lambda peer: peer.greet(without), answers) as server:
         client = clients.connect(server.port)
         assert client.move(1, "e4", ply=0) == OK
         with pytest.raises(ConnectionLost, match="it is not known whether this move was carried out"):

@@ -445,6 +445,7 @@ function delay(attempt) {
 
 /** Whether a retry may overcome the error of an attempt. */
 function isPassing(error) {
+  if (error.code === "internal") return error.retry_after !== null;
   return error instanceof ConnectionLost || PASSING.has(error.code);
 }
 

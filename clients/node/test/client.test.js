@@ -236,6 +236,7 @@ test("a request is sent again that a server without its database has refused", a
       assert.equal((await peer.read()).ply, 0);
       peer.write({ error: "the database cannot be reached now", code: "internal", retry_after: 0 });
     },
+    async (peer) => void (await peer.greet({ error: "not now", code: "internal", retry_after: 0 })),
     async (peer) => {
       await peer.greet();
       assert.equal((await peer.read()).ply, 0);

@@ -1272,7 +1272,9 @@ class Servers:
 
 def may_pass(error: Exception) -> bool:
     """Return whether a retry may overcome the error of an attempt to connect."""
-    return isinstance(error, ConnectionLost) or (isinstance(error, GmError) and error.code in PASSING)
+    if isinstance(error, GmError):
+        return error.code in PASSING or (error.code == "internal" and error.retry_after is not None)
+    return isinstance(error, ConnectionLost)
 
 
 class Conversation:
