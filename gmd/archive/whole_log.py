@@ -1,6 +1,6 @@
 """A whole log as one file of JSON lines, from which an empty log becomes the same, row by row, in SQLite or PostgreSQL.
 
-docs/reference/files.md describes the format. It follows the tables; nothing here knows what a row means.
+docs/reference/files.md describes the format. It follows the tables, and asks what rows mean only to replay games.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, delete, insert, text
 
+from gmd.contests.sql import DamagedContest, read_contest
+from gmd.event_log.checking import problem_of
 from gmd.event_log.damage import any_text
 from gmd.event_log.directory import BOTS_TOKEN, SESSION_KEY, DataError, write_private
 from gmd.event_log.last_commit import FILE_NAME as LAST_COMMIT
 from gmd.event_log.last_commit import read_last_commit
 from gmd.event_log.migrations import HEAD
 from gmd.event_log.postgres_tables import secrets
+from gmd.event_log.reading import StoredGame
 from gmd.event_log.sql import SqlStore
 from gmd.event_log.store import LAST_GAME_ID
-from gmd.event_log.tables import events, games, metadata, retired, tokens
+from gmd.event_log.tables import contests, events, games, metadata, players, retired, tokens
+from gmd.players.stored import DamagedPlayer, account_of
 from gmd.version import VERSION
 
 #: The version of the format.
@@ -43,6 +47,9 @@ SECRET_FILES = {"bots": BOTS_TOKEN, "pages": SESSION_KEY}
 #: Rows fetched at once, and the bytes of the file whose rows are inserted at once.
 FETCHED_ROWS = 500
 BATCH_BYTES = 4 << 20
+
+#: What reads a row as the daemon does.
+_READERS: Mapping[Table, Callable[[Mapping[str, Any]], Any]] = {players: account_of, contests: read_contest}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -106,12 +113,15 @@ def write_log(
     out: BinaryIO,
     left_out: Callable[[str], None],
     advance: Callable[[int], None],
+    *,
+    replays: bool = False,
 ) -> None:
     """Write all rows, as they are at one moment.
 
     :param directory: the data directory; None for a log in PostgreSQL.
     :param left_out: called with a sentence for each damaged row or game that is left out.
     :param advance: called with the number of games written since the last call.
+    :param replays: whether every game is replayed, players and contests are read, and what is damaged is left out.
     :raises sqlalchemy.exc.DBAPIError: the rows after some row cannot be read.
     """
     _prepare(connection)
@@ -124,12 +134,26 @@ def write_log(
     put({"gmd_log": FORMAT, "gmd": VERSION, "revision": HEAD})
     for game_id, rows in _units(connection, directory):
         line: dict[str, list[Any]] = {}
-        try:
-            for table, row in rows:
-                line.setdefault(table.name, []).append(_checked(table, row))
-        except msgspec.ValidationError as error:
-            left_out(f"{_name(game_id, rows)} is left out: {table.name}: {error}")
-            last_id = max(last_id, game_id if game_id is not None and game_id <= LAST_GAME_ID else 0)
+        problem = None
+        for table, row in rows:
+            try:
+                checked = _checked(table, row)
+                if replays and table in _READERS:
+                    _READERS[table](msgspec.structs.asdict(checked))
+                line.setdefault(table.name, []).append(checked)
+            except (msgspec.ValidationError, DamagedPlayer, DamagedContest) as error:
+                if table is tokens:  # its game is whole without it
+                    left_out(f"a token of {_name(game_id, rows)} is left out: {error}")
+                    continue
+                problem = f"{table.name}: {error}"
+                break
+        if problem is None and not line:  # of a token alone
+            continue
+        if problem is None and replays and isinstance(game_id, int):
+            problem = _problem(game_id, line)
+        if problem is not None:
+            left_out(f"{_name(game_id, rows)} is left out: {problem}")
+            last_id = max(last_id, game_id if isinstance(game_id, int) and game_id <= LAST_GAME_ID else 0)
             continue
         put(line)
         counts.update({name: len(found) for name, found in line.items()})
@@ -138,6 +162,15 @@ def write_log(
         put({retired.name: [{"game_id": last_id}]})
         counts[retired.name] = 1
     put({"end": counts})
+
+
+def _problem(game_id: int, line: Mapping[str, list[Any]]) -> str | None:
+    """Return the first problem of a game; None if it is whole."""
+    if games.name not in line:
+        return "its own row is lost"
+    found = [(event.seq, event.event) for event in line.get(events.name, ())]
+    problem = problem_of(StoredGame(line[games.name][0], found, None))
+    return None if problem is None else problem.removeprefix(f"game {game_id}").lstrip(",: ")
 
 
 def _prepare(connection: Connection) -> None:
@@ -176,7 +209,7 @@ def _numbered(connection: Connection, table: Table) -> Iterator[tuple[Any, Table
     position = table.c.keys().index("game_id")
     for row in _rows(connection, table):
         game_id = row[position]
-        yield game_id if isinstance(game_id, int) else math.inf, table, row  # of a damaged file
+        yield game_id if isinstance(game_id, int | float) else math.inf, table, row  # in SQLite's order
 
 
 def _checked(table: Table, row: Sequence[Any]) -> Any:

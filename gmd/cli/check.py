@@ -13,7 +13,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_reader
 
 from .progress import counted, progress_bar
-from .settings import Storage, Unusable, data_options, storage
+from .settings import Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @data_options
 @click.option("--all", "every", is_flag=True, help="Continue after the first damage, and count the damaged games.")
-@click.option(
-    "--repair",
-    "repairing",
-    is_flag=True,
-    help="Replace a damaged file by a new one with all that is intact; keep the old one. Stop the daemon first.",
-)
-def check(data: str | None, database: str | None, file: Path | None, every: bool, repairing: bool) -> None:
+def check(data: str | None, database: str | None, file: Path | None, every: bool) -> None:
     """\b
     Example: gmd check --data games
 
@@ -40,60 +34,17 @@ def check(data: str | None, database: str | None, file: Path | None, every: bool
     not apply to its game; a row of the games table that contradicts the events; events without a game. The daemon may
     be running. Nothing is changed.
 
-    With --repair, a damaged file is replaced: every intact game and player goes into a new file, the others are written
-    to set-aside-TIME.jsonl next to it, and the damaged file is kept as games.sqlite.damaged-TIME. A game whose events
-    are intact gets a new row. A player keeps its id and its name, and needs a new key (gmd rekey) if the key is
-    damaged. Nothing is changed while a daemon or another program has the file open, or if nothing is damaged.
+    Of a damaged log, gmd export --all FILE --replay exports what is whole, for gmd import into a new directory.
 
-    With --database there is no file to check or to repair: PostgreSQL has its own checks (pg_amcheck) and backups.
+    With --database there is no file to check: PostgreSQL has its own checks (pg_amcheck) and backups.
 
-    The exit status is 0 if nothing is damaged or all was repaired, 1 if something is damaged, 2 if the log cannot be
-    read.
+    The exit status is 0 if nothing is damaged, 1 if something is damaged, 2 if the log cannot be read.
     """
-    place = storage(data, database, file)
-    if repairing and place.database is not None:
-        raise click.UsageError("--repair is for SQLite's file; restore a damaged database from a backup")
     try:
-        sys.exit(_repaired(place) if repairing else _checked(place, every))
+        with open_reader(*storage(data, database, file)) as engine:
+            sys.exit(_Check(every).run(engine))
     except DataError as error:
         raise Unusable(str(error)) from None
-
-
-def _checked(place: Storage, every: bool) -> int:
-    """Check the log and return the exit status.
-
-    :raises DataError: the log cannot be read at all.
-    """
-    with open_reader(*place) as engine:
-        return _Check(every).run(engine)
-
-
-def _repaired(place: Storage) -> int:
-    """Repair the log, print what was done, and return the exit status.
-
-    :raises DataError: the log cannot be repaired, or is in use.
-    """
-    from gmd.repair.repairing import RepairFailed, repair
-
-    try:
-        if _checked(place, every=True) == 0:
-            return 0
-    except DataError as error:
-        click.echo(error)
-    try:
-        done = repair(Path(place.data).expanduser())
-    except RepairFailed as error:
-        raise DataError(f"data: {error}") from None
-    except OSError as error:
-        raise DataError(f"data: {place.data} cannot be repaired: {error.strerror}; nothing was changed") from error
-    for line in done.changes:
-        click.echo(line)
-    players = f" and {counted(done.players, 'player')}" if done.players else ""
-    click.echo(f"Repaired: {counted(done.games, 'game')} with {counted(done.events, 'event')}{players} are intact.")
-    if done.set_aside is not None:
-        click.echo(f"Damaged data is set aside in {done.set_aside}")
-    click.echo(f"The damaged file is kept as {done.original}")
-    return 0
 
 
 class _Check:
@@ -148,6 +99,7 @@ class _Check:
     def _check_games(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
+        from gmd.event_log.damage import OutOfOrder
         from gmd.event_log.reading import GameFilter, LogReader
 
         reader = LogReader(engine)
@@ -159,7 +111,13 @@ class _Check:
                         click.echo(problem)
                         if not self._every:
                             return
-        except (DBAPIError, TypeError, ValueError, MemoryError) as error:  # columns may have values of any kind
+        except (
+            DBAPIError,
+            OutOfOrder,
+            TypeError,
+            ValueError,
+            MemoryError,
+        ) as error:  # columns may have values of any kind
             reason = error.orig if isinstance(error, DBAPIError) else f"{type(error).__name__}: {error}"
             click.echo(f"file: nothing can be read after the first {self._games} games: {reason}")
             self._broken = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result
 from gmd.event_log.directory import DataError
-from gmd.event_log.opening import open_reader
+from gmd.event_log.opening import open_readable, open_reader
 
 from .progress import counted, progress_bar
 from .settings import Storage, Unusable, data_options, storage
@@ -64,6 +64,7 @@ _UNREADABLE = "data: the log cannot be read to its end"
 @click.option(
     "--all", "whole", type=click.Path(path_type=Path), metavar="FILE", help="Write the whole log to this file instead."
 )
+@click.option("--replay", is_flag=True, help="With --all: also replay every game, and leave out damaged ones.")
 def export(
     data: str | None,
     database: str | None,
@@ -71,6 +72,7 @@ def export(
     written: str,
     output: Path | None,
     whole: Path | None,
+    replay: bool,
     **wanted: Any,
 ) -> None:
     """\b
@@ -87,22 +89,20 @@ def export(
 
     --all writes everything that the daemon keeps, at one moment: all games, players with the digests of their keys and
     passwords, contests, and the server's secrets. `gmd import` restores it into an empty log, in SQLite or PostgreSQL.
-    Only the file's owner can read it.
+    Only the file's owner can read it. SQLite's file is checked first. If it is damaged, --all finds what any of its
+    pages has, and replays every game; stop the daemon before.
 
-    The exit status is 0 if all went well; 1 if damaged games were left out or a game given with --game was not found; 2
-    if the log cannot be read.
+    The exit status is 0 if all went well; 1 if the file is damaged, damaged games were left out or a game given with
+    --game was not found; 2 if the log cannot be read.
     """
+    place = storage(data, database, file)
     if whole is not None:
         _refuse_selection(click.get_current_context())
-        sys.exit(_export_whole(storage(data, database, file), whole))
+        sys.exit(_export_whole(place, whole, replay=replay))
+    if replay:
+        raise click.UsageError("--replay goes with --all; gmd check replays every game, too")
     try:
-        with open_reader(*storage(data, database, file)) as engine:
-            from gmd.event_log.reading import LogReader
-            from gmd.players.sql import load_players
-
-            with engine.connect() as connection:
-                names = {account.player: account.name for account in load_players(connection)}
-            status = _export(LogReader(engine), _filter(wanted, written), _writer(written, names), output)
+        status = _export(place, _filter(wanted, written), written, output)
     except DataError as error:
         raise Unusable(str(error)) from None
     sys.exit(status)
@@ -116,11 +116,11 @@ def _refuse_selection(context: click.Context) -> None:
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name)
-        if name not in ("data", "database", "file", "whole") and given is not ParameterSource.DEFAULT:
+        if name not in ("data", "database", "file", "whole", "replay") and given is not ParameterSource.DEFAULT:
             raise click.UsageError(f"--all writes the whole log to its file; leave out {parameter.opts[0]}")
 
 
-def _export_whole(place: Storage, output: Path) -> int:
+def _export_whole(place: Storage, output: Path, *, replay: bool) -> int:
     """Write the whole log, and return the exit status."""
     from sqlalchemy.exc import DBAPIError
 
@@ -135,17 +135,19 @@ def _export_whole(place: Storage, output: Path) -> int:
 
     directory = None if place.database is not None else Path(place.data).expanduser()
     try:
-        with (
-            open_reader(*place) as engine,
-            _opened(output, 0o600) as out,
-            progress_bar("Writing games", LogReader(engine).count(GameFilter())) as advance,
-            engine.connect() as connection,
-        ):
-            write_log(connection, directory, out, left_out, advance)
+        with ExitStack() as stack:
+            with progress_bar("Checking SQLite's file", None):
+                engine, damages = stack.enter_context(open_readable(*place))
+            if damages:
+                left_out(f"data: the file in {place.data} is damaged: {damages[0]}; what is whole is exported")
+            out = stack.enter_context(_opened(output, 0o600))
+            advance = stack.enter_context(progress_bar("Writing games", LogReader(engine).count(GameFilter())))
+            connection = stack.enter_context(engine.connect())
+            write_log(connection, directory, out, left_out, advance, replays=replay or bool(damages))
     except DataError as error:
         raise Unusable(str(error)) from None
     except DBAPIError as error:
-        raise Unusable(f"{_UNREADABLE}: {error.orig}; run gmd check for details") from None
+        raise Unusable(f"{_UNREADABLE}: {error.orig}") from None
     return 1 if damaged else 0
 
 
@@ -163,27 +165,51 @@ def _utc(time: datetime | None) -> str | None:
     return None if time is None else time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _export(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame], bytes], output: Path | None) -> int:
-    """Write the selected games, and return the exit status."""
+def _export(place: Storage, wanted: GameFilter, written: str, output: Path | None) -> int:
+    """Write the selected games, and return the exit status.
+
+    :raises DataError: the log cannot be read.
+    """
     from sqlalchemy.exc import DBAPIError
 
+    from gmd.event_log.damage import OutOfOrder, export_advice, is_damage
+    from gmd.event_log.reading import LogReader
+    from gmd.players.sql import load_players
+
+    with open_reader(*place) as engine:
+        reader = LogReader(engine)
+        try:
+            with engine.connect() as connection:
+                names = {account.player: account.name for account in load_players(connection)}
+            damaged = _write(reader, wanted, _writer(written, names), output)
+            missing = _mention_missing(reader, wanted)
+        except (DBAPIError, OutOfOrder) as error:
+            reason = error.orig if isinstance(error, DBAPIError) else error
+            advice = f". {export_advice(place.data)}" if is_damage(error) else ""
+            raise DataError(f"{_UNREADABLE}: {reason}{advice}") from None
+    return 1 if damaged or missing else 0
+
+
+def _write(reader: LogReader, wanted: GameFilter, write: Callable[[StoredGame], bytes], output: Path | None) -> int:
+    """Write the selected games, and name and count those that are damaged."""
+    from gmd.event_log.checking import problem_of_row
     from gmd.event_log.reading import Unreadable
 
     damaged = 0
     on_terminal = output is None and sys.stdout.isatty()
-    try:
-        with _opened(output) as out, progress_bar("Writing games", reader.count(wanted), hidden=on_terminal) as advance:
-            for stored in reader.games(wanted):
-                try:
+    with _opened(output) as out, progress_bar("Writing games", reader.count(wanted), hidden=on_terminal) as advance:
+        for stored in reader.games(wanted):
+            problem = problem_of_row(stored)
+            try:
+                if problem is None:
                     out.write(write(stored))
-                except Unreadable as error:
-                    damaged += 1
-                    click.echo(f"game {stored.game_id} is left out: event {error.seq}: {error}", err=True)
-                advance(1)
-    except DBAPIError as error:
-        raise DataError(f"{_UNREADABLE}: {error.orig}; run gmd check for details") from None
-    missing = _mention_missing(reader, wanted)
-    return 1 if damaged or missing else 0
+            except Unreadable as error:
+                problem = f"event {error.seq}: {error}"
+            if problem is not None:
+                damaged += 1
+                click.echo(f"game {stored.game_id} is left out: {problem}", err=True)
+            advance(1)
+    return damaged
 
 
 def _writer(written: str, names: Mapping[int, str]) -> Callable[[StoredGame], bytes]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, get_args
 
+from gm_protocol.state import Termination
 from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
 from gmd.utc import is_time
@@ -18,8 +19,8 @@ def problem_of(stored: StoredGame | int) -> str | None:
 
     :param stored: the game, or the id of a missing game whose events or token exist.
     """
-    if isinstance(stored, int):
-        return f"game {stored}: the log has events or a token of this game, but not the game"
+    if not isinstance(stored, StoredGame):  # a damaged id may be no number
+        return f"game {stored!r:.80}: the log has events or a token of this game, but not the game"
     try:
         game = replay(stored.game_id, stored.decoded())
     except Unreadable as error:
@@ -31,7 +32,22 @@ def problem_of(stored: StoredGame | int) -> str | None:
     for name, value in row_of(game, len(stored.events)).items():
         if not _same(actual := getattr(stored.row, name), value):
             return f"game {stored.game_id}: its row says that {name} is {actual!r}; its events say {value!r}"
+    if (problem := problem_of_row(stored)) is not None:
+        return f"game {stored.game_id}: {problem}"
     return _problem_of_end(stored, game)
+
+
+def problem_of_row(stored: StoredGame) -> str | None:
+    """Return the first problem of a game's row that shows without a replay; None if there is none."""
+    row, of_game = stored.row, "its row says that"
+    if row.events != len(stored.events):
+        return f"{of_game} events is {row.events!r:.80}; its events say {len(stored.events)}"
+    if row.termination not in get_args(Termination):
+        return f"{of_game} termination is {row.termination!r:.80}"
+    for name in ("changed", "ended"):
+        if (value := getattr(row, name)) is not None and not is_time(value):
+            return f"{of_game} {name} is {value!r:.80}, which is not a time"
+    return None
 
 
 def row_of(game: Game, count: int) -> dict[str, Any]:
@@ -62,9 +78,6 @@ def _same(actual: object, expected: object) -> bool:
 def _problem_of_end(stored: StoredGame, game: Game) -> str | None:
     """Return the first problem in the columns about a game's end that do not follow from its events alone."""
     row, of_game = stored.row, f"game {stored.game_id}: its row says that"
-    for name in ("changed", "ended"):
-        if (value := getattr(row, name)) is not None and not is_time(value):
-            return f"{of_game} {name} is {value!r:.80}, which is not a time"
     for name in ("white_open", "black_open"):
         if getattr(row, name) not in (False, True):
             return f"{of_game} {name} is {getattr(row, name)!r:.80}"

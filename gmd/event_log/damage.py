@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import DBAPIError
@@ -23,13 +24,20 @@ _said: set[tuple[str, str, object]] = set()
 MAX_SAID = 1_000
 
 
-def repair_command(directory: Path | str) -> str:
-    """Return the command by which an operator repairs a log."""
-    return f"gmd check --repair --data {shlex.quote(str(directory))}"
+class OutOfOrder(Exception):
+    """A table of games that does not give them in the order of their ids, since the file is damaged."""
+
+
+def export_advice(directory: Path | str) -> str:
+    """Return what an operator does about a damaged log, as a sentence without its full stop."""
+    command = f"gmd export --data {shlex.quote(str(directory))} --all whole.jsonl --replay"
+    return f"`{command}` exports what is whole, for `gmd import` into a new directory"
 
 
 def is_damage(error: BaseException) -> bool:
     """Return whether a database's error means a damaged file, rather than a locked file or a full disk."""
+    if isinstance(error, OutOfOrder | UnicodeDecodeError):  # SQLite's own message may have damaged text
+        return True
     cause = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(cause, sqlite3.Error):
         return False
@@ -47,10 +55,7 @@ def unreadable(what: str, directory: Path | str, database: str | None, error: Ex
     what = f"{what} in {directory}"
     if cause is None or not is_damage(cause):
         return f"data: {what} cannot be read, as the log says"
-    return (
-        f"data: {what} cannot be read ({getattr(cause, 'orig', cause)}). "
-        f"`{repair_command(directory)}` puts what is whole into a new file, and keeps the damaged one"
-    )
+    return f"data: {what} cannot be read ({getattr(cause, 'orig', cause)}). {export_advice(directory)}"
 
 
 def note_damage(connection: Connection, table: str, row: object, reason: str) -> None:
@@ -58,6 +63,8 @@ def note_damage(connection: Connection, table: str, row: object, reason: str) ->
     url = connection.engine.url
     is_file = url.get_backend_name() == "sqlite"
     file = url.database or ""
+    if "uri" in url.query:
+        file = unquote(file.removeprefix("file:"))
     if (file, table, row) in _said or len(_said) >= MAX_SAID:
         return
     _said.add((file, table, row))
@@ -67,7 +74,7 @@ def note_damage(connection: Connection, table: str, row: object, reason: str) ->
         table=table,
         row=row,
         reason=reason,
-        advice=f"stop the daemon, and run {repair_command(Path(file).parent)}" if is_file else RESTORE_ADVICE,
+        advice=f"stop the daemon; {export_advice(Path(file).parent)}" if is_file else RESTORE_ADVICE,
     )
 
 
@@ -89,11 +96,12 @@ def _any_text(connection: Connection) -> Iterator[None]:
     if not isinstance(driver, sqlite3.Connection):
         yield
         return
+    before = driver.text_factory
     driver.text_factory = any_text
     try:
         yield
     finally:
-        driver.text_factory = str
+        driver.text_factory = before
 
 
 def any_text(data: bytes) -> str | bytes:

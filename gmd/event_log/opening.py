@@ -94,13 +94,7 @@ def open_reader(data: str, database: str | None = None) -> Iterator[Engine]:
     from .migrations import problem_of_revision, stored_revision
     from .sqlite import open_read_only
 
-    file = Path(data).expanduser() / FILE_NAME
-    try:
-        is_there = file.exists()
-    except OSError as error:
-        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
-    if not is_there:
-        raise DataError(f"data: there is no log of games: {file} does not exist")
+    file = _existing(data)
     engine = open_read_only(file)
     try:
         with _explained(file):
@@ -108,6 +102,63 @@ def open_reader(data: str, database: str | None = None) -> Iterator[Engine]:
         if (problem := problem_of_revision(revision)) is not None:
             raise DataError(f"data: {file} {problem}")
         yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def open_readable(data: str, database: str | None = None) -> Iterator[tuple[Engine, list[str]]]:
+    """Open the log as :func:`open_reader` does, or, if its file is damaged, a temporary log with all readable rows.
+
+    With the engine come the damages of the file; none if the log itself is open. The whole file is read first.
+
+    :raises DataError: there is no log, or none that this program can read.
+    """
+    from .recovery import recovered
+
+    file = _existing(data) if database is None else None
+    found = [] if file is None else _damages(file)
+    if file is None or not found:
+        with open_reader(data, database) as engine:
+            yield engine, []
+        return
+    try:
+        with recovered(file) as engine:
+            yield engine, found
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
+
+
+def _existing(data: str) -> Path:
+    """Return the file of the log in a data directory.
+
+    :raises DataError: there is none.
+    """
+    file = Path(data).expanduser() / FILE_NAME
+    try:
+        if file.exists():
+            return file
+    except OSError as error:
+        raise DataError(f"data: {file} cannot be read: {error.strerror}") from error
+    raise DataError(f"data: there is no log of games: {file} does not exist")
+
+
+def _damages(file: Path) -> list[str]:
+    """Return what is damaged in a file's structure, or in the revision of its schema."""
+    from sqlalchemy.exc import DatabaseError
+
+    from .damage import is_damage
+    from .migrations import is_revision, stored_revision
+    from .sqlite import damages, open_read_only
+
+    engine = open_read_only(file)
+    try:
+        if found := damages(engine):
+            return found
+        revision = stored_revision(engine)
+        return [] if revision is None or is_revision(revision) else [f"the revision of its schema is {revision!r:.80}"]
+    except (DatabaseError, UnicodeDecodeError) as error:  # those that are no damage are explained when it is opened
+        return [str(getattr(error, "orig", error))] if is_damage(error) else []
     finally:
         engine.dispose()
 
@@ -219,7 +270,7 @@ def _explained(file: Path) -> Iterator[None]:
     """Turn a database's errors into a :class:`DataError` for the operator."""
     from sqlalchemy.exc import DatabaseError
 
-    from .damage import is_damage, repair_command
+    from .damage import export_advice, is_damage
     from .migrations import NewerSchema
 
     try:
@@ -228,8 +279,8 @@ def _explained(file: Path) -> Iterator[None]:
         raise DataError(
             f"data: {file} was written by a newer gmd: {error}. Start the newer gmd, or name another --data"
         ) from error
-    except (DatabaseError, sqlite3.DatabaseError) as error:
-        advice = f". `{repair_command(file.parent)}` keeps what is whole" if is_damage(error) else ""
+    except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        advice = f". {export_advice(file.parent)}" if is_damage(error) else ""
         raise DataError(
             f"data: {file} cannot be read as a log of games: {getattr(error, 'orig', error)}{advice}"
         ) from error

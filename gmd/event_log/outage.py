@@ -9,7 +9,7 @@ from gmd.logger import get_logger
 logger = get_logger(__name__)
 
 #: The advice to an operator about data that cannot be read.
-READ_ADVICE = "gmd check says what is damaged, and gmd check --repair keeps what is whole"
+READ_ADVICE = "gmd check says what is damaged, and gmd export keeps what is whole"
 #: Seconds between two lines about the same outage: retrying clients fail a thousand times a second.
 REPEAT_SECONDS = 60.0
 

@@ -18,6 +18,7 @@ from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result, Termination
 from gmd.games.events import AnyEvent
 
+from .damage import OutOfOrder
 from .tables import events, games, tokens
 
 #: Games read in one transaction. The longest games have about a megabyte of events each.
@@ -99,7 +100,7 @@ class LogReader:
             if not found:
                 return
             yield from found
-            after = found[-1].game_id
+            after = _after(found, after)
 
     def everything(self) -> Iterator[StoredGame | int]:
         """Yield every game, and the id of every missing game that has events or a token, in the order of ids."""
@@ -107,13 +108,31 @@ class LogReader:
         while True:
             with self._engine.connect() as connection:
                 found = _read(connection, _next_games(GameFilter(), after))
-                up_to = found[-1].game_id if found else None
+                up_to = _after(found, after) if found else None
                 strays = _strays(connection, after, up_to)
             both: list[StoredGame | int] = [*found, *strays]
-            yield from sorted(both, key=lambda one: one if isinstance(one, int) else one.game_id)
+            yield from sorted(both, key=_place)
             if not found:
                 return
             after = up_to
+
+
+def _after(found: Sequence[StoredGame], before: int | None) -> int:
+    """Return the id after which the next games are read.
+
+    :raises OutOfOrder: the ids do not ascend, so that the reading might begin again.
+    """
+    for game in found:
+        if before is not None and game.game_id <= before:
+            raise OutOfOrder(f"game {game.game_id} follows game {before}")
+        before = game.game_id
+    return found[-1].game_id
+
+
+def _place(game: StoredGame | int) -> int:
+    """Return the place of a game, or of a missing one, in the order of ids: the first if its id is damaged."""
+    game_id = game.game_id if isinstance(game, StoredGame) else game
+    return game_id if isinstance(game_id, int) else -1
 
 
 def _conditions(wanted: GameFilter) -> list[ColumnElement[bool]]:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from gmd.logger import get_logger
 
+from .damage import any_text
 from .last_commit import Committed
 from .open_files import OpenFiles
 from .rows import Missed
@@ -110,6 +111,7 @@ def open_read_only(file: Path) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: RawConnection, _record: object) -> None:
         connection.isolation_level = None
+        connection.text_factory = any_text
         for name, value in READER_PRAGMAS.items():
             connection.execute(f"PRAGMA {name} = {value}").close()
 

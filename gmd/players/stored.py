@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from gm_protocol.base import PlayerName
 
@@ -37,32 +36,6 @@ def account_of(columns: Mapping[str, Any]) -> Account:
     if columns["folded"] != folded(columns["name"]):
         raise DamagedPlayer(f"folded is {columns['folded']!r}, and name is {columns['name']!r}")
     return Account(**{name: columns[name] for name in Account.__struct_fields__} | {"ranked": bool(columns["ranked"])})
-
-
-def without_damage(columns: Mapping[str, Any]) -> Account | None:
-    """Return what can be kept of a damaged row, so that its id and its name stay that player's; None for nothing.
-
-    A player with a damaged key can do nothing until it gets a new one; damaged settings become the defaults.
-    """
-    player, name = columns["player"], columns["name"]
-    if not isinstance(player, int) or not is_registered(player):
-        return None
-    whole = structs.asdict(Account(player=player, name=f"damaged-{player}", created="1970-01-01T00:00:00Z", key=None))
-    whole |= {"folded": folded(whole["name"]), "ranked": 0}
-    if _is_whole(whole | {"name": name, "folded": folded(name) if isinstance(name, str) else None}):
-        whole |= {"name": name, "folded": folded(name)}
-        for column in ("created", "key", "password", *_SETTINGS):
-            if _is_whole(whole | {column: columns[column]}):
-                whole[column] = columns[column]
-    return account_of(whole)
-
-
-def _is_whole(columns: Mapping[str, Any]) -> bool:
-    try:
-        account_of(columns)
-    except DamagedPlayer:
-        return False
-    return True
 
 
 _KINDS: Mapping[str, Any] = {

@@ -70,6 +70,10 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "UPDATE tokens SET game_id = 60",
         "game 60: the log has events or a token of this game, but not the game",
     ),
+    "no number of a token": (
+        "UPDATE tokens SET game_id = 'x'",
+        "game 'x': the log has events or a token of this game, but not the game",
+    ),
     "side to move": (
         "UPDATE games SET turn = 'black' WHERE game_id = 3",
         "game 3: its row says that turn is 'black'; its events say 'white'",
@@ -201,13 +205,36 @@ def test_damaged_page_of_events_is_reported_as_damage(data: Path) -> None:
     assert out.splitlines()[-1] == "file: nothing can be read after the first 0 games: database disk image is malformed"
 
 
+def test_check_of_games_out_of_order_ends(data: Path, tmp_path: Path) -> None:
+    """The row of the last game has the number 1, so that reading on after it begins again."""
+    exported = tmp_path / "games.jsonl"
+    assert gmd("export", "--data", data, "--format", "jsonl", "--game", 1, "--output", exported).status == 0
+    line = exported.read_text()
+    exported.write_text("".join(line.replace('"game_id":1,', f'"game_id":{number},') for number in range(6, 31)))
+    assert gmd("import", "--data", data, exported).status == 0
+    with database(data) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'games'").fetchone()
+    content = bytearray((data / "games.sqlite").read_bytes())
+    page = (root - 1) * 4_096
+    cells = [int.from_bytes(content[page + at : page + at + 2], "big") for at in range(8, 8 + 2 * 30, 2)]
+    (row,) = (page + cell + 1 for cell in cells if content[page + cell + 1] == 30)
+    content[row] = 1
+    (data / "games.sqlite").write_bytes(content)
+    ran = gmd("check", "--data", data, "--all")
+    assert ran.status == 1
+    assert ran.out.splitlines()[-1] == (
+        "file: nothing can be read after the first 16 games: OutOfOrder: game 1 follows game 29"
+    )
+
+
 def test_unreadable_log_is_reported(tmp_path: Path, data: Path) -> None:
     file = tmp_path / "games.sqlite"
     missing = gmd("check", "--data", tmp_path)
     assert missing == (2, "", f"Error: data: there is no log of games: {file} does not exist\n")
     file.write_bytes(b"my novel" * 1_000)
     novel = gmd("check", "--data", tmp_path)
-    advice = f"`gmd check --repair --data {tmp_path}` keeps what is whole"
+    command = f"gmd export --data {tmp_path} --all whole.jsonl --replay"
+    advice = f"`{command}` exports what is whole, for `gmd import` into a new directory"
     said = f"Error: data: {file} cannot be read as a log of games: file is not a database. {advice}\n"
     assert novel == (2, "", said)
     file.write_bytes(b"")

@@ -63,7 +63,6 @@ def test_damage_is_found_in_a_database(games: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("check", "--repair"), "--repair is for SQLite's file; restore a damaged database from a backup"),
         (("export", "--data", "games"), "--data and --database name two places; leave one of them out"),
         (("players", "--data", "games"), "--data and --database name two places; leave one of them out"),
         (("leaderboard",), "--database needs --recompute; a running daemon is found by its --data"),

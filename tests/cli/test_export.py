@@ -12,7 +12,9 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+from tests.archive.damaged_logs import rows_of
 from tests.cli.commands import change, client_of, gmd, gmd_process, lines_of
+from tests.cli.test_check import DAMAGES
 from tests.ended import ended
 from tests.serving import environment
 from tests.terminal import shown
@@ -230,3 +232,17 @@ def test_progress_is_shown_on_a_terminal_but_not_among_the_games(played_data: Pa
     said = shown(check)
     assert "Replaying games" in said
     assert "5 games with 16 events: nothing is damaged." in said
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_game_is_left_out_of_a_whole_log_that_is_replayed(name: str, data: Path, tmp_path: Path) -> None:
+    before = rows_of(data)
+    statement, said = DAMAGES[name]
+    change(data, statement)
+    exported = gmd("export", "--data", data, "--all", tmp_path / "whole.jsonl", "--replay")
+    assert (exported.status, exported.out, len(exported.err.splitlines())) == (1, "", 1)
+    assert gmd("import", "--data", tmp_path / "new", tmp_path / "whole.jsonl").status == 0
+    assert gmd("check", "--data", tmp_path / "new").status == 0
+    damaged = said.split()[1].strip(",:")
+    for table in ("games", "events"):
+        assert rows_of(tmp_path / "new")[table] == [row for row in before[table] if str(row[0]) != damaged]

@@ -230,7 +230,8 @@ async def test_daemon_with_unreadable_live_games_does_not_start_and_says_why(tmp
             pass
     assert str(refused.value) == (
         f"data: the live games in {tmp_path} cannot be read (database disk image is malformed). "
-        f"`gmd check --repair --data {tmp_path}` puts what is whole into a new file, and keeps the damaged one"
+        f"`gmd export --data {tmp_path} --all whole.jsonl --replay` exports what is whole, for `gmd import` into a new "
+        "directory"
     )
     reason = "DatabaseError: database disk image is malformed"
     assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [

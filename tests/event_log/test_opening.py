@@ -134,10 +134,15 @@ def test_log_of_a_newer_program_is_refused_and_left_unchanged(tmp_path: Path) ->
     assert (tmp_path / "games.sqlite").read_bytes() == before
 
 
+def advice(directory: Path) -> str:
+    command = f"gmd export --data {directory} --all whole.jsonl --replay"
+    return f"`{command}` exports what is whole, for `gmd import` into a new directory"
+
+
 def test_file_that_is_no_database_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite").write_bytes(b"my novel" * 1_000)
     expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: file is not a database"
-    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
+    expected += f". {advice(tmp_path)}"
     assert refusal(tmp_path) == expected
     assert (tmp_path / "games.sqlite").read_bytes() == b"my novel" * 1_000
 
@@ -148,7 +153,7 @@ def test_damaged_file_is_refused(tmp_path: Path) -> None:
     data = (tmp_path / "games.sqlite").read_bytes()
     (tmp_path / "games.sqlite").write_bytes(data[:100] + b"\xff" * (len(data) - 100))
     expected = f"data: {tmp_path}/games.sqlite cannot be read as a log of games: database disk image is malformed"
-    expected += f". `gmd check --repair --data {tmp_path}` keeps what is whole"
+    expected += f". {advice(tmp_path)}"
     assert refusal(tmp_path) == expected
 
 

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gmd.event_log.wal_room import LEAST_ROOM, MOST_ROOM, WalRoom
-from gmd.repair.pages import Pages
 from tests.event_log.test_commit_process import log_in
 from tests.event_log.test_contract import CREATED, SUMMARY
 
@@ -152,18 +151,6 @@ def test_log_without_a_file_has_no_room(tmp_path: Path) -> None:
         before = size_of(tmp_path)
         room.keep()
         assert size_of(tmp_path) == before
-
-
-def test_repair_reads_the_pages_before_the_room(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as connection:
-        room = room_in(tmp_path, connection)
-        for _ in range(3):
-            insert(connection)
-            room.keep()
-        found = Pages(tmp_path / FILE)
-        pages = b"".join(found.read(number) for number in range(1, found.count + 1))
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-        assert pages == (tmp_path / FILE).read_bytes()
 
 
 async def test_commit_process_makes_room(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ A new database gets the tables of :mod:`gmd.event_log.tables` at once, and in Po
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
@@ -15,6 +16,7 @@ from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
 HEAD = "0012"
+_REVISION = re.compile(r"\d{4}")
 #: The key of the lock under which the schema of a PostgreSQL database changes.
 _LOCK = int.from_bytes(b"gmd", "big")
 
@@ -47,6 +49,11 @@ class OlderDaemons(Exception):
             f"has an older schema, and daemons that know no newer one serve it: {', '.join(daemons)}. Stop all of "
             "them, then start this version; a daemon that was killed counts for two seconds"
         )
+
+
+def is_revision(text: str) -> bool:
+    """Return whether a text may be a revision; one that may not was damaged."""
+    return bool(_REVISION.fullmatch(text))
 
 
 def problem_of_revision(revision: str | None) -> str | None:

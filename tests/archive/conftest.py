@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repair.logs import Stored, made_in
+from tests.archive.damaged_logs import Stored, made_in
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,11 @@ from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.directory import DataError
 from gmd.in_process import Refused
+from tests.archive.damaged_logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
 from tests.helpers import Client, troubles
-from tests.repair.logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
 from tests.serving import STOP_SECONDS, served
 
-REPAIR = "gmd check --repair"
+EXPORT = "gmd export"
 
 
 async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
@@ -35,7 +35,7 @@ async def assert_served(data: Path, stored: Stored, games: set[int]) -> None:
             said = "".join(str(entry.get("advice")) for entry in troubles(logged))
     wrong = {game_id for game_id, shown in answers.items() if shown != stored.shown[game_id]}
     assert {str(answers[game_id]) for game_id in wrong} <= {"internal"}
-    assert not wrong or REPAIR in said
+    assert not wrong or EXPORT in said
 
 
 async def answer(daemon: Daemon, game_id: int) -> object:
@@ -47,9 +47,11 @@ async def answer(daemon: Daemon, game_id: int) -> object:
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_daemon_reports_damaged_bytes_and_serves_undamaged_games(seed: int, stored: Stored, data: Path) -> None:
+async def test_daemon_reports_damaged_bytes_and_serves_undamaged_games(
+    seed: int, stored: Stored, data: Path, tmp_path: Path
+) -> None:
     pages = damage(data, seed)
-    by_page = games_by_page(stored.directory)
+    by_page = games_by_page(stored.directory, tmp_path)
     hit = {game_id for page in pages for game_id in by_page.get(page, ())}
     await assert_served(data, stored, games_of(stored.rows).keys() - hit)
 
@@ -97,7 +99,7 @@ async def test_zeroed_player_row_is_reported_and_other_players_keep_their_games(
     for line in lines:
         assert "table=players" in line
         assert f"file={data / FILE}" in line
-        assert f"{REPAIR} --data {data}" in line
+        assert f"{EXPORT} --data {data}" in line
 
 
 async def test_unreadable_game_waiting_for_its_player_does_not_prevent_the_start(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,12 @@ import trio
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.opening import open_store
-from gmd.repair.pages import Pages
-from gmd.repair.records import Record, records_of
+from gmd.event_log.recovery import rows_of as rows_on_pages
+from gmd.event_log.recovery import table_of
 
 FILE = "games.sqlite"
+#: The size of its pages.
+PAGE = 4_096
 TABLES = ("games", "events", "tokens", "players", "retired")
 #: Long enough for its event to continue on other pages.
 LONG_PGN = "1. Nf3 Nf6 2. Ng1 Ng8 " * 600
@@ -110,15 +113,19 @@ def games_of(rows: Rows) -> dict[int, tuple[Any, list[Any]]]:
     return {row[0]: (row, [each for each in rows["events"] if each[0] == row[0]]) for row in rows["games"]}
 
 
-def games_by_page(directory: Path) -> dict[int, set[int]]:
-    """Return the games that have rows on each page of an undamaged log without overflow pages."""
+def games_by_page(directory: Path, tmp_path: Path) -> dict[int, set[int]]:
+    """Return the games that have rows on each page of an undamaged log."""
+    copy = shutil.copy(directory / FILE, tmp_path / "pages.sqlite")
+    content = copy.read_bytes()
     found: dict[int, set[int]] = {}
-    for record in records_of(Pages(directory / FILE)):
-        assert isinstance(record, Record)
-        if len(record.values) >= 15:
-            found.setdefault(record.page, set()).add(record.rowid)
-        elif len(record.values) == 3 and isinstance(record.values[0], int):
-            found.setdefault(record.page, set()).add(record.values[0])
+    for row in rows_on_pages(copy):
+        table = table_of(row)
+        if table is not None and table.name in ("games", "events"):
+            found.setdefault(row.page, set()).add(row.rowid if table.name == "games" else row.values[0])
+    longest = max(max(games) for games in found.values())
+    for page in range(len(content) // PAGE):
+        if content[page * PAGE] == 0:  # only the longest game continues on such pages
+            found[page + 1] = {longest}
     return found
 
 
@@ -149,8 +156,7 @@ def damage(directory: Path, seed: int) -> range:
     content = bytearray(file.read_bytes())
     start, end = random.choice(list(WAYS.values()))(random, content)
     file.write_bytes(content)
-    size = 4_096
-    return range(start // size + 1, (end - 1) // size + 2)
+    return range(start // PAGE + 1, (end - 1) // PAGE + 2)
 
 
 #: Values that no column contains.
