@@ -12,7 +12,7 @@ from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gmd.event_log.damage import note_damage, stored_rows
 from gmd.event_log.database import Database
 from gmd.event_log.interface import LogFailed, LogUnreachable
-from gmd.event_log.tables import players
+from gmd.event_log.tables import games, players
 
 from .account import Account, folded
 from .store import PlayersNotWritten
@@ -78,7 +78,7 @@ def stored_players(connection: Connection) -> Iterator[tuple[object, Account | D
 
 
 def _newest_id(connection: Connection) -> int:
-    """Return the highest id of any row, damaged or not; 0 without rows."""
-    possible = players.c.player.between(FIRST_REGISTERED, LAST_REGISTERED)
-    newest: int | None = connection.execute(select(func.max(players.c.player)).where(possible)).scalar()
-    return newest or 0
+    """Return the highest id of any row, damaged or not, and of any seat, whose player's row may be lost; 0 for none."""
+    ids = (players.c.player, games.c.player_white, games.c.player_black)
+    queries = (select(func.max(one)).where(one.between(FIRST_REGISTERED, LAST_REGISTERED)) for one in ids)
+    return max(connection.execute(query).scalar() or 0 for query in queries)

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import trio
 from sqlalchemy import Engine
 
 from gmd.contests.sql import stored_contests
@@ -329,3 +330,19 @@ def test_damaged_revision_does_not_prevent_the_export(stored: Stored, data: Path
         f"data: the file in {data} is damaged: the revision of its schema is '0!10'; what is whole is exported\n"
     )
     assert new | {"retired": stored.rows["retired"]} == stored.rows
+
+
+async def test_id_of_a_lost_player_is_not_given_to_another(tmp_path: Path) -> None:
+    """Whoever gets the id of a player whose row is damaged gets that player's games."""
+    data = tmp_path / "data"
+    async with running_daemon(data=str(data)) as daemon:
+        lost = await daemon.ask("register", name="lost")
+        for seats in ({"player_white": lost["player"], "player_black": 2}, {"player_white": 1, "player_black": 2}):
+            await daemon.ask("new_game", **seats, player=lost["player"], key=lost["key"])
+    change(data, "UPDATE players SET created = x'ff'")
+    ran = await trio.to_thread.run_sync(carried_over, data)
+    assert [line.partition(" is left out")[0] for line in ran[0].err.splitlines()] == [
+        f"row {lost['player']} of players"
+    ]
+    async with running_daemon(data=str(tmp_path / "new")) as daemon:
+        assert (await daemon.ask("register", name="new"))["player"] == lost["player"] + 1
