@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -25,7 +26,13 @@ from gmd.reloads import Reloads
 from gmd.turns import Turns
 from gmd.watchers import Watchers
 
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
+
 logger = get_logger(__name__)
+
+#: Seconds between two looks at a deadline that has come while the lease has run out.
+LAPSED_SECONDS = 0.1
 
 
 class Arbiter:
@@ -38,12 +45,17 @@ class Arbiter:
         idle_seconds: float,
         games_bytes: int = DEFAULT_BYTES,
         bench: Workbench | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """:param start_seconds: how long the players of a game with a clock have for their first contact.
         :param idle_seconds: how long an unused game stays in memory, or up to twice that.
         :param games_bytes: how much memory games may take; beyond that idle ones are evicted earlier.
         :param bench: loads games and does other long work.
+        :param lease: the right to serve the log's database; None where the log is nobody else's.
         """
+        self._lease = lease
+        if lease is not None:
+            lease.on_resumed = self.give_back
         self.bench = bench or Workbench()
         self.log = log
         self.watchers = Watchers()
@@ -289,6 +301,9 @@ class Arbiter:
             self.deadlines.set(live.game.id, deadline)
 
     def _on_deadline(self, game_id: int) -> None:
+        if self._lease is not None and not self._lease.is_valid():
+            self.deadlines.set(game_id, loop_time.now() + LAPSED_SECONDS)
+            return
         live = self._cache.find(game_id)
         if live is None:
             self._reloads.want(game_id)

@@ -59,6 +59,22 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "is off): a crash of its machine may lose games or damage all."
         ),
     ] = False
+    standby: Annotated[
+        bool,
+        Meta(
+            description="Wait while another daemon serves the database, and serve it when that one ends; without it, "
+            "end at once with an error."
+        ),
+    ] = True
+    lease: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=60,
+            description="Seconds after which the database drops a daemon that says nothing: one that is frozen, or cut "
+            "off. A standby serves after once or twice that time.",
+        ),
+    ] = 2.0
     database_timeout: Annotated[
         float,
         Meta(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -42,12 +42,16 @@ from gmd.services import Services
 from gmd.serving import ServedPort, serving, writing
 from gmd.sockets import Sockets
 from gmd.spectators import Spectators
+from gmd.standby import elected
 from gmd.starting import start_services
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
 from gmd.tls import Certificate, certificate_of
 from gmd.web import HttpAddressError as HttpAddressError
 from gmd.web import Web, http_certificate_of, opened_web
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 #: What plays games.
 Played = tuple[Arbiter, Authenticator, Lobby, RankedPlay]
@@ -72,6 +76,7 @@ class Daemon:
     :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
+    :ivar lease: the right to serve the database; None for games in SQLite or in memory.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class Daemon:
         self.http_addresses = [] if http is None else http.addresses
         self.health_addresses = [] if web.health is None else web.health.addresses
         self.local = local
+        self.lease = services.lease
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
 
     @property
@@ -117,12 +123,15 @@ class Daemon:
         """The TCP port of the health port, which has only health and metrics; None where there is none."""
         return self.health_addresses[0][1] if self.health_addresses else None
 
-    async def fenced(self) -> None:
-        """Return once another daemon may have this one's games: it serves nothing any more.
+    async def superseded(self) -> None:
+        """Return once another daemon serves the database in place of this one, which answers nothing any more.
 
-        Close it then, and open a new one.
+        Close it then, and open a new one, which waits as a standby. It never returns for games in SQLite or in memory.
         """
-        await trio.sleep_forever()
+        if self.lease is None:
+            await trio.sleep_forever()
+        else:
+            await self.lease.lost.wait()
 
     async def ask(self, kind: str, /, **fields: Any) -> dict[str, Any]:
         """Send one request without a socket, from a task of the same trio program; return its reply (``PROTOCOL``).
@@ -145,10 +154,13 @@ async def open_daemon(
     sockets: Sequence[socket.socket] = (),
     http_sockets: Sequence[socket.socket] = (),
     health_sockets: Sequence[socket.socket] = (),
+    lease: Lease | None = None,
 ) -> AsyncIterator[Daemon]:
     """Run a daemon inside a trio program for as long as the context is open.
 
     It logs by the program's configuration (:mod:`gmd.logger`); :mod:`gmd.cli.logs` has that of ``gmd serve``.
+
+    With a database it first waits, as a standby, until no other daemon serves it (:mod:`gmd.standby`).
 
     At the end it stops accepting, finishes pending requests for up to ``config.stop_timeout`` seconds, and closes.
     Exceptions of the block pass through unchanged.
@@ -156,6 +168,7 @@ async def open_daemon(
     :param config: by default games are kept in memory, and the port is any free one.
     :param sockets: listening sockets of the game port, in place of the configuration's host and port.
     :param http_sockets: the same for HTTP; ignored where HTTP is off. ``health_sockets`` are those of the health port.
+    :param lease: the right to serve the database, if the caller has waited for it (:func:`gmd.standby.elected`).
     :raises ConfigError: the certificate or its key, a trusted proxy, an anchor, or a bot, cannot be used.
     :raises gmd.event_log.directory.DataError: the data directory cannot be used.
     :raises HttpAddressError: the daemon cannot listen on the address of HTTP or of the health port.
@@ -166,28 +179,57 @@ async def open_daemon(
     private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
     metrics, carried = Metrics(), CarriedError()
     given = Sockets(sockets, http_sockets, health_sockets)
-    with _stored(config, metrics) as (log, operator, authenticator):
-        played, contests = await _started(config, log, authenticator, local=private)
-        async with listening(config.host, config.port, sockets) as listeners:
-            services = services_of(config, *played, metrics, listeners, contests, local=private)
-            session_server, operators, ports = _ports_of(config, services, certificate, listeners, operator)
-            local = InProcessClient(services)
-            async with (
-                opened_web(config, http_certificate, given, services, session_server, operators, local) as web,
-                writing(log),
-                bot_port(kinds, config, services) as bots,
-                services.scheduler.running(),
-                serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
-                running_bots(bots, config, services, local),
-            ):
-                with carried:
-                    yield Daemon(services, session_server, certificate, listeners, web, local)
+    if lease is None and config.database is not None:
+        lease = await elected(config, given)
+    async with _holding(lease):
+        with _stored(config, metrics, lease) as (log, operator, authenticator):
+            played, contests = await _started(config, log, authenticator, lease, local=private)
+            if lease is not None:
+                started = loop_time.now()
+                await lease.opens()
+                played[0].give_back(loop_time.now() - started)
+            async with listening(config.host, config.port, sockets) as listeners:
+                services = services_of(config, *played, metrics, listeners, contests, local=private, lease=lease)
+                session_server, operators, ports = _ports_of(config, services, certificate, listeners, operator)
+                local = InProcessClient(services)
+                async with (
+                    opened_web(config, http_certificate, given, services, session_server, operators, local) as web,
+                    writing(log),
+                    bot_port(kinds, config, services) as bots,
+                    services.scheduler.running(),
+                    serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
+                    running_bots(bots, config, services, local),
+                ):
+                    daemon = Daemon(services, session_server, certificate, listeners, web, local)
+                    if lease is not None:
+                        lease.show(_shown(daemon))
+                    with carried:
+                        yield daemon
     if carried.error is not None:
         raise carried.error
 
 
+def check_settings(config: Config) -> None:
+    """Check what :func:`open_daemon` would find out only after its wait for the database.
+
+    :raises ConfigError: the certificate or its key, an anchor, or a bot, cannot be used.
+    """
+    http_certificate_of(config, certificate_of(config.tls_cert, config.tls_key))
+    bots_of(config)
+    _anchors_of(config)
+
+
+def _anchors_of(config: Config) -> dict[str, float]:
+    try:
+        return read_anchors(config.anchors)
+    except BadAnchors as error:
+        raise ConfigError(str(error)) from None
+
+
 @contextmanager
-def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
+def _stored(
+    config: Config, metrics: Metrics, lease: Lease | None
+) -> Iterator[tuple[EventLog, trio.SocketListener | None, Authenticator]]:
     """Open what the data directory holds: the log, the operator's socket, and the players stored with the log."""
     with (
         loop_time.watched(),
@@ -197,6 +239,7 @@ def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.S
             trust_clock=config.trust_clock,
             database=config.database,
             allow_unsafe=config.allow_unsafe_database,
+            lease=lease,
         ) as log,
         operator_listener(data_directory(config.data)) as operator,
         closing(authenticator_of(config, log)) as authenticator,
@@ -205,13 +248,13 @@ def _stored(config: Config, metrics: Metrics) -> Iterator[tuple[EventLog, trio.S
 
 
 async def _started(
-    config: Config, log: EventLog, authenticator: Authenticator, *, local: bool
+    config: Config, log: EventLog, authenticator: Authenticator, lease: Lease | None, *, local: bool
 ) -> tuple[Played, Contests]:
     """Return the services that play games, with their state loaded from the log.
 
     :param local: whether only this machine's users can reach the daemon.
     """
-    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2)
+    arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2, lease=lease)
     lobby = lobby_of(config, arbiter, authenticator, local=local)
     ranked = ranked_of(config, arbiter, authenticator, lobby)
     contests = Contests(contests_beside(log))
@@ -236,6 +279,21 @@ def _ports_of(
         return session_server, None, [(session_server, listeners)]
     operators = SessionServer(services, authority=Authority.OPERATOR)
     return session_server, operators, [(session_server, listeners), (operators, [operator])]
+
+
+@asynccontextmanager
+async def _holding(lease: Lease | None) -> AsyncIterator[None]:
+    """Give the right to serve the database back at the end, when all that is known is in it."""
+    try:
+        yield
+    finally:
+        if lease is not None:
+            await lease.stop(released=True)
+
+
+def _shown(daemon: Daemon) -> str:
+    """Return where a daemon is reached, for operators."""
+    return ", ".join(f"{host}:{port}" for host, port in [*daemon.addresses, *daemon.http_addresses])
 
 
 def _different(*certificates: Certificate | None) -> list[Certificate]:
@@ -277,10 +335,7 @@ def ranked_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, lo
 
     :raises ConfigError: the anchors cannot be read.
     """
-    try:
-        return RankedPlay(arbiter, authenticator.registry, lobby, read_anchors(config.anchors))
-    except BadAnchors as error:
-        raise ConfigError(str(error)) from None
+    return RankedPlay(arbiter, authenticator.registry, lobby, _anchors_of(config))
 
 
 def services_of(
@@ -294,12 +349,14 @@ def services_of(
     contests: Contests | None = None,
     *,
     local: bool,
+    lease: Lease | None = None,
 ) -> Services:
     """Return the services that all ports and in-process requests share.
 
     :param listeners: the game port's.
     :param contests: started; None for new ones in memory.
     :param local: whether only this machine's users can reach the daemon, on any port.
+    :param lease: the right to serve the database; None for games in SQLite or in memory.
     """
     max_work = max_work_of(config, local=local)
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
@@ -315,6 +372,7 @@ def services_of(
         Patience(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
+        lease=lease,
     )
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from msgspec import UNSET
 
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
-from gm_protocol.errors import GmError, Internal
+from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.messages import Request, Wait
 from gmd import loop_time
 from gmd.event_log.interface import Commit
@@ -34,8 +34,11 @@ async def answer(
     :param shows_presence: whether the request marks its player as present.
     """
     player = session.player if request.player is UNSET else request.player
+    lease = session.services.lease
     context = RequestContext(session.services, session, request, player, arrived, shows_presence)
     try:
+        if lease is not None and not lease.is_valid():
+            await lease.valid()
         return await HANDLERS[type(request)](request, context)
     except RefusedInGame as in_game:
         return refused(in_game.error, request, arrived, in_game.commit)
@@ -53,7 +56,9 @@ def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingRepl
 
 
 def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None]) -> bool:
-    """Release a reply once what it shows is durable. Every reply passes here, however its request came in.
+    """Release a reply once what it shows is durable, while this daemon may answer.
+
+    Every reply passes here, however its request came in.
 
     One action over HTTP has no reply of the protocol, because the protocol has no request for it: losing on time
     (:meth:`gmd.http.seat.Seat.run_out`). It applies its command and waits for the commit itself.
@@ -66,6 +71,10 @@ def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None
     if reply.commit is not None and not reply.commit.done:
         reply.commit.then(partial(_settle, reply, session, leave))
         return False
+    lease = session.services.lease
+    if lease is not None and not lease.is_valid() and reply.code != ShuttingDown.code:
+        lease.when_valid(partial(_settle, reply, session, leave, None))
+        return False
     if reply.code is None:
         session.services.metrics.answered[type(reply.request)] += 1
     else:
@@ -74,12 +83,12 @@ def finish(reply: PendingReply, session: ClientSession, leave: Callable[[], None
 
 
 def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], None], error: GmError | None) -> None:
-    """Finish a reply whose commit is durable, or has failed."""
+    """Finish a reply that has waited: for its commit, which is durable or has failed, or for the lease."""
     reply.commit = None
     if error is not None:
         reply.body, reply.code = _refusal(error, reply.request), error.code
-    finish(reply, session, leave)
-    leave()
+    if finish(reply, session, leave):
+        leave()
 
 
 def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gm_protocol.messages import Limits
 from gmd.arbiter import Arbiter
@@ -19,6 +20,9 @@ from gmd.players.authenticator import Authenticator
 from gmd.ranked.play import RankedPlay
 from gmd.roster import Roster
 from gmd.spectators import Spectators
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Services:
     beliefs: Beliefs = field(default_factory=Beliefs)
     #: The bots that the daemon runs.
     roster: Roster = field(default_factory=Roster)
+    #: The right to serve a database; None where the games are in SQLite or in memory.
+    lease: Lease | None = None
 
     def __post_init__(self) -> None:
         self.arbiter.feed.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -11,8 +11,8 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -294,12 +294,23 @@ def clean_database() -> Iterator[str]:
     _clean.append(url)
 
 
-def new_store(url: str) -> PostgresStore:
-    """Return a store in a database; closing it closes its connections."""
+def new_store(url: str, patience: float = 60.0, refused: Callable[[], None] = lambda: None) -> PostgresStore:
+    """Return a store in a database, under a new term; closing it closes its connections."""
     from gmd.event_log.postgres import PostgresStore
     from gmd.event_log.postgres_engine import open_engine
 
-    return PostgresStore(open_engine(url))
+    return PostgresStore(open_engine(url), new_term(url), refused, patience)
+
+
+def new_term(url: str) -> int:
+    """Raise the term of a database, as a daemon does that begins to serve it, and return it."""
+    from gmd.event_log.server_lock import ServerLock
+
+    with closing(ServerLock(url, "tests", "0", 0.0)) as lock:
+        assert lock.acquire()
+        term = lock.raise_term()
+        lock.release(term)
+    return term
 
 
 def require_postgres() -> None:

@@ -1,4 +1,4 @@
-"""Relays of TCP between daemons, and between clients and daemons, which a test cuts."""
+"""A relay of TCP connections, which a test cuts."""
 
 from __future__ import annotations
 
@@ -46,13 +46,14 @@ class Relay:
             return
         with trio.CancelScope() as scope:
             self._carried.add(scope)
-            async with trio.open_nursery() as nursery:
-                for source, target in ((near, far), (far, near)):
-                    nursery.start_soon(partial(_carry, source, target, nursery.cancel_scope))
-        self._carried.discard(scope)
-        with trio.CancelScope(shield=True):
-            await trio.aclose_forcefully(near)
-            await trio.aclose_forcefully(far)
+            try:
+                async with trio.open_nursery() as nursery:
+                    for source, target in ((near, far), (far, near)):
+                        nursery.start_soon(partial(_carry, source, target, nursery.cancel_scope))
+            finally:
+                self._carried.discard(scope)
+                for stream in (near, far):
+                    stream.socket.close()
 
     async def _connected(self) -> trio.SocketStream | None:
         for host, port in self._targets():

@@ -92,6 +92,11 @@ def imported_by(package: str) -> dict[str, set[str]]:
     return found
 
 
+def packages_of(package: str) -> set[str]:
+    """Return a package and all packages in it."""
+    return {module for module in {package} | graph().find_descendants(package) if graph().find_children(module)}
+
+
 def test_import_contracts_hold() -> None:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as lint; lint()", "--no-cache"]
     linted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -101,6 +106,23 @@ def test_import_contracts_hold() -> None:
 def test_no_modules_import_each_other_in_a_cycle() -> None:
     ours = {module for package in PACKAGES for module in {package} | graph().find_descendants(package)}
     TopologicalSorter({module: graph().find_modules_directly_imported_by(module) & ours for module in ours}).prepare()
+
+
+@pytest.mark.parametrize("package", sorted(packages_of("gmd")))
+def test_no_parts_of_a_package_import_each_other_in_a_cycle(package: str) -> None:
+    """A part is a package or a module; imports for types alone count, too."""
+    parts = graph().find_children(package)
+    imports = {
+        part: {
+            other
+            for module in {part} | graph().find_descendants(part)
+            for imported in graph().find_modules_directly_imported_by(module)
+            for other in parts - {part}
+            if imported == other or imported.startswith(f"{other}.")
+        }
+        for part in parts
+    }
+    TopologicalSorter(imports).prepare()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -25,6 +26,9 @@ from gmd.unix_socket import MAX_PATH
 
 from .accounts import enlist, read_token, stored_token
 from .supervisor import Patience, Supervisor
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 logger = get_logger(__name__)
 
@@ -106,14 +110,14 @@ async def _enlist(kinds: list[BotKind], config: Config, services: Services) -> N
     """
     while True:
         try:
-            await enlist(kinds, services.authenticator.registry, await _token(config), services.roster)
+            await enlist(kinds, services.authenticator.registry, await _token(config, services.lease), services.roster)
             return
         except LogUnreachable as error:
             logger.warning("the bots cannot be registered", reason=str(error))
             await trio.sleep(AGAIN_SECONDS)
 
 
-async def _token(config: Config) -> str:
+async def _token(config: Config, lease: Lease | None) -> str:
     """Return the token of the bots' registrations: in PostgreSQL every daemon that serves the database has the same.
 
     The first one stores that of its data directory, if games and players were copied from there.
@@ -122,15 +126,15 @@ async def _token(config: Config) -> str:
     :raises LogUnreachable: the database cannot be used.
     """
     directory = data_directory(config.data)
-    if config.database is None:
+    if config.database is None or lease is None:
         return read_token(directory)
     import psycopg
 
-    from gmd.event_log.postgres_connection import plain_url, shared_secret
+    from gmd.event_log.postgres_connection import shared_secret
 
     first = (stored_token(directory) or secrets.token_urlsafe()).encode()
     try:
-        return (await trio.to_thread.run_sync(shared_secret, plain_url(config.database), "bots", first)).decode()
+        return (await trio.to_thread.run_sync(shared_secret, config.database, lease.term, "bots", first)).decode()
     except psycopg.Error as error:
         raise LogUnreachable(f"database: it cannot be used: {str(error).strip()}") from error
 

@@ -9,8 +9,9 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import trio
@@ -18,24 +19,27 @@ import trio
 from gm_protocol.framing import DEFAULT_PORT
 from gmd.config import SERVED, Config, ConfigError
 from gmd.config_loading import unknown_variables
-from gmd.daemon import Daemon, HttpAddressError, open_daemon
-from gmd.database_wait import wait_for_database
+from gmd.daemon import Daemon, HttpAddressError, check_settings, open_daemon
 from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import IN_MEMORY
-from gmd.listening import CannotListen, bound
+from gmd.listening import CannotListen
 from gmd.logger import get_logger
 from gmd.process import prepare_process
 from gmd.sockets import Sockets
+from gmd.standby import elected
 from gmd.tls import Certificate
 from gmd.version import VERSION
-from gmd.web import bound_health, bound_http
+from gmd.web import bound_health
 
 from .garbage import no_garbage_collection
 from .logs import configure_logs
 from .settings import config_option, read_settings
 from .standard_streams import discard_output
 from .systemd import InheritedSocketError, inherited_sockets, notify
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 logger = get_logger(__name__)
 
@@ -145,51 +149,55 @@ async def _serve(config: Config, inherited: Sockets) -> None:
         if config.database is None:
             await _serve_once(config, inherited, signals)
         else:
-            await _serve_again_and_again(config, inherited, signals)
+            await _serve_in_turn(config, inherited, signals)
         logger.info("stopped")
 
 
-async def _serve_again_and_again(config: Config, inherited: Sockets, signals: AsyncIterator[int]) -> None:
-    """Serve until a signal. A daemon that is fenced starts again, with nothing in memory, on the same sockets."""
-    if await _stopped_while_waiting(config, signals):
-        return
-    ours = Sockets(
-        inherited.game or await bound(config.host, config.port),
-        inherited.http or await bound_http(config),
-        await bound_health(config),
-    )
+async def _serve_in_turn(config: Config, inherited: Sockets, signals: AsyncIterator[int]) -> None:
+    """Serve a database until a signal, whenever it is this daemon's turn; as a standby between."""
+    check_settings(config)  # before it waits, perhaps for long
+    notify(f"EXTEND_TIMEOUT_USEC={(config.database_timeout + 60) * 1e6:.0f}", os.environ)
+    ours = inherited._replace(health=await bound_health(config))
     is_first = True
     while True:
-        sockets = ours.duplicates()
         try:
-            if await _serve_once(config, sockets, signals, is_first=is_first):
+            if (lease := await _elected(config, ours, signals, is_first=is_first)) is None:
                 return
-            logger.warning("starting again: other daemons may have this one's games")
+            sockets = ours.duplicates()
+            try:
+                if await _serve_once(config, sockets, signals, lease, is_first=is_first):
+                    return
+            finally:
+                sockets.close()
+            logger.warning("another daemon has taken over: waiting as its standby")
         except DataError as error:
             if is_first:
                 raise
             logger.error("cannot start again yet", reason=str(error))
             if await _stopped_within(AGAIN_SECONDS, signals):
                 return
-        finally:
-            sockets.close()
         is_first = False
         gc.collect()  # the former daemon is a heap of cycles, and nobody is served now
 
 
-async def _stopped_while_waiting(config: Config, signals: AsyncIterator[int]) -> bool:
-    """Wait for the database; return whether a signal to stop comes before it can be reached.
+def _note_standby(*, is_first: bool) -> None:
+    """Note that this daemon waits as a standby."""
+    notify("READY=1", os.environ)
+    if is_first:
+        gc.enable()  # it may wait for long
 
-    :raises DataError: it cannot be reached for long.
+
+async def _elected(config: Config, sockets: Sockets, signals: AsyncIterator[int], *, is_first: bool) -> Lease | None:
+    """Return the right to serve the database once it is this daemon's; None if a signal to stop comes before.
+
+    :raises DataError: the database cannot be used, or another daemon serves it and this one is not to wait.
     """
-    notify(f"EXTEND_TIMEOUT_USEC={(config.database_timeout + 60) * 1e6:.0f}", os.environ)
-    results: list[DataError | None] = []
+    results: list[Lease | DataError] = []
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
             try:
-                await wait_for_database(config)
-                results.append(None)
+                results.append(await elected(config, sockets, partial(_note_standby, is_first=is_first)))
             except DataError as error:
                 results.append(error)
             nursery.cancel_scope.cancel()
@@ -197,9 +205,11 @@ async def _stopped_while_waiting(config: Config, signals: AsyncIterator[int]) ->
         nursery.start_soon(wait)
         await _until_stop(signals)
         nursery.cancel_scope.cancel()
-    if results and results[0] is not None:
+    if not results:
+        return None
+    if isinstance(results[0], DataError):
         raise results[0]
-    return not results
+    return results[0]
 
 
 async def _stopped_within(seconds: float, signals: AsyncIterator[int]) -> bool:
@@ -216,13 +226,20 @@ async def _until_stop(signals: AsyncIterator[int]) -> None:
             return
 
 
-async def _serve_once(config: Config, sockets: Sockets, signals: AsyncIterator[int], *, is_first: bool = True) -> bool:
-    """Serve until a signal, or until fenced; return whether it was a signal.
+async def _serve_once(
+    config: Config,
+    sockets: Sockets,
+    signals: AsyncIterator[int],
+    lease: Lease | None = None,
+    *,
+    is_first: bool = True,
+) -> bool:
+    """Serve until a signal, or until another daemon has taken over; return whether it was a signal.
 
     :param is_first: whether to print where the daemon listens.
     """
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
-    async with open_daemon(config, *sockets) as daemon:
+    async with open_daemon(config, *sockets, lease=lease) as daemon:
         daemon.scheduler.collects_garbage = True
         if is_first:
             prepare_process()
@@ -239,7 +256,7 @@ async def _serve_once(config: Config, sockets: Sockets, signals: AsyncIterator[i
         notify("READY=1", os.environ)
         was_signal = False
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_cancel_when_fenced, daemon, nursery.cancel_scope)
+            nursery.start_soon(_cancel_when_superseded, daemon, nursery.cancel_scope)
             await _until_stopped(daemon, signals, has_terminal=has_terminal)
             was_signal = True
             nursery.cancel_scope.cancel()
@@ -260,8 +277,8 @@ async def _until_stopped(daemon: Daemon, signals: AsyncIterator[int], *, has_ter
         return
 
 
-async def _cancel_when_fenced(daemon: Daemon, scope: trio.CancelScope) -> None:
-    await daemon.fenced()
+async def _cancel_when_superseded(daemon: Daemon, scope: trio.CancelScope) -> None:
+    await daemon.superseded()
     scope.cancel()
 
 

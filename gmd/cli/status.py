@@ -24,9 +24,10 @@ def status(data: str | None, database: str | None, file: Path | None, as_json: b
     """\b
     Example: gmd status --data games
 
-    Show the daemon that works in a data directory, and how many games are live. With a database: the games there.
+    Show the daemon that works in a data directory, and how many games are live. With a database: the daemon that serves
+    it, and those that wait as its standbys.
 
-    The exit status is 0; or 1 if no daemon runs in the directory, 2 if the log cannot be read.
+    The exit status is 0; or 1 if no daemon serves, 2 if the log cannot be read.
     """
     directory, url = storage(data, database, file)
     try:
@@ -38,19 +39,31 @@ def status(data: str | None, database: str | None, file: Path | None, as_json: b
 
 
 def _show_database(url: str, as_json: bool) -> int:
-    """Show how many games are in a database, and return the exit status.
+    """Show who serves a database and who waits, and how many games there are; return the exit status.
 
     :raises DataError: it cannot be read.
     """
-    from gmd.event_log.postgres_engine import shown_url
-
     live, total = _counts("", url)
+    from gmd.event_log.postgres_connection import plain_url  # psycopg is there
+    from gmd.event_log.postgres_engine import shown_url
+    from gmd.event_log.server_lock import who_serves
+
+    server, waiters = who_serves(plain_url(url))
     where = shown_url(url)
     if as_json:
-        _print_json({"database": where, "live_games": live, "games": total})
+        serving = None if server is None else server._asdict()
+        standbys = [waiter._asdict() for waiter in waiters]
+        _print_json({"database": where, "server": serving, "standbys": standbys, "live_games": live, "games": total})
     else:
         click.echo(f"{where}: {counted(total, 'game')}, {live:,} of them live")
-    return 0
+        if server is None:
+            click.echo("no daemon serves")
+        else:
+            at = f" at {server.addresses}" if server.addresses else ""
+            click.echo(f"serves:  {server.name}{at}, gmd {server.version}, since {server.since}")
+        for waiter in waiters:
+            click.echo(f"standby: {waiter.name}, since {waiter.since}")
+    return 1 if server is None else 0
 
 
 def _show_directory(directory: str, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import chess
 
-from gm_protocol.errors import GmError, Internal
+from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
@@ -18,6 +18,13 @@ from .database import Database
 RESULT_SECONDS = 86_400.0
 #: Seconds after which clients send a request again that failed because the database could not be reached.
 RETRY_SECONDS = 1.0
+
+
+class Superseded(ShuttingDown):
+    """The error of a daemon that another one has followed; clients connect again, to that one."""
+
+    def __init__(self) -> None:
+        super().__init__("another server has taken over; connect again")
 
 
 class LogFailed(Internal):

@@ -20,6 +20,7 @@ from .memory import MemoryLog
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from .lease import Lease
     from .sql import SqlStore
     from .sqlite import SqliteStore
 
@@ -47,6 +48,7 @@ def open_log(
     *,
     trust_clock: bool = False,
     allow_unsafe: bool = False,
+    lease: Lease | None = None,
 ) -> Iterator[EventLog]:
     """Open the log in a data directory, locked for this process; block while its schema is brought up to date.
 
@@ -54,6 +56,7 @@ def open_log(
     :param metrics: counts commits.
     :param database: the URL of the database that has the log; the directory then has only what belongs to this daemon.
     :param allow_unsafe: use a database even if it may lose what it has acknowledged.
+    :param lease: the right to serve the database; without it, this program takes it for as long as the log is open.
     :raises DataError: the directory or the database cannot be used.
     """
     path = data_directory(data)
@@ -70,7 +73,7 @@ def open_log(
             from .postgres_opening import postgres_log
 
             settings = {"trust_clock": trust_clock, "allow_unsafe": allow_unsafe}
-            with postgres_log(database, metrics, GATHER_SECONDS, **settings) as log:
+            with postgres_log(database, metrics, GATHER_SECONDS, lease, **settings) as log:
                 yield log
             return
         make_private(path / FILE_NAME)

@@ -12,13 +12,13 @@ import msgspec
 import psycopg
 import trio
 from psycopg.errors import DeadlockDetected, SerializationFailure, UniqueViolation
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from .postgres_batch import NOW, Batch, batch_of
 from .rows import Missed
 from .sql import SqlStore, write_probe
-from .store import GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
+from .store import FENCE, Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
 from .tables import events
 
 #: Seconds for which a write waits for a server that has restarted or failed over, before it fails.
@@ -34,13 +34,23 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', false), set_config('j
     set_config('enable_mergejoin', 'off', false)
 """
 
+_FENCE = text(FENCE.replace("%(term)s", ":term"))
+
 _encoder = msgspec.json.Encoder()
 
 _T = TypeVar("_T")
 
 
+#: Commits once more: what was committed before is replicated, too, once this is. The message is for nobody.
+_REPLICATED = "SELECT pg_logical_emit_message(true, 'gmd', '')"
+
+
 class ConnectionLost(Exception):
     """A loss of the connection while the server may have been at work. The cause is the driver's error."""
+
+
+class NotReplicated(ConnectionLost):
+    """A commit whose wait for synchronous replication was cancelled: a failover may undo it."""
 
 
 class PostgresStore(SqlStore):
@@ -49,10 +59,16 @@ class PostgresStore(SqlStore):
     Reads see one moment: several queries of one read belong together. Batches bypass SQLAlchemy, as SQLite's do.
     """
 
-    def __init__(self, engine: Engine, patience: float = PATIENCE_SECONDS) -> None:
-        """:param patience: seconds to wait for a server that cannot be reached."""
+    def __init__(
+        self, engine: Engine, term: int, refused: Callable[[], None], patience: float = PATIENCE_SECONDS
+    ) -> None:
+        """:param term: under which all is written (:mod:`gmd.event_log.server_lock`).
+        :param refused: called in the thread that writes if that term is over.
+        :param patience: seconds to wait for a server that cannot be reached.
+        """
         super().__init__(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
         self.pruning_clock = self.database_time
+        self.term, self._refused = term, refused
         #: Whether the next batch has been sent before, by a committer, and may have been written.
         self.is_in_doubt = False
         self._writer = engine.execution_options(isolation_level="READ COMMITTED")
@@ -123,7 +139,7 @@ class PostgresStore(SqlStore):
     # --- Writing ------------------------------------------------------------------------------------------------
 
     def _write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
-        batch = batch_of(appends, delivered)
+        batch = batch_of(appends, delivered, self.term)
         sent, self.is_in_doubt = self.is_in_doubt, False
 
         def attempt() -> None:
@@ -131,16 +147,23 @@ class PostgresStore(SqlStore):
             connection = self._driver()
             before, sent = sent, True
             try:
-                _execute(connection, batch)
+                with replicating(connection):
+                    _execute(connection, batch)
             except DeadlockDetected:
                 sent = before
                 raise
-            except Missed:
+            except (Missed, Fenced):
                 # An attempt whose connection was lost may have been carried out, even after this one began.
                 if not before or not self._is_there(appends):
                     raise
+                with replicating(connection):
+                    connection.execute(_REPLICATED)
 
-        self._patiently(attempt, in_doubt=sent)
+        try:
+            self._patiently(attempt, in_doubt=sent)
+        except Fenced:
+            self._refused()
+            raise
 
     def _is_there(self, appends: Sequence[GameAppend]) -> bool:
         """Return whether all events of a batch are stored, as far as anybody can tell ours from others."""
@@ -169,7 +192,7 @@ class PostgresStore(SqlStore):
         while True:
             try:
                 done = self._noting_losses(work)
-            except Missed:
+            except (Missed, Fenced):
                 raise
             except (DeadlockDetected, SerializationFailure) as error:
                 last: Exception = error
@@ -226,9 +249,12 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with self._patiently(self._writer.connect) as connection:
+        with self._patiently(self._writer.connect) as connection, self._replicating(connection):
             transaction = connection.begin()
             try:
+                if connection.execute(_FENCE, {"term": self.term}).first() is None:
+                    self._refused()
+                    raise Fenced
                 yield connection
                 number = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar()
             except BaseException as error:
@@ -243,6 +269,15 @@ class PostgresStore(SqlStore):
                     raise
                 if not self._was_committed(number):
                     raise Unreachable("the connection to the database was lost") from error
+
+    @contextmanager
+    def _replicating(self, connection: Connection) -> Iterator[None]:
+        """Raise OutcomeUnknown at the end if the commit was not replicated for certain."""
+        try:
+            with replicating(_driver(connection)):
+                yield
+        except NotReplicated as error:
+            raise OutcomeUnknown("the commit was not replicated") from error
 
     def _was_committed(self, number: str | None) -> bool:
         """Return whether a transaction was committed whose commit lost its connection.
@@ -282,15 +317,41 @@ def _execute(connection: psycopg.Connection[Any], batch: Batch) -> None:
     """Write a batch.
 
     :raises Missed: a game has another number of events than expected, or an id or a token is taken.
+    :raises Fenced: another daemon serves the database.
     """
     try:
         found = connection.execute(batch.sql, batch.parameters, prepare=True).fetchone()
     except UniqueViolation as error:
         raise Missed(str(error)) from error
     assert found is not None
-    (expected,) = found
+    held, expected = found
+    if not held:
+        raise Fenced
     if expected != batch.changed:
         raise Missed(f"{batch.changed - expected} games have another number of events than expected")
+
+
+@contextmanager
+def replicating(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Check that the commits of a block are replicated, where the server replicates synchronously.
+
+    A commit whose wait for that was cancelled succeeds with a warning, and there are no other warnings.
+
+    :raises NotReplicated: one was not, or not for certain.
+    """
+    warnings: list[str] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            warnings.append(notice.message_primary or "")
+
+    connection.add_notice_handler(note)
+    try:
+        yield
+    finally:
+        connection.remove_notice_handler(note)
+    if warnings:
+        raise NotReplicated(" ".join(warnings))
 
 
 def _unknown() -> OutcomeUnknown:

@@ -1,8 +1,8 @@
 """The SQL of a batch of appends in PostgreSQL: always one statement, which is its own transaction.
 
-It first locks what it relies on: the games that have as many events as expected. Unless all of them are there it writes
-nothing, and says how many were. A new game whose id or token is taken raises a unique violation, after which nothing is
-written either.
+It first locks what it relies on: the term of the server, and the games that have as many events as expected. Unless all
+of them are there it writes nothing, and says what was there. A new game whose id or token is taken raises a unique
+violation, after which nothing is written either.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gm_protocol.endings import ON
 
 from .rows import NEW_COLUMNS, new_row, seat_row, token_row
 from .seats import has_joined
-from .store import GameAppend, ResultDelivered
+from .store import FENCE, GameAppend, ResultDelivered
 
 #: The time of a write in seconds since 1970, by the database's clock.
 NOW = "extract(epoch FROM clock_timestamp())::float8"
@@ -65,17 +65,17 @@ class Batch(NamedTuple):
 _encoder = msgspec.json.Encoder()
 
 
-def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> Batch:
+def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], term: int) -> Batch:
     """Return the statement that writes a batch.
 
-    Its one row has the number of games that were as expected.
+    Its one row says whether the term is still this one, by a number, and has the number of games that were as expected.
 
     :raises gmd.event_log.rows.Missed: a new game's first event is not its creation.
     """
     created = [new_row(append, 0.0) for append in appends if not append.expected]
     changed = [_changed(append) for append in appends if append.expected]
     tokens = [token_row(append) for append in appends if append.token is not None]
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = {"term": term}
     if created:
         parameters["created"] = _json([{name: row[name] for name in _CREATED_COLUMNS} for row in created])
     if changed:
@@ -133,6 +133,7 @@ def _bytes_array(values: Iterable[bytes]) -> str:
     return "{" + ",".join(f'"\\\\x{value.hex()}"' for value in values) + "}"
 
 
+_HELD = f"held AS MATERIALIZED ({FENCE})"
 _CHANGED = f"""changed AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(changed)s::json)
         AS c ({", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in _Changed.__struct_fields__)})
@@ -191,10 +192,13 @@ _TOKENS = """insert_tokens AS (
 def statement_for(created: bool, changed: bool, appends: bool, tokens: bool, delivered: bool) -> str:
     """Return the statement for a batch that has these parts: one that lacks some is cheaper to plan and to run."""
     found = "(SELECT count(*) FROM expected)" if changed else "0"
-    parts = [_CHANGED] * changed
-    parts.append(f"checked AS MATERIALIZED (SELECT {found} = {'%(changed_count)s' if changed else '0'} AS holds)")
+    held = "(SELECT count(*) FROM held)"
+    parts = [_HELD] + [_CHANGED] * changed
+    parts.append(
+        f"checked AS MATERIALIZED (SELECT {held} = 1 AND {found} = {'%(changed_count)s' if changed else '0'} AS holds)"
+    )
     parts += [_CREATE] * created
     parts += [_CHANGE.format(shown=_OPEN.format(comma=",") if delivered else "")] * changed
     others = " AND g.game_id NOT IN (SELECT game_id FROM changed)" if changed else ""
     parts += [_DELIVER.format(others=others)] * delivered + [_EVENTS] * appends + [_TOKENS] * tokens
-    return f"WITH {', '.join(parts)} SELECT {found}"
+    return f"WITH {', '.join(parts)} SELECT {held}, {found}"

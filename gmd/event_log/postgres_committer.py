@@ -50,6 +50,7 @@ class PostgresCommitter:
         self._prepared: dict[str, bytes] = {}
         self._batch: Batch | None = None
         self._is_preparing = False
+        self._is_warned = False
         self._conversing: trio.CancelScope | None = None
         self._result: Any = None
         self._has_unsent = trio.Event()
@@ -64,7 +65,7 @@ class PostgresCommitter:
             self._drop()
             return False
         try:
-            batch = batch_of(appends, delivered)
+            batch = batch_of(appends, delivered, self._store.term)
         except (Missed, ValueError, TypeError):  # the thread finds out which games fail
             return False
         self._batch = batch
@@ -103,7 +104,8 @@ class PostgresCommitter:
         """
         pgconn = connection.pgconn
         pgconn.nonblocking = 1
-        self._prepared, self._result, self._is_preparing = {}, None, False
+        self._prepared, self._result, self._is_preparing, self._is_warned = {}, None, False, False
+        connection.add_notice_handler(self._note)
         self._has_unsent = trio.Event()
         lost: list[Exception] = []
         async with trio.open_nursery() as nursery:
@@ -121,6 +123,11 @@ class PostgresCommitter:
             nursery.cancel_scope.cancel()
         raise lost[0] if lost else _Lost
 
+    def _note(self, notice: psycopg.errors.Diagnostic) -> None:
+        """Note a warning: the batch's wait for synchronous replication was cancelled, so its outcome is unknown."""
+        if notice.severity_nonlocalized == "WARNING":
+            self._is_warned = True
+
     def _take_results(self, pgconn: Any, answered: Callable[[bool], None]) -> None:
         while self._batch is not None and not pgconn.is_busy():
             result = pgconn.get_result()
@@ -128,7 +135,7 @@ class PostgresCommitter:
                 self._result = result
                 continue
             result, self._result = self._result, None
-            if pgconn.status == ConnStatus.BAD:
+            if pgconn.status == ConnStatus.BAD or self._is_warned:
                 raise _Lost
             if self._is_preparing and result.status == ExecStatus.COMMAND_OK:
                 self._is_preparing = False
@@ -185,7 +192,9 @@ def _has_news(connection: psycopg.Connection[Any]) -> bool:
 
 def _is_written(batch: Batch, result: Any) -> bool:
     """Return whether a statement's result says that it has written the batch."""
-    return result.status == ExecStatus.TUPLES_OK and int(result.get_value(0, 0)) == batch.changed
+    if result.status != ExecStatus.TUPLES_OK:
+        return False
+    return (int(result.get_value(0, 0)), int(result.get_value(0, 1))) == (1, batch.changed)
 
 
 @lru_cache(64)

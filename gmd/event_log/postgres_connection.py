@@ -7,6 +7,8 @@ from typing import Any
 
 import psycopg
 
+from .store import FENCE
+
 #: Seconds for a connection to be established, and for sent data to be acknowledged; libpq takes no fewer than 2.
 CONNECT_SECONDS = 2
 #: Seconds for a statement; and for a lock, as each is held for one commit.
@@ -18,6 +20,11 @@ SECRET_BYTES = 32
 
 #: What a server says that is to take connections soon.
 PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection")
+
+_INSERT_SECRET = f"""
+    WITH held AS MATERIALIZED ({FENCE})
+    INSERT INTO secrets (name, value) SELECT %(name)s, %(value)s FROM held ON CONFLICT DO NOTHING
+"""
 
 _SETTINGS = {
     "statement_timeout": f"{STATEMENT_SECONDS * 1000:.0f}ms",
@@ -76,19 +83,19 @@ def why_unreachable(url: str) -> str | None:
     return None
 
 
-def shared_secret(url: str, name: str, first: bytes | None = None) -> bytes:
+def shared_secret(url: str, term: int, name: str, first: bytes | None = None) -> bytes:
     """Return a secret of the server, the same for every daemon that serves it; make it if there is none yet. Block.
 
-    :param url: the database's, as psycopg takes it.
+    :param url: the database's.
+    :param term: that under which this daemon serves.
     :param name: what it is for.
     :param first: the secret if there is none yet; None for a random one.
     :raises psycopg.Error: the database cannot be used.
     """
-    with connected(url, "gmd secrets") as connection:
-        connection.execute(
-            "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (name, first or secrets.token_bytes(SECRET_BYTES)),
-        )
+    with connected(plain_url(url), "gmd secrets") as connection:
+        new = {"term": term, "name": name, "value": first or secrets.token_bytes(SECRET_BYTES)}
+        connection.execute(_INSERT_SECRET, new)
         found = connection.execute("SELECT value FROM secrets WHERE name = %s", (name,)).fetchone()
-    assert found is not None
+    if found is None:
+        raise psycopg.OperationalError("another daemon serves the database by now")
     return bytes(found[0])

@@ -13,7 +13,7 @@ from .directory import DataError
 LOCK_SECONDS = 5
 #: Seconds after which the server ends a transaction in which nothing happens: that of a daemon that was stopped, whose
 #: locks would keep others waiting.
-IDLE_SECONDS = 5
+IDLE_SECONDS = 2
 #: How libpq finds out that a server has vanished: seconds for a connection and for keepalives, and milliseconds for the
 #: acknowledgement of what it sent.
 CONNECTING: dict[str, Any] = {
@@ -24,8 +24,8 @@ CONNECTING: dict[str, Any] = {
     "keepalives_count": 3,
     "application_name": "gmd",
 }
-#: The oldest version that gets security fixes is newer.
-LEAST_VERSION = 13
+#: Sessions that are silent for too long end from this version on.
+LEAST_VERSION = 14
 SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 #: What must be on for a commit to survive a crash of the machine.
 DURABLE = ("fsync", "full_page_writes")

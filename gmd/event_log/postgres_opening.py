@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
@@ -11,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gmd.logger import get_logger
 from gmd.metrics import Metrics
+from gmd.version import VERSION
 
 from .batching import BatchingLog
 from .directory import DataError
@@ -20,9 +24,12 @@ from .postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
 from .pruning_clock import PruningClock
 from .returning import RETURN_SECONDS
 from .seen_time import SeenRow
+from .store import Fenced
 
 if TYPE_CHECKING:
+    from .lease import Lease
     from .postgres import PostgresStore
+    from .server_lock import Server
 
 logger = get_logger(__name__)
 
@@ -32,15 +39,17 @@ def postgres_log(
     url: str,
     metrics: Metrics | None,
     gather_seconds: float,
+    lease: Lease | None = None,
     *,
     trust_clock: bool,
     allow_unsafe: bool,
 ) -> Iterator[EventLog]:
     """Open the log in a database; block while its schema is brought up to date.
 
+    :param lease: the right to serve the database; without it, this program takes it for as long as the log is open.
     :raises DataError: the database cannot be used.
     """
-    with _opened(url, allow_unsafe=allow_unsafe) as store:
+    with _opened(url, lease, allow_unsafe=allow_unsafe) as store:
         from .postgres_committer import PostgresCommitter  # psycopg is there
 
         store.pruning_clock = PruningClock(
@@ -79,26 +88,84 @@ def postgres_reader(url: str) -> Iterator[Engine]:
 def postgres_store(url: str) -> Iterator[PostgresStore]:
     """Open a database to write games without a daemon.
 
-    :raises DataError: it cannot be used.
+    :raises DataError: it cannot be used, or somebody serves it.
     """
-    with _opened(url, allow_unsafe=True) as store:
+    with _opened(url, None, allow_unsafe=True) as store:
         yield store
 
 
+def check_database(url: str, *, allow_unsafe: bool) -> None:
+    """Check that a database can be used; block for a moment.
+
+    :raises DataError: it cannot.
+    """
+    engine = open_engine(url)
+    try:
+        with _explained(url):
+            check_server(engine, allow_unsafe=allow_unsafe)
+    finally:
+        engine.dispose()
+
+
 @contextmanager
-def _opened(url: str, *, allow_unsafe: bool) -> Iterator[PostgresStore]:
+def _opened(url: str, lease: Lease | None, *, allow_unsafe: bool) -> Iterator[PostgresStore]:
     """Open the store in a database with the current schema."""
     engine = open_engine(url)
     from .postgres import PostgresStore  # psycopg is there, as open_engine has found
 
     try:
-        with _explained(url):
-            check_server(engine, allow_unsafe=allow_unsafe)
-            migrate(engine)
-        with closing(PostgresStore(engine)) as store:
+        with _explained(url), ExitStack() as stack:
+            if lease is not None:
+                term, refused = lease.term, lease.lose
+            else:
+                check_server(engine, allow_unsafe=allow_unsafe)
+                term, refused = stack.enter_context(_alone(url)), _ignore
+            migrate(engine, term)
+            held = stack.pop_all()
+        with held, closing(PostgresStore(engine, term, refused)) as store:
             yield store
     finally:
         engine.dispose()
+
+
+@contextmanager
+def _alone(url: str) -> Iterator[int]:
+    """Give a new term, under which this program writes while no daemon serves; block until all before it have ended.
+
+    Its session may be silent: a program that was stopped keeps the database.
+
+    :raises DataError: somebody serves the database.
+    """
+    from .postgres_connection import plain_url
+    from .server_lock import ServerLock
+
+    lock = ServerLock(plain_url(url), program_name(), VERSION, 0.0)
+    with closing(lock):
+        if not lock.acquire():
+            raise DataError(f"database: {shown_url(url)} {served_by(lock.server())}; stop it first")
+        before = lock.server()
+        term = lock.raise_term()
+        if before is not None and not before.released:
+            time.sleep(before.lease)  # it may still answer from memory
+        yield term
+        lock.release(term)
+
+
+def program_name() -> str:
+    """Return the name of this process for others."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+def served_by(server: Server | None) -> str:
+    """Return who serves a database, as the end of a sentence."""
+    if server is None or server.released or not server.name:
+        return "is in use by another gmd"
+    at = f" at {server.addresses}" if server.addresses else ""
+    return f"is served by {server.name}{at} (gmd {server.version}, since {server.since})"
+
+
+def _ignore() -> None:
+    pass
 
 
 @contextmanager
@@ -108,6 +175,8 @@ def _explained(url: str) -> Iterator[None]:
         yield
     except OlderDaemons as error:
         raise DataError(f"database: {shown_url(url)} {error}") from error
+    except Fenced as error:
+        raise DataError(f"database: {shown_url(url)} is served by another gmd by now") from error
     except NewerSchema as error:
         raise DataError(
             f"database: {shown_url(url)} was written by a newer gmd: {error}. Start the newer gmd, or name another "

@@ -24,6 +24,10 @@ _T = TypeVar("_T")
 LAST_GAME_ID = (1 << 53) - 1
 
 
+#: Selects the row of the server, and locks it until the transaction's end, if the term is this one.
+FENCE = "SELECT 1 FROM server WHERE id = 1 AND term = CAST(%(term)s AS bigint) FOR SHARE"
+
+
 class Conflicts(Exception):
     """A batch with games that have another number of events in the log than expected. Nothing of it was written.
 
@@ -33,6 +37,10 @@ class Conflicts(Exception):
     def __init__(self, actual: Mapping[int, int]) -> None:
         super().__init__(f"the log has unexpected numbers of events of these games: {dict(actual)}")
         self.actual = actual
+
+
+class Fenced(Exception):
+    """A write under a term that is over: another daemon serves the database. Nothing was written."""
 
 
 class Unreachable(Exception):
@@ -80,6 +88,7 @@ class Store(Protocol):
         """Write a batch durably in one transaction, all or nothing; no two appends are for the same game.
 
         :raises Conflicts: some games have conflicts; nothing was written.
+        :raises Fenced: another daemon serves the database; nothing was written.
         :raises OutcomeUnknown: the connection to the database was lost, and it is not known whether it was written.
         :raises Unreachable: the database could not be reached for long; nothing was written.
         """

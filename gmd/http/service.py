@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import trio
 from hypercorn.typing import ASGIFramework
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from gmd.config import Config
+from gmd.event_log.interface import Superseded
 from gmd.event_log.opening import data_directory
 from gmd.in_process import InProcessClient
 from gmd.listening import is_local
@@ -20,15 +22,19 @@ from gmd.proxies import Proxies
 from gmd.services import Services
 from gmd.tls import Certificate
 
-from .app import make_app
+from .app import App, make_app
 from .backend import Backend, Vitals
 from .claims import Claims
 from .lag import watch_lag
 from .pages.secret import session_key
 from .pages.site import Site
 from .pages.visitor import Sessions
+from .reserve import HEALTH_PATHS
 from .server import HttpServer
 from .shortcut import Shortcut
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 logger = get_logger(__name__)
 
@@ -99,7 +105,7 @@ class HttpService:
             site=self.site,
         )
         app = make_app(backend)
-        self._app = cast(ASGIFramework, app)
+        self._app = cast(ASGIFramework, app if services.lease is None else _held(app, services.lease))
         self.shortcut = Shortcut(app, backend)
 
     @property
@@ -130,12 +136,38 @@ class HttpService:
         await self._server.stop(patience)
 
 
+def _held(app: App, lease: Lease) -> ASGIApp:
+    """Return the application, which answers while this daemon may answer; its health at any time."""
+
+    async def held(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_when_valid(message: Message) -> None:
+            if not lease.is_valid():
+                await _valid(lease)
+            await send(message)
+
+        await _valid(lease)
+        await app(scope, receive, send_when_valid)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        is_held = str(scope["type"]) == "http" and scope["path"] not in HEALTH_PATHS
+        await (held if is_held else app)(scope, receive, send)
+
+    return answer
+
+
+async def _valid(lease: Lease) -> None:
+    try:
+        await lease.valid()
+    except Superseded:
+        await trio.sleep_forever()  # the connection is about to be closed
+
+
 def _site_of(config: Config, services: Services) -> Site | None:
     """Return what the pages share; None without pages."""
     if not config.pages:
         return None
     registry = services.authenticator.registry
-    key = session_key(data_directory(config.data), config.database)
+    key = session_key(data_directory(config.data), config.database, services.lease)
     site = Site(Sessions(registry, services.spectators, key))
     registry.when_changed(site.live.recheck)
     services.arbiter.feed.when_seats_change(site.live.seats_changed)

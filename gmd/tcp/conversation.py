@@ -137,7 +137,7 @@ class Conversation:
         self.arrived = 0.0
         self.read_at = now
         self.evicted: TooMany | None = None
-        self.cut: TooMany | None = None
+        self.cut: GmError | None = None
 
     # --- What happens to it -------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class Conversation:
         self._stop_reason = error.code
         self._close(Closing.EVICTED)
 
-    def cut_off(self, error: TooMany) -> None:
+    def cut_off(self, error: GmError) -> None:
         """Drop all bytes, and end."""
         self.cut = error
         self._close(Closing.CUT_OFF)

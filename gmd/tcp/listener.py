@@ -203,6 +203,12 @@ class SessionServer:
             if self.stopping and not self._sessions:
                 self._empty.set()
 
+    def cut_off(self, error: GmError) -> None:
+        """End all sessions with an error; they answer nothing any more."""
+        self.stopping = True
+        for session in list(self._sessions):
+            session.cut_off(error)
+
     async def stop(self, patience: float) -> None:
         """Let every session finish what it has received, for ``patience`` seconds at most."""
         self.stopping = True

@@ -10,7 +10,7 @@ from time import perf_counter
 import trio
 
 from gm_protocol.codec import InvalidRequest
-from gm_protocol.errors import TooMany
+from gm_protocol.errors import GmError, TooMany
 from gm_protocol.messages import AnyRequest
 from gmd import dispatch, loop_time
 from gmd.dispatch import PendingReply
@@ -61,7 +61,7 @@ class Session:
         self._is_tls = isinstance(stream, TlsStream)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._metrics = services.metrics
-        self._account = services.memory.open(peer, self._cut_off)
+        self._account = services.memory.open(peer, self.cut_off)
         self.client = ClientSession(
             services,
             authority,
@@ -115,8 +115,8 @@ class Session:
         """
         del self._account, self.client, self._outbox, self._conversation
 
-    def _cut_off(self, why: TooMany) -> None:
-        """Drop all bytes, for they are too many, and end."""
+    def cut_off(self, why: GmError) -> None:
+        """Drop all bytes and replies, and end with an error."""
         self._conversation.cut_off(why)
         if not self._outbox.is_whole:
             self._sending.cut_off()

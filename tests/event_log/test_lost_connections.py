@@ -19,7 +19,7 @@ from gmd.players.sql import SqlPlayers
 from gmd.players.store import PlayersNotWritten
 from tests.event_log.test_contract import CREATED, SUMMARY, append
 from tests.helpers import memory_daemon, running_log
-from tests.postgres import Postgres, clean_database, own_postgres, require_postgres, shared_postgres
+from tests.postgres import Postgres, clean_database, new_store, own_postgres, require_postgres, shared_postgres
 from tests.tools import require_module
 
 #: Seconds after which something that should happen soon counts as never.
@@ -96,10 +96,7 @@ async def open_log(url: str, patience: float = 60.0, *, by_thread: bool = False)
 
     :param by_thread: whether a thread writes the batches rather than the event loop.
     """
-    from gmd.event_log.postgres import PostgresStore
-    from gmd.event_log.postgres_engine import open_engine
-
-    with closing(PostgresStore(open_engine(url), patience=patience)) as store:
+    with closing(new_store(url, patience)) as store:
         async with running_log(store, by_thread=by_thread) as log:
             yield log
 
@@ -285,10 +282,8 @@ async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: 
 
 
 async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(server: Postgres) -> None:
-    from gmd.event_log.postgres import PostgresStore
-    from gmd.event_log.postgres_engine import open_engine
 
-    with closing(PostgresStore(open_engine(migrated(server)), patience=0.0)) as store:
+    with closing(new_store(migrated(server), 0.0)) as store:
         log = BatchingLog(store)
         async with memory_daemon(log) as daemon:
             client = await daemon.connect(player=1)

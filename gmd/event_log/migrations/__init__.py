@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from gmd.event_log.postgres_tables import metadata as postgres_metadata
+from gmd.event_log.store import FENCE, Fenced
 from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
@@ -19,6 +20,8 @@ HEAD = "0012"
 _REVISION = re.compile(r"\d{4}")
 #: The key of the lock under which the schema of a PostgreSQL database changes.
 _LOCK = int.from_bytes(b"gmd", "big")
+
+_FENCE = FENCE.replace("%(term)s", ":term")
 
 #: alembic's own table, as alembic creates it. Its one row has the revision.
 VERSION = Table(
@@ -68,10 +71,13 @@ def problem_of_revision(revision: str | None) -> str | None:
     return None
 
 
-def migrate(engine: Engine) -> None:
+def migrate(engine: Engine, term: int | None = None) -> None:
     """Bring a database's schema up to date, or create it in a new database, in one transaction.
 
-    Many daemons may do so at once: the first does it, and the others wait.
+    Many programs may do so at once: the first does it, and the others wait.
+
+    :param term: that under which this program serves a PostgreSQL database.
+    :raises Fenced: another daemon serves the database by now. The database is not changed.
 
     :raises NewerSchema: a newer program has changed the schema. The database is not changed.
     :raises OlderDaemons: daemons that know the older schema only have leases. The database is not changed.
@@ -81,6 +87,8 @@ def migrate(engine: Engine) -> None:
     with engine.begin() as connection:
         if _is_postgres(connection):  # the begin of a transaction that writes locks a file of SQLite's
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        if term is not None and connection.execute(text(_FENCE), {"term": term}).first() is None:
+            raise Fenced
         stored = _revision(connection)  # read again within the transaction, so that no other program can interfere
         if stored is None:
             _create(connection)

@@ -39,6 +39,9 @@ def health_of(backend: Vitals) -> Health:
     """Return the daemon's health."""
     if backend.game_port.stopping:
         return Health("stopping", "the daemon is finishing the requests in progress and takes no new ones")
+    lease = backend.services.lease
+    if lease is not None and not lease.is_valid():
+        return Health("log_failing", "the lease on the database has run out: nothing is answered until it is renewed")
     if (failure := backend.services.arbiter.log.failure) is not None:
         return Health("log_failing", f"the event log cannot be written: {failure}")
     return Health("ok")

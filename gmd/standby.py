@@ -1,0 +1,157 @@
+"""The wait of a daemon until it may serve a PostgreSQL database, as a standby of the one that does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import trio
+
+from gmd.config import Config
+from gmd.database_wait import wait_for_database
+from gmd.event_log.directory import DataError
+from gmd.listening import accept
+from gmd.logger import get_logger
+from gmd.sockets import Sockets
+from gmd.version import VERSION
+from gmd.web import bound_health
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
+
+logger = get_logger(__name__)
+
+#: Seconds for a health check to send its request, and its bytes at most.
+PROBE_SECONDS = 5.0
+PROBE_BYTES = 8_192
+#: Connections to a port of a standby at once; the others wait in the kernel's queue.
+MAX_CONNECTIONS = 32
+
+
+async def elected(config: Config, sockets: Sockets | None = None, waits: Callable[[], None] | None = None) -> Lease:
+    """Return the right to serve the database once it is this daemon's, whose term is raised. Stop it at the end.
+
+    While another daemon serves, the health port answers 503, and connections to other sockets are closed.
+
+    :param sockets: listening sockets that this process has, which are not closed.
+    :param waits: called if another daemon serves.
+    :raises DataError: the database cannot be used; or another daemon serves it, and ``standby`` is off.
+    :raises HttpAddressError: the daemon cannot listen on the address of the health port.
+    """
+    assert config.database is not None
+    await wait_for_database(config)
+    from gmd.event_log.lease import Lease  # these import psycopg
+    from gmd.event_log.postgres_connection import plain_url
+    from gmd.event_log.postgres_engine import shown_url
+    from gmd.event_log.postgres_opening import check_database, program_name, served_by
+    from gmd.event_log.server_lock import ServerLock
+
+    check = partial(check_database, config.database, allow_unsafe=config.allow_unsafe_database)
+    await trio.to_thread.run_sync(check)
+    lease = Lease(ServerLock(plain_url(config.database), program_name(), VERSION, config.lease), config.lease)
+    lease.start()
+    try:
+        won = await _won(lease, sockets or Sockets(), config, waits)
+    except BaseException:
+        await lease.stop()
+        raise
+    if not won:
+        await lease.stop()
+        raise DataError(
+            f"database: {shown_url(config.database)} {served_by(lease.server)}; leave out --no-standby to wait for it"
+        )
+    return lease
+
+
+async def _won(lease: Lease, sockets: Sockets, config: Config, waits: Callable[[], None] | None) -> bool:
+    """Wait until this daemon has won; return False if another one serves and this one is not to wait."""
+    ours = () if sockets.health else await bound_health(config)
+    waiting = sockets.duplicates()
+    try:
+        async with trio.open_nursery() as nursery:
+            for each in [*waiting.game, *waiting.http]:
+                nursery.start_soon(_turn_away, trio.SocketListener(trio.socket.from_stdlib_socket(each)), _say_nothing)
+            for each in [*waiting.health, *ours]:
+                say = partial(_say_standby, lease)
+                nursery.start_soon(_turn_away, trio.SocketListener(trio.socket.from_stdlib_socket(each)), say)
+            nursery.start_soon(_unstick, lease, config.lease)
+            nursery.start_soon(_watch, lease, config, waits, nursery.cancel_scope)
+            await lease.won.wait()
+            nursery.cancel_scope.cancel()
+    finally:
+        waiting.close()
+        for each in ours:
+            each.close()
+    return lease.won.is_set()
+
+
+async def _watch(lease: Lease, config: Config, waits: Callable[[], None] | None, scope: trio.CancelScope) -> None:
+    await lease.waits.wait()
+    if not config.standby:
+        scope.cancel()
+        return
+    _load_modules(config)
+    if waits is not None:
+        waits()
+    server = lease.server
+    logger.info(
+        "standby: waiting for the lock of the daemon that serves",
+        server=None if server is None else server.name,
+        addresses=None if server is None else server.addresses,
+    )
+
+
+def _load_modules(config: Config) -> None:
+    """Import what this daemon needs to serve, so that it takes over soon."""
+    import gmd.event_log.batching
+    import gmd.event_log.postgres_committer
+
+    if config.http:
+        import gmd.http.service  # noqa: F401
+
+
+async def _unstick(lease: Lease, seconds: float) -> None:
+    while True:
+        await trio.sleep(seconds)
+        lease.unstick()
+
+
+async def _turn_away(listener: trio.SocketListener, say: Callable[[trio.SocketStream], Awaitable[None]]) -> None:
+    """Accept connections, say something and close them, until cancelled."""
+    room = trio.CapacityLimiter(MAX_CONNECTIONS)
+
+    async def answer(stream: trio.SocketStream) -> None:
+        async with room:
+            with trio.move_on_after(PROBE_SECONDS):
+                with suppress(trio.BrokenResourceError, trio.ClosedResourceError):  # it is gone
+                    await say(stream)
+            await trio.aclose_forcefully(stream)
+
+    async with trio.open_nursery() as nursery:
+        await accept(
+            listener,
+            lambda stream: nursery.start_soon(answer, stream),
+            lambda error: logger.warning("cannot accept", reason=error.strerror),
+        )
+
+
+async def _say_nothing(stream: trio.SocketStream) -> None:
+    """Say nothing: the client connects to another daemon, or to this one later."""
+
+
+async def _say_standby(lease: Lease, stream: trio.SocketStream) -> None:
+    """Answer a health check, whatever it asks."""
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < PROBE_BYTES:
+        if not (data := await stream.receive_some(PROBE_BYTES)):
+            return
+        head += data
+    serving = "another daemon" if lease.server is None else lease.server.name
+    body = json.dumps({"status": "standby", "reason": f"{serving} serves; this daemon waits"}).encode()
+    await stream.send_all(
+        b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"
+        b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    )
