@@ -125,9 +125,10 @@ class App:
 def make_app(backend: Backend) -> App:
     """Return the application for one daemon. A handler reaches the daemon by a parameter ``backend: FromDaemon``."""
     if backend.site is not None:
-        from .pages.rendering import templates
+        from .pages.rendering import templates  # this imports jinja2
+        from .pages.site import site_of
 
-        backend.site.templates = templates()
+        site_of(backend).templates = templates()
     return App(litestar_app(backend.site is not None), backend)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from litestar.connection import ASGIConnection
 from litestar.di import NamedDependency
@@ -16,9 +16,6 @@ from gmd.proxies import Proxies
 from gmd.services import Services
 
 from .claims import Claims
-
-if TYPE_CHECKING:
-    from .pages.site import Site
 
 
 class Port(Protocol):
@@ -75,14 +72,8 @@ class Backend(Vitals):
     proxies: Proxies
     #: Which connection plays which game for its player.
     claims: Claims
-    #: What the pages share; None where there are none.
-    site: Site | None = None
-
-    @property
-    def pages(self) -> Site:
-        """What the pages share, for routes of pages, which exist only where there are pages."""
-        assert self.site is not None
-        return self.site
+    #: What the pages share (:class:`gmd.http.pages.site.Site`); None where there are none.
+    site: object = None
 
 
 class ServedDaemon(NamedTuple):

@@ -52,7 +52,7 @@ async def aid(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
     """Return where enemy pieces may stand, as far as the player can know."""
     query = read_query(request)
     look = await look_at(visit, game_id, query.seat)
-    state, cache = look.state, visit.backend.pages.aids
+    state, cache = look.state, visit.site.aids
     if look.over:
         raise _over(visit, game_id)
     if look.seat is None:
@@ -85,7 +85,7 @@ async def _observed(visit: Visit, game_id: int, seat: chess.Color) -> tuple[Game
 
 
 def _over(visit: Visit, game_id: int) -> NotAvailable:
-    visit.backend.pages.aids.drop(game_id)
+    visit.site.aids.drop(game_id)
     return NotAvailable(f"game {game_id} is over: its page shows everything")
 
 

@@ -57,7 +57,7 @@ async def contest(
     if found is None:
         raise NotFoundException
     view = contest_view(found, time.time(), visit.name_of)
-    part = await worked(visit, part_steps(visit.backend.pages, "contest_part.html", view=view))
+    part = await worked(visit, part_steps(visit.site, "contest_part.html", view=view))
     if query.part:
         return Response(part, media_type="text/html", headers=HEADERS)
     return page(visit, "contest.html", view=view, part=part)

@@ -45,7 +45,7 @@ async def _counted(visit: Visit, game_id: int, query: Query) -> tuple[Look, Coun
         raise NotAvailable(f"game {game_id}: positions are counted in reconnaissance blind chess only")
     if not look.over:
         raise NotAvailable(f"game {game_id} is not over: positions are counted once it is over")
-    cache = visit.backend.pages.counts
+    cache = visit.site.counts
     if (found := cache.find(game_id)) is None:
         async with cache.locks.hold(game_id):
             found = cache.find(game_id) or await _made(visit, look)
@@ -56,5 +56,5 @@ async def _made(visit: Visit, look: Look) -> Counts:
     recon = (await with_past(visit, look)).recon
     assert recon is not None, "a finished game of rbc has a record"
     found = await worked(visit, count_steps(recon, look.state.start_fen))
-    visit.backend.pages.counts.keep(look.state.game_id, found)
+    visit.site.counts.keep(look.state.game_id, found)
     return found

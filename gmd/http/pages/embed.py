@@ -36,5 +36,5 @@ def _headers(visit: Visit, look: Look, view: GameView) -> dict[str, str]:
     framed = {"content-security-policy": policy("*")}
     if not look.over:
         return {**framed, **IN_PROGRESS}
-    made_of = f"{VERSION} {visit.backend.pages.static.version} {view}"
+    made_of = f"{VERSION} {visit.site.static.version} {view}"
     return {**framed, **FINISHED, "etag": entity_tag(made_of.encode())}

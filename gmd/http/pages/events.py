@@ -43,7 +43,7 @@ async def game_events(
 async def list_events(request: Request[Any, Any, Any], visit: FromVisit) -> Streamed:
     """Send the home page's lists of games, and again at each change."""
     source = ListsSource(spectator(visit.backend, oversees=visit.oversees))
-    channel = visit.backend.pages.live.channel(source.key)
+    channel = visit.site.live.channel(source.key)
     first = None if channel is None else channel.content
     return Streamed(_reader(request, visit, source, first or await source.look()))
 
@@ -64,10 +64,10 @@ def _reader(
 ) -> Reader:
     """Return a stream that shows a source to a visitor."""
     cookie = None if visit.visitor == NOBODY else request.cookies.get(COOKIE)
-    channel = visit.backend.pages.live.channel(source.key)
+    channel = visit.site.live.channel(source.key)
     return Reader(
         partial(_joined, visit, source),
-        partial(_is_still, visit.backend.pages.sessions, cookie, visit.visitor),
+        partial(_is_still, visit.site.sessions, cookie, visit.visitor),
         first if channel is None else channel.shared(first),
         since,
         player=visit.player,
@@ -83,7 +83,7 @@ def _joined(visit: Visit, source: GameSource | ListsSource, reader: Reader) -> I
     if reader.plays and visit.visitor.authenticated is not None:
         attendance.enter(visit.visitor.authenticated)
     try:
-        with visit.backend.pages.live.joined(source.key, source, reader) as channel:
+        with visit.site.live.joined(source.key, source, reader) as channel:
             yield channel
     finally:
         attendance.leave()

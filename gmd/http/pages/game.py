@@ -58,7 +58,7 @@ async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     if query.ply is None and not query.part:
         look = await look_live(visit, game_id, query.seat)
         if look.over:
-            visit.backend.pages.aids.drop(game_id)
+            visit.site.aids.drop(game_id)
         else:
             return await live_page(request, visit, look, flip=query.flip, named=query.seat)
     else:

@@ -15,7 +15,7 @@ def live_view_for(visit: Visit, look: Look, since: int | None) -> LiveView:
     :param look: as :func:`.look_live` returns it.
     :param since: the ply after which moves are wanted; None for no moves.
     """
-    html = part(visit.backend.pages, "live_part.html", view=part_of(look, names_for(visit, look)), clocks=False)
+    html = part(visit.site, "live_part.html", view=part_of(look, names_for(visit, look)), clocks=False)
     return live_view(look, since, html)
 
 

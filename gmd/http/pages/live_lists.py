@@ -48,7 +48,7 @@ class ListsContent:
         """Return the event."""
         if self._event is None:
             html = {
-                name: part(self.visit.backend.pages, "home_list.html", name=name, lines=lines)
+                name: part(self.visit.site, "home_list.html", name=name, lines=lines)
                 for name, lines in self.lists.named()
             }
             tag = hashlib.sha256(self.key).hexdigest()[:16]

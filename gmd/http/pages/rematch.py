@@ -47,7 +47,7 @@ async def rematch(request: Request[Any, Any, Any], visit: FromVisit, game_id: Ga
         raise NotAPlayer("you did not play in this game")
     if not look.over:
         raise NotAvailable("this game is not over: play it to its end, or resign, before the rematch")
-    async with visit.backend.pages.rematches.hold(game_id):  # both may ask at once
+    async with visit.site.rematches.hold(game_id):  # both may ask at once
         made = await _joined_or_made(visit, look.state)
     if not _is_alone(look.state):
         await begun_soon(visit, made)

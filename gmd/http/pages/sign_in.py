@@ -87,7 +87,7 @@ async def sign_out(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
     """Take the visitor's cookie away."""
     await read_form(request, visit, SignOut)
     if (cookie := request.cookies.get(COOKIE)) is not None:
-        visit.backend.pages.live.sign_out(cookie)
+        visit.site.live.sign_out(cookie)
     return redirect(visit.leaving(), "/")
 
 

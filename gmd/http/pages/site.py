@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gmd.followed import FollowedCache
+from gmd.http.backend import Backend
 from gmd.keyed_locks import KeyedLocks
 
 from .counts_cache import CountsCache
@@ -40,3 +41,9 @@ class Site:
     counts: CountsCache = field(default_factory=CountsCache)
     aids: FollowedCache = field(default_factory=lambda: FollowedCache(MOST_AIDED))
     rematches: KeyedLocks = field(default_factory=KeyedLocks)
+
+
+def site_of(backend: Backend) -> Site:
+    """Return what the pages share, for routes of pages, which exist only where there are pages."""
+    assert isinstance(backend.site, Site)
+    return backend.site

@@ -10,6 +10,8 @@ from litestar.params import PathParameter
 
 from gmd.http.backend import FromDaemon
 
+from .site import site_of
+
 #: Headers of every static file, beside the one that says how long it may be kept.
 HEADERS = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
 
@@ -19,7 +21,7 @@ async def static_file(
     backend: FromDaemon, version: Annotated[str, PathParameter()], file: Annotated[str, PathParameter()]
 ) -> Response[Any]:
     """Return a static file. Under the address of another version it is the present one, and is not to be kept."""
-    static = backend.pages.static
+    static = site_of(backend).static
     found = static.find(file.lstrip("/"))
     if found is None:
         raise NotFoundException(f"static: there is no file {file}")

@@ -15,6 +15,7 @@ from gmd.http.guests import arrived_of, peer_of
 from gmd.in_process import Json, Sender
 from gmd.requests.session import Authority
 
+from .site import Site, site_of
 from .visitor import COOKIE, Visitor, guest_name
 
 
@@ -32,6 +33,11 @@ class Visit:
     arrived: float
     secure: bool
     cookie: str | None = None
+
+    @property
+    def site(self) -> Site:
+        """What the pages share."""
+        return site_of(self.backend)
 
     @property
     def player(self) -> int | None:
@@ -55,7 +61,7 @@ class Visit:
         """
         if not self.may_act:
             raise Unauthorized("only registered players play here: sign in, or register, and try again")
-        return self if self.player is not None else self.becoming(self.backend.pages.sessions.guest())
+        return self if self.player is not None else self.becoming(self.site.sessions.guest())
 
     def becoming(self, player: int) -> Visit:
         """Return the visit of a player who has just been authenticated, or of a new guest."""
@@ -66,7 +72,7 @@ class Visit:
         return self._known_by(self.player, oversees=True)
 
     def _known_by(self, player: int | None, *, oversees: bool) -> Visit:
-        sessions = self.backend.pages.sessions
+        sessions = self.site.sessions
         cookie = sessions.issue(player, oversees=oversees)
         return replace(self, visitor=sessions.read(cookie), cookie=cookie)
 
@@ -131,7 +137,7 @@ FromVisit = NamedDependency[SkipValidation[Visit]]
 
 def visit_of(request: Request[Any, Any, Any], backend: FromDaemon) -> Visit:
     """Return a request's visit."""
-    visitor = backend.pages.sessions.read(request.cookies.get(COOKIE))
+    visitor = site_of(backend).sessions.read(request.cookies.get(COOKIE))
     return Visit(backend, visitor, peer_of(request, backend), arrived_of(request), is_secure(request, backend))
 
 
