@@ -17,6 +17,8 @@ OTHER: dict[str, object] = {
     "bot_games": 3,
     "bot_move_timeout": 5.0,
     "bot_idle_timeout": 2.5,
+    "standby": False,
+    "lease": 5.0,
     "host": "0.0.0.0",
     "port": 7200,
     "tls_cert": "cert.pem",

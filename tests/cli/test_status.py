@@ -28,6 +28,6 @@ def test_status_of_a_database(tmp_path: Path) -> None:
     with clean_database() as url:
         assert gmd("import", "--database", url, file).status == 0
         ran = gmd("status", "--database", url)
-        assert (ran.status, ran.out.partition(": ")[2]) == (0, "1 game, 0 of them live\n")
+        assert (ran.status, ran.out.partition(": ")[2]) == (1, "1 game, 0 of them live\nno daemon serves\n")
         found = json.loads(gmd("status", "--database", url, "--json").out)
-        assert (found["games"], found["live_games"]) == (1, 0)
+        assert (found["games"], found["live_games"], found["server"], found["standbys"]) == (1, 0, None, [])

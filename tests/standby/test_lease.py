@@ -23,7 +23,7 @@ import psycopg  # noqa: E402 (skipped above where it is missing)
 from gmd.event_log.lease import Lease  # noqa: E402
 from gmd.event_log.migrations import migrate  # noqa: E402
 from gmd.event_log.postgres_engine import open_engine  # noqa: E402
-from gmd.event_log.server_lock import LockLost, ServerLock, who_serves  # noqa: E402
+from gmd.event_log.server_lock import KEY, LockLost, ServerLock, who_serves  # noqa: E402
 from gmd.event_log.store import Fenced  # noqa: E402
 
 #: The length of leases here, in seconds, and a time in which something happens that is to happen soon.
@@ -77,6 +77,15 @@ def end_session(url: str, name: str) -> None:
         assert operator.execute(query, (f"gmd {name}",)).fetchall() == [(True,)]
 
 
+async def let_run_out(one: Lease, url: str) -> None:
+    """Return when a lease has run out: somebody has had the lock meanwhile, who has raised no term."""
+    end_session(url, "one")
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (KEY,))
+        while one.is_valid():  # noqa: ASYNC110 (time passes)
+            await trio.sleep(0.01)
+
+
 async def test_standby_opens_at_once_after_a_daemon_that_has_ended_its_work(url: str) -> None:
     async with held(url, "one") as one:
         one.show("host:7100")
@@ -111,11 +120,7 @@ async def test_daemon_that_gets_its_lock_back_goes_on(url: str) -> None:
     async with held(url, "one") as one:
         resumed: list[float] = []
         one.on_resumed = resumed.append
-        end_session(url, "one")
-        with psycopg.connect(url, autocommit=True) as other:  # keeps the lock from it, and raises no term
-            other.execute("SELECT pg_advisory_lock(%s)", (int.from_bytes(b"gmdserve", "big"),))
-            while one.is_valid():  # noqa: ASYNC110 (time passes)
-                await trio.sleep(0.01)
+        await let_run_out(one, url)
         await one.valid()
         assert not one.lost.is_set()
         assert [seconds > 0 for seconds in resumed] == [True]
@@ -134,9 +139,7 @@ async def test_daemon_that_another_one_has_followed_is_lost(url: str) -> None:
 
 async def test_calls_of_held_replies_come_when_the_lease_is_valid_again_and_never_after_a_loss(url: str) -> None:
     async with held(url, "one") as one:
-        end_session(url, "one")
-        while one.is_valid():  # noqa: ASYNC110 (time passes)
-            await trio.sleep(0.01)
+        await let_run_out(one, url)
         called = trio.Event()
         one.when_valid(called.set)
         await called.wait()

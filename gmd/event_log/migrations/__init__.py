@@ -18,8 +18,6 @@ from gmd.event_log.tables import metadata
 #: The revision that this program works with: that of the last step.
 HEAD = "0012"
 _REVISION = re.compile(r"\d{4}")
-#: The key of the lock under which the schema of a PostgreSQL database changes.
-_LOCK = int.from_bytes(b"gmd", "big")
 
 _FENCE = FENCE.replace("%(term)s", ":term")
 
@@ -74,7 +72,7 @@ def problem_of_revision(revision: str | None) -> str | None:
 def migrate(engine: Engine, term: int | None = None) -> None:
     """Bring a database's schema up to date, or create it in a new database, in one transaction.
 
-    Many programs may do so at once: the first does it, and the others wait.
+    Nobody else does so at the same time: the daemon that serves has locked its file, or has the term.
 
     :param term: that under which this program serves a PostgreSQL database.
     :raises Fenced: another daemon serves the database by now. The database is not changed.
@@ -85,11 +83,9 @@ def migrate(engine: Engine, term: int | None = None) -> None:
     if stored_revision(engine) == HEAD:
         return
     with engine.begin() as connection:
-        if _is_postgres(connection):  # the begin of a transaction that writes locks a file of SQLite's
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         if term is not None and connection.execute(text(_FENCE), {"term": term}).first() is None:
             raise Fenced
-        stored = _revision(connection)  # read again within the transaction, so that no other program can interfere
+        stored = _revision(connection)
         if stored is None:
             _create(connection)
         elif stored != HEAD:
