@@ -71,6 +71,7 @@ async def serving(
             finally:
                 with trio.CancelScope(shield=True):
                     tasks.cancel_scope.cancel()
+                    await trio.lowlevel.checkpoint()  # a task that accepts may be about to use its listener
                     is_lost = lease is not None and lease.lost.is_set()
                     await _close(ports, local, LOST_STOP_SECONDS if is_lost else config.stop_timeout)
                     await web.stop(HTTP_STOP_SECONDS)

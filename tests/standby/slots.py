@@ -131,16 +131,13 @@ class Slots(list[Slot]):
             yield connection
 
     async def serving(self) -> Slot:
-        """Return the slot whose daemon serves, once there is one that takes connections."""
+        """Return the slot whose daemon serves, once there is one that may answer."""
         while True:
             for slot in self:
                 if slot.process is not None and not slot.is_stopped:
-                    try:
-                        stream = await trio.open_tcp_stream("127.0.0.1", slot.port)
-                    except OSError:
-                        continue
-                    await stream.aclose()
-                    return slot
+                    with suppress(OSError):
+                        if (await slot.probe())[0] == 200:
+                            return slot
             await trio.sleep(LOOK_SECONDS)
 
 
