@@ -85,7 +85,8 @@ class Lease:
         """
         self._valid_until, self._is_over = -inf, True
         self._stopping.set()
-        if released and self.won.is_set() and not self.lost.is_set():
+        # Before it opens, the daemon before it may still answer, for which the next one has to wait, too.
+        if released and uptime() >= self._opens_at and not self.lost.is_set():
             self._work.put(self._release)
         self._work.put(None)
         with trio.CancelScope(shield=True):

@@ -116,6 +116,18 @@ async def test_standby_waits_for_the_lease_of_a_daemon_that_has_not_ended_its_wo
         assert trio.current_time() - began > SECONDS / 2
 
 
+async def test_daemon_that_ends_before_it_could_open_does_not_shorten_the_wait_for_the_one_before(url: str) -> None:
+    async with held(url, "one") as one, waiting(url, "two") as two:
+        await two.waits.wait()
+        await one.stop()
+        await two.won.wait()
+        await two.stop(released=True)
+        async with held(url, "three") as three:
+            began = trio.current_time()
+            await three.opens()
+            assert trio.current_time() - began > SECONDS / 2
+
+
 async def test_daemon_that_gets_its_lock_back_goes_on(url: str) -> None:
     async with held(url, "one") as one:
         resumed: list[float] = []
