@@ -46,7 +46,7 @@ async def elected(config: Config, sockets: Sockets | None = None, waits: Callabl
     from gmd.event_log.lease import Lease  # these import psycopg
     from gmd.event_log.postgres_connection import plain_url
     from gmd.event_log.postgres_engine import shown_url
-    from gmd.event_log.postgres_opening import check_database, program_name, served_by
+    from gmd.event_log.postgres_opening import check_database, explained, program_name, served_by
     from gmd.event_log.server_lock import ServerLock
 
     check = partial(check_database, config.database, allow_unsafe=config.allow_unsafe_database)
@@ -58,6 +58,10 @@ async def elected(config: Config, sockets: Sockets | None = None, waits: Callabl
     except BaseException:
         await lease.stop()
         raise
+    if lease.error is not None:
+        await lease.stop()
+        with explained(config.database):
+            raise lease.error
     if not won:
         await lease.stop()
         raise DataError(

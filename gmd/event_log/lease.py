@@ -21,6 +21,7 @@ from gmd import loop_time
 from gmd.logger import get_logger
 
 from .interface import Superseded
+from .migrations import NewerSchema
 from .server_lock import SIGNS, LockLost, NotReplicated, Server, ServerLock
 
 logger = get_logger(__name__)
@@ -45,7 +46,7 @@ class Lease:
     back under the same term, nobody else has written, and it goes on.
 
     :ivar term: under which this daemon writes; 0 before it has won.
-    :ivar won: set when this daemon has won the lock and raised the term.
+    :ivar won: set when this daemon has won the lock and raised the term, or cannot: then ``error`` says why.
     :ivar lost: set when another daemon has taken over: nothing in memory may be trusted any more.
     :ivar server: what the daemon says of itself for which this one waits; None before one is known.
     """
@@ -55,6 +56,7 @@ class Lease:
         self.term = 0
         self.won, self.lost = trio.Event(), trio.Event()
         self.server: Server | None = None
+        self.error: Exception | None = None
         self.waits = trio.Event()
         #: Called with the length of a time in which it had run out, in the loop's seconds, when that is over.
         self.on_resumed: Callable[[float], None] | None = None
@@ -145,7 +147,8 @@ class Lease:
                 if self.lost.is_set():
                     await trio.sleep_forever()
 
-    def _note_won(self) -> None:
+    def _note_won(self, error: Exception | None) -> None:
+        self.error = error
         self.won.set()
 
     def _note_waiting(self, server: Server | None) -> None:
@@ -178,9 +181,12 @@ class Lease:
         try:
             if self._win():
                 self._keep()
-        except Exception:
+        except NewerSchema as error:
+            self._post(partial(self._note_won, error))
+        except Exception as bug:
             logger.exception("the lease is not kept any more")
             self.lose()
+            self._post(partial(self._note_won, bug))
         finally:
             self._lock.close()
 
@@ -214,7 +220,7 @@ class Lease:
         self._holds = True
         self._opens_at = uptime() if before is None or before.released else uptime() + before.lease
         self._valid_until = sent + self._seconds - MARGIN_SECONDS
-        self._post(self._note_won)
+        self._post(partial(self._note_won, None))
         return True
 
     def _keep(self) -> None:

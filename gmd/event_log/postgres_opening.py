@@ -61,7 +61,7 @@ def postgres_log(
         )
         if allow_unsafe:
             logger.warning("games may be lost if the database crashes", reason=f"{UNSAFE_FLAG} is set")
-        with _explained(url):
+        with explained(url):
             log = BatchingLog(store, metrics, PostgresCommitter(store), gather_seconds, return_seconds=RETURN_SECONDS)
         with closing(log):
             yield log
@@ -75,7 +75,7 @@ def postgres_reader(url: str) -> Iterator[Engine]:
     """
     engine = open_engine(url)
     try:
-        with _explained(url):
+        with explained(url):
             revision = stored_revision(engine)
         if (problem := problem_of_revision(revision)) is not None:
             raise DataError(f"database: {shown_url(url)} {problem}")
@@ -101,7 +101,7 @@ def check_database(url: str, *, allow_unsafe: bool) -> None:
     """
     engine = open_engine(url)
     try:
-        with _explained(url):
+        with explained(url):
             check_server(engine, allow_unsafe=allow_unsafe)
     finally:
         engine.dispose()
@@ -114,7 +114,7 @@ def _opened(url: str, lease: Lease | None, *, allow_unsafe: bool) -> Iterator[Po
     from .postgres import PostgresStore  # psycopg is there, as open_engine has found
 
     try:
-        with _explained(url), ExitStack() as stack:
+        with explained(url), ExitStack() as stack:
             if lease is not None:
                 term, refused = lease.term, lease.lose
             else:
@@ -169,7 +169,7 @@ def _ignore() -> None:
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def explained(url: str) -> Iterator[None]:
     """Turn a database's errors into a :class:`DataError` for the operator."""
     try:
         yield

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.rows import class_row
 
+from .migrations import HEAD, NewerSchema
 from .postgres_connection import connected
 
 #: The lock's key, in the half that has the keys of one number.
@@ -137,12 +138,17 @@ class ServerLock:
                 ours.shutdown(socket.SHUT_RDWR)
 
     def acquire(self) -> bool:
-        """Try once to get the lock; return whether this session has it."""
+        """Try once to get the lock; return whether this session has it.
+
+        :raises NewerSchema: it has, but a newer program has changed the schema. Close it.
+        """
         session = self._opened()
         found = session.execute("SELECT pg_try_advisory_lock(%s)", (KEY,)).fetchone()
         assert found is not None
         if found[0]:
             session.execute("SELECT set_config('application_name', %s, false)", (f"gmd {self._name}"[:63],))
+            if newer := _newer_schema(session):
+                raise NewerSchema(newer)
             session.execute(_CREATE)
             session.execute(_FILL)
         return bool(found[0])
@@ -215,10 +221,22 @@ class ServerLock:
             self._warnings.append(notice.message_primary or "")
 
 
+def _newer_schema(session: psycopg.Connection[Any]) -> str | None:
+    """Return the revision of a database's schema if this program does not know it."""
+    if not _has_table(session, "alembic_version"):
+        return None
+    row = session.execute("SELECT version_num FROM alembic_version").fetchone()
+    return None if row is None or row[0] <= HEAD else str(row[0])
+
+
+def _has_table(session: psycopg.Connection[Any], name: str) -> bool:
+    found = session.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone()
+    return found is not None and bool(found[0])
+
+
 def server_of(session: psycopg.Connection[Any]) -> Server | None:
     """Return the row of the server; None in a database that nobody has served yet."""
-    found = session.execute("SELECT to_regclass('server') IS NOT NULL").fetchone()
-    if found is None or not found[0]:
+    if not _has_table(session, "server"):
         return None
     with session.cursor(row_factory=class_row(Server)) as cursor:
         return cursor.execute(_SERVER).fetchone()

@@ -21,7 +21,7 @@ require_module("psycopg")
 import psycopg  # noqa: E402 (skipped above where it is missing)
 
 from gmd.event_log.lease import Lease  # noqa: E402
-from gmd.event_log.migrations import migrate  # noqa: E402
+from gmd.event_log.migrations import HEAD, migrate  # noqa: E402
 from gmd.event_log.postgres_engine import open_engine  # noqa: E402
 from gmd.event_log.server_lock import KEY, LockLost, ServerLock, who_serves  # noqa: E402
 from gmd.event_log.store import Fenced  # noqa: E402
@@ -163,6 +163,21 @@ async def test_calls_of_held_replies_come_when_the_lease_is_valid_again_and_neve
         with trio.move_on_after(2 * SECONDS):
             await never.wait()
         assert not never.is_set()
+
+
+async def test_standby_that_does_not_know_the_schema_does_not_take_over(url: str) -> None:
+    async with held(url, "one") as one, waiting(url, "two") as two:
+        await two.waits.wait()
+        with psycopg.connect(url, autocommit=True) as operator:
+            operator.execute("UPDATE alembic_version SET version_num = '9999'")
+        await one.stop(released=True)
+        await two.won.wait()
+        await two.stop()
+        assert str(two.error) == f"its schema is at revision 9999; this program knows {HEAD} and those before"
+        server, standbys = who_serves(url)
+        assert (server, standbys) == (None, [])
+        with psycopg.connect(url) as operator:
+            assert operator.execute("SELECT term FROM server").fetchone() == (one.term,)
 
 
 @pytest.mark.parametrize("by_thread", [True, False])
