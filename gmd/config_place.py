@@ -46,7 +46,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 min_length=1,
                 description="PostgreSQL database that games are kept in, instead of SQLite: "
-                "postgresql://USER@HOST/NAME. data then has the operator's socket and this daemon's keys. Give a "
+                "postgresql://USER@HOST/NAME. data then has the operator's socket. Give a "
                 "password by PGPASSWORD, ~/.pgpass or a variable: other users can read a command line.",
             ),
         ]

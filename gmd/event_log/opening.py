@@ -64,7 +64,7 @@ def open_log(
         if database is not None:
             raise DataError(
                 f"database: games are kept in it or, with data = {IN_MEMORY}, in memory, not in both; name a directory "
-                "with --data, for the operator's socket and this daemon's keys"
+                "with --data, for the operator's socket"
             )
         yield MemoryLog()
         return

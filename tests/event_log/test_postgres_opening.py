@@ -135,7 +135,7 @@ def test_other_urls_are_refused(url: str, sentence: str, tmp_path: Path) -> None
 def test_games_are_not_in_memory_and_in_a_database() -> None:
     assert refusal(Path(":memory:"), "postgresql://host/games") == (
         "database: games are kept in it or, with data = :memory:, in memory, not in both; name a directory with "
-        "--data, for the operator's socket and this daemon's keys"
+        "--data, for the operator's socket"
     )
 
 
