@@ -245,7 +245,6 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
     return f"{faults.told()}; {faults.acknowledged} actions of {games} games in {seconds:.0f} s"
 
 
-@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.seconds(120)
 @pytest.mark.parametrize("part", range(proof_size(small=1, full=10, share=1)))
