@@ -172,10 +172,13 @@ class Arbiter:
 
     def give_back(self, seconds: float) -> None:
         """Charge no game for the last seconds, in which this daemon could not serve."""
+        now = loop_time.now()
         self.deadlines.postpone(seconds)
         for live in self._cache:
-            live.since += seconds
-            live.opened += seconds
+            live.since = _later(live.since, seconds, now)
+            live.opened = _later(live.opened, seconds, now)
+            if live.game.timed and not live.game.over:
+                self._set_deadline(live)
 
     # --- The log ------------------------------------------------------------------------------------------------
 
@@ -301,9 +304,6 @@ class Arbiter:
             self.deadlines.set(live.game.id, deadline)
 
     def _on_deadline(self, game_id: int) -> None:
-        if self._lease is not None and not self._lease.is_valid():
-            self.deadlines.set(game_id, loop_time.now() + LAPSED_SECONDS)
-            return
         live = self._cache.find(game_id)
         if live is None:
             self._reloads.want(game_id)
@@ -311,8 +311,14 @@ class Arbiter:
             self._judge(live)
 
     def _judge(self, live: LiveGame) -> None:
-        """End the game if its deadline has come; else set the deadline again."""
+        """End the game if its deadline has come; else set the deadline again.
+
+        Nothing ends while the lease has run out.
+        """
         now = loop_time.now()
+        if self._lease is not None and not self._lease.is_valid():
+            self.deadlines.put_off(live.game.id, now + LAPSED_SECONDS)
+            return
         deadline = self._deadline(live)
         try:
             if deadline is not None and deadline <= now:
@@ -347,3 +353,8 @@ class Arbiter:
         if live.commit is not None or live.sensed is not None:
             return True
         return not is_crowded and self.watchers.watched(live.game.id)
+
+
+def _later(since: float, seconds: float, now: float) -> float:
+    """Return when a clock began to run that stood still for the last seconds, or for as long as it has been running."""
+    return max(since, min(since + seconds, now))

@@ -14,6 +14,7 @@ import trio
 
 from gmd.config import EMBEDDED, Config
 from gmd.daemon import Daemon, open_daemon
+from gmd.event_log.interface import Superseded
 from gmd.in_process import closed
 
 _T = TypeVar("_T")
@@ -161,7 +162,15 @@ class BackgroundDaemon:
             self._stop.set()
         async with open_daemon(config) as daemon:
             started.set_result(daemon)
-            await self._stop.wait()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_raise_when_superseded, daemon)
+                await self._stop.wait()
+                nursery.cancel_scope.cancel()
+
+
+async def _raise_when_superseded(daemon: Daemon) -> None:
+    await daemon.superseded()
+    raise Superseded
 
 
 async def _ask(daemon: Daemon, kind: str, fields: dict[str, Any]) -> dict[str, Any]:

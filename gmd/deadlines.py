@@ -46,6 +46,10 @@ class Deadlines:
         if deadline < self._queued.get(game_id, inf):
             self._queue(game_id, deadline)
 
+    def put_off(self, game_id: int, until: float) -> None:
+        """Call back for a deadline that has come later, once more; it stays the same."""
+        self._queue(game_id, until)
+
     def clear(self, game_id: int) -> None:
         """Forget a game's deadline, if it has one."""
         self._deadlines.pop(game_id, None)

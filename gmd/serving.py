@@ -63,7 +63,7 @@ async def serving(
                 tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
             if lease is not None:
                 tasks.start_soon(lease.watch)
-                tasks.start_soon(_cut_off_when_lost, lease, ports)
+                tasks.start_soon(_cut_off_when_lost, lease, ports, local)
             for session_server, listeners in ports:
                 tasks.start_soon(session_server.run, listeners, sessions)
             try:
@@ -78,10 +78,11 @@ async def serving(
         sessions.cancel_scope.cancel()
 
 
-async def _cut_off_when_lost(lease: Lease, ports: Sequence[ServedPort]) -> None:
+async def _cut_off_when_lost(lease: Lease, ports: Sequence[ServedPort], local: InProcessClient) -> None:
     await lease.lost.wait()
     for session_server, _ in ports:
         session_server.cut_off(Superseded())
+    await local.stop(0.0)
 
 
 async def _close(ports: Sequence[ServedPort], local: InProcessClient, patience: float) -> None:

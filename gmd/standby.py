@@ -31,6 +31,10 @@ PROBE_BYTES = 8_192
 MAX_CONNECTIONS = 32
 
 
+class CannotServe(DataError):
+    """The database has the lock free for this daemon, which can do nothing with it: a newer schema, or no rights."""
+
+
 async def elected(config: Config, sockets: Sockets | None = None, waits: Callable[[], None] | None = None) -> Lease:
     """Return the right to serve the database once it is this daemon's, whose term is raised. Stop it at the end.
 
@@ -60,8 +64,11 @@ async def elected(config: Config, sockets: Sockets | None = None, waits: Callabl
         raise
     if lease.error is not None:
         await lease.stop()
-        with explained(config.database):
-            raise lease.error
+        try:
+            with explained(config.database):
+                raise lease.error
+        except DataError as error:
+            raise CannotServe(str(error)) from error
     if not won:
         await lease.stop()
         raise DataError(

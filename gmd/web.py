@@ -100,14 +100,6 @@ async def opened_web(
         yield Web(http, health)
 
 
-async def bound_http(config: Config) -> list[socket.socket]:
-    """Return new listening sockets on HTTP's address, none where it is off; see :func:`gmd.listening.bound`.
-
-    :raises HttpAddressError: listening on the address has failed.
-    """
-    return await _bound(config.http_host, config.http_port, "HTTP", HTTP_WAY_OUT) if config.http else []
-
-
 async def bound_health(config: Config) -> list[socket.socket]:
     """Return new listening sockets on the address of the health port, none where there is no such port.
 
@@ -115,14 +107,11 @@ async def bound_health(config: Config) -> list[socket.socket]:
     """
     if config.health_port is None:
         return []
-    return await _bound(config.health_host, config.health_port, "health", HEALTH_WAY_OUT)
-
-
-async def _bound(host: str, port: int, what: str, way_out: str) -> list[socket.socket]:
     try:
-        return await bound(host, port)
+        return await bound(config.health_host, config.health_port)
     except CannotListen as error:
-        raise HttpAddressError(f"cannot listen on {host}:{port} for {what}: {error.strerror}. {way_out}") from error
+        where = f"{config.health_host}:{config.health_port}"
+        raise HttpAddressError(f"cannot listen on {where} for health: {error.strerror}. {HEALTH_WAY_OUT}") from error
 
 
 async def _listening(

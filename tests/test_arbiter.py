@@ -101,6 +101,22 @@ async def test_time_in_which_the_daemon_could_not_serve_is_given_back_to_games(a
         assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
 
 
+async def test_clock_that_began_while_the_daemon_could_not_serve_gets_no_more_than_it_has_run(
+    autojump_clock: MockClock,
+) -> None:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect(player=1)
+        await client.new_game(1, 1, clock={"initial": 10})
+        await client.ask("state", game_id=1)
+        await trio.sleep(2)
+        daemon.arbiter.give_back(5)
+        assert (await client.ask("state", game_id=1))["state"]["clock"]["white"] == 10
+        await trio.sleep(9.9)
+        assert (await client.ask("state", game_id=1))["state"]["phase"] == "move"
+        await trio.sleep(0.2)
+        assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
+
+
 @pytest.mark.parametrize(
     "second",
     [

@@ -233,7 +233,7 @@ def test_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format
             async with memory_daemon() as daemon:
                 def broken(*arguments):
                     raise ZeroDivisionError
-                daemon.arbiter.new_id = broken
+                daemon.arbiter.log.next_game_id = broken
                 client = await daemon.connect()
                 reply = await client.ask("new_game", player_white=1, player_black=2, token=sys.argv[2])
                 assert reply["code"] == "internal"

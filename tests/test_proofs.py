@@ -70,7 +70,7 @@ def test_every_test_of_a_size_is_a_proof() -> None:
     found = {(path.name, *test) for path in TESTS.rglob("test_*.py") for test in sized_tests(path.read_text())}
     unmarked = sorted(f"{module}::{name}" for module, name, is_proof in found if not is_proof)
     assert not unmarked, "mark with @pytest.mark.proof, or else make proof skips them"
-    assert len(found) > 130, "some are no longer found"
+    assert len(found) > 110, "some are no longer found"
 
 
 def test_size_is_found_wherever_it_is_stated() -> None:

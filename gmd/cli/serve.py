@@ -27,7 +27,7 @@ from gmd.listening import CannotListen
 from gmd.logger import get_logger
 from gmd.process import prepare_process
 from gmd.sockets import Sockets
-from gmd.standby import elected
+from gmd.standby import CannotServe, elected
 from gmd.tls import Certificate
 from gmd.version import VERSION
 from gmd.web import bound_health
@@ -154,14 +154,17 @@ async def _serve(config: Config, inherited: Sockets) -> None:
 
 
 async def _serve_in_turn(config: Config, inherited: Sockets, signals: AsyncIterator[int]) -> None:
-    """Serve a database until a signal, whenever it is this daemon's turn; as a standby between."""
+    """Serve a database until a signal, whenever it is this daemon's turn; as a standby between.
+
+    An error ends a daemon that has just been started. One that has waited, or served, tries again.
+    """
     check_settings(config)  # before it waits, perhaps for long
     notify(f"EXTEND_TIMEOUT_USEC={(config.database_timeout + 60) * 1e6:.0f}", os.environ)
     ours = inherited._replace(health=await bound_health(config))
-    is_first = True
+    waited, is_first = trio.Event(), True
     while True:
         try:
-            if (lease := await _elected(config, ours, signals, is_first=is_first)) is None:
+            if (lease := await _elected(config, ours, signals, waited)) is None:
                 return
             sockets = ours.duplicates()
             try:
@@ -169,47 +172,56 @@ async def _serve_in_turn(config: Config, inherited: Sockets, signals: AsyncItera
                     return
             finally:
                 sockets.close()
+                await lease.stop()
             logger.warning("another daemon has taken over: waiting as its standby")
-        except DataError as error:
-            if is_first:
+            is_first = False
+        except CannotServe:
+            raise
+        except (DataError, CannotListen, HttpAddressError) as error:
+            if is_first and not waited.is_set():
                 raise
-            logger.error("cannot start again yet", reason=str(error))
+            logger.error("cannot serve yet", reason=str(error))
             if await _stopped_within(AGAIN_SECONDS, signals):
                 return
-        is_first = False
         gc.collect()  # the former daemon is a heap of cycles, and nobody is served now
 
 
-def _note_standby(*, is_first: bool) -> None:
+def _note_standby(waited: trio.Event) -> None:
     """Note that this daemon waits as a standby."""
     notify("READY=1", os.environ)
-    if is_first:
+    if not waited.is_set():
         gc.enable()  # it may wait for long
+        waited.set()
 
 
-async def _elected(config: Config, sockets: Sockets, signals: AsyncIterator[int], *, is_first: bool) -> Lease | None:
+async def _elected(config: Config, sockets: Sockets, signals: AsyncIterator[int], waited: trio.Event) -> Lease | None:
     """Return the right to serve the database once it is this daemon's; None if a signal to stop comes before.
 
     :raises DataError: the database cannot be used, or another daemon serves it and this one is not to wait.
     """
     results: list[Lease | DataError] = []
+    is_stopped = False
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
             try:
-                results.append(await elected(config, sockets, partial(_note_standby, is_first=is_first)))
+                results.append(await elected(config, sockets, partial(_note_standby, waited)))
             except DataError as error:
                 results.append(error)
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(wait)
         await _until_stop(signals)
+        is_stopped = True
         nursery.cancel_scope.cancel()
     if not results:
         return None
-    if isinstance(results[0], DataError):
-        raise results[0]
-    return results[0]
+    if isinstance(result := results[0], DataError):
+        raise result
+    if is_stopped:  # both came in the same turn of the loop
+        await result.stop()
+        return None
+    return result
 
 
 async def _stopped_within(seconds: float, signals: AsyncIterator[int]) -> bool:

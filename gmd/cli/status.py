@@ -43,12 +43,16 @@ def _show_database(url: str, as_json: bool) -> int:
 
     :raises DataError: it cannot be read.
     """
-    live, total = _counts("", url)
-    from gmd.event_log.postgres_connection import plain_url  # psycopg is there
-    from gmd.event_log.postgres_engine import shown_url
+    from gmd.event_log.postgres_engine import open_engine, shown_url
+    from gmd.event_log.postgres_opening import explained
+
+    open_engine(url).dispose()  # it says what is wrong with the URL, or that psycopg is missing
+    from gmd.event_log.postgres_connection import plain_url
     from gmd.event_log.server_lock import who_serves
 
-    server, waiters = who_serves(plain_url(url))
+    with explained(url):
+        server, waiters = who_serves(plain_url(url))
+    live, total = _counts("", url)
     where = shown_url(url)
     if as_json:
         serving = None if server is None else server._asdict()

@@ -22,7 +22,8 @@ from gmd.logger import get_logger
 
 from .interface import Superseded
 from .migrations import NewerSchema
-from .server_lock import SIGNS, LockLost, NotReplicated, Server, ServerLock
+from .postgres_connection import NotReplicated
+from .server_lock import SIGNS, LockLost, Server, ServerLock
 
 logger = get_logger(__name__)
 
@@ -30,6 +31,9 @@ logger = get_logger(__name__)
 POLL_SECONDS = 0.1
 #: Seconds by which the lease ends earlier for this daemon than for the database, whose clock may run faster.
 MARGIN_SECONDS = 0.2
+
+#: Errors after which a daemon goes on waiting: lost connections, timeouts, and a former primary.
+PASSING = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.ReadOnlySqlTransaction)
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -49,6 +53,7 @@ class Lease:
     :ivar won: set when this daemon has won the lock and raised the term, or cannot: then ``error`` says why.
     :ivar lost: set when another daemon has taken over: nothing in memory may be trusted any more.
     :ivar server: what the daemon says of itself for which this one waits; None before one is known.
+    :ivar waits: set once this one waits for another one.
     """
 
     def __init__(self, lock: ServerLock, seconds: float) -> None:
@@ -71,6 +76,7 @@ class Lease:
         self._stopping = Event()
         self._asked_at = inf  # when the call under way in the thread began
         self._holds = self._is_over = False
+        self._seen: Server | None = None
         self._failing: str | None = None
 
     # --- The event loop -----------------------------------------------------------------------------------------------
@@ -92,7 +98,7 @@ class Lease:
             self._work.put(self._release)
         self._work.put(None)
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._thread.join)
+            await trio.to_thread.run_sync(self._join)
 
     async def opens(self) -> None:
         """Return when the lease of the daemon before has run out, so that it answers nobody any more."""
@@ -101,7 +107,7 @@ class Lease:
 
     def is_valid(self) -> bool:
         """Return whether this daemon may answer from memory now."""
-        return uptime() < self._valid_until
+        return not self._is_over and uptime() < self._valid_until
 
     def when_valid(self, call: Callable[[], None]) -> None:
         """Have a function called when the lease is valid again, and never if another daemon has taken over."""
@@ -151,6 +157,13 @@ class Lease:
         self.error = error
         self.won.set()
 
+    def _join(self) -> None:
+        """Wait for the thread; not for a call to the database that does not return."""
+        self._thread.join(2 * self._seconds)
+        if self._thread.is_alive():
+            self._lock.interrupt()
+            self._thread.join(self._seconds)
+
     def _note_waiting(self, server: Server | None) -> None:
         self.server = server
         self.waits.set()
@@ -181,7 +194,7 @@ class Lease:
         try:
             if self._win():
                 self._keep()
-        except NewerSchema as error:
+        except (psycopg.Error, NewerSchema) as error:
             self._post(partial(self._note_won, error))
         except Exception as bug:
             logger.exception("the lease is not kept any more")
@@ -191,19 +204,27 @@ class Lease:
             self._lock.close()
 
     def _win(self) -> bool:
-        """Wait for the lock, and raise the term; return False if this daemon stops before that."""
+        """Wait for the lock, and raise the term; return False if this daemon stops before that.
+
+        :raises psycopg.Error, NewerSchema: this daemon can never serve the database.
+        """
+        is_away, not_before = False, 0.0
         while not self._stopping.is_set():
+            self._asked_at = uptime()
             try:
-                self._asked_at = uptime()
-                if self._take_lock():
+                if is_away or uptime() < not_before:
+                    self._lock.server()
+                elif self._take_lock():
                     return True
-                self._succeeded("the database is there again")
-            except (psycopg.Error, NotReplicated) as error:
+            except (*PASSING, NotReplicated) as error:
                 self._failed("the database cannot be used now: waiting for it", error)
-                if not self._lock.is_open:
+                self._lock.close()
+                is_away = True
+            else:
+                if is_away:
                     # If the database has restarted, the daemon that served it goes first: its clients stay connected.
-                    self._lock.close()
-                    self._stopping.wait(self._seconds)
+                    is_away, not_before = False, uptime() + self._seconds
+                self._succeeded("the database is there again")
             self._asked_at = inf
             self._stopping.wait(POLL_SECONDS)
         return False
@@ -212,8 +233,9 @@ class Lease:
         """Get the lock and raise the term if that is possible now."""
         sent = uptime()
         if not self._lock.acquire():
-            if not self.waits.is_set():
-                self._post(partial(self._note_waiting, self._lock.server()))
+            if (server := self._lock.server()) != self._seen or not self.waits.is_set():
+                self._seen = server
+                self._post(partial(self._note_waiting, server))
             return False
         before = self._lock.server()
         self.term = self._lock.raise_term()
@@ -235,8 +257,10 @@ class Lease:
                 work = self._work.get(timeout=None if due == inf else max(0.0, due - uptime()))
                 if work is None:
                     return
+                self._asked_at = uptime()
                 with suppress(psycopg.Error):  # the next sign finds that out
                     work()
+                self._asked_at = inf
 
     def _sign(self) -> bool:
         """Say that this daemon lives, after a loss of the session in a new one; return whether it has the lock."""

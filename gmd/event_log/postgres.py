@@ -16,9 +16,10 @@ from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from .postgres_batch import NOW, Batch, batch_of
+from .postgres_connection import NotReplicated, replicating
 from .rows import Missed
 from .sql import SqlStore, write_probe
-from .store import FENCE, Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
+from .store import FENCE_OF_SQLALCHEMY, Fenced, GameAppend, OutcomeUnknown, ResultDelivered, Unreachable
 from .tables import events
 
 #: Seconds for which a write waits for a server that has restarted or failed over, before it fails.
@@ -34,8 +35,6 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', false), set_config('j
     set_config('enable_mergejoin', 'off', false)
 """
 
-_FENCE = text(FENCE.replace("%(term)s", ":term"))
-
 _encoder = msgspec.json.Encoder()
 
 _T = TypeVar("_T")
@@ -47,10 +46,6 @@ _REPLICATED = "SELECT pg_logical_emit_message(true, 'gmd', '')"
 
 class ConnectionLost(Exception):
     """A loss of the connection while the server may have been at work. The cause is the driver's error."""
-
-
-class NotReplicated(ConnectionLost):
-    """A commit whose wait for synchronous replication was cancelled: a failover may undo it."""
 
 
 class PostgresStore(SqlStore):
@@ -188,7 +183,7 @@ class PostgresStore(SqlStore):
         """
         deadline = time.monotonic() + (0.0 if self._failing else self._patience)
         delay = FIRST_DELAY
-        lost = ConnectionLost() if in_doubt else None
+        lost: Exception | None = ConnectionLost() if in_doubt else None
         while True:
             try:
                 done = self._noting_losses(work)
@@ -196,8 +191,9 @@ class PostgresStore(SqlStore):
                 raise
             except (DeadlockDetected, SerializationFailure) as error:
                 last: Exception = error
-            except ConnectionLost as error:
-                last = lost = error
+            except (ConnectionLost, NotReplicated) as error:
+                last = error
+                lost = error
             except DBAPIError as error:
                 if not _is_unreachable(error):
                     raise
@@ -252,7 +248,7 @@ class PostgresStore(SqlStore):
         with self._patiently(self._writer.connect) as connection, self._replicating(connection):
             transaction = connection.begin()
             try:
-                if connection.execute(_FENCE, {"term": self.term}).first() is None:
+                if connection.execute(text(FENCE_OF_SQLALCHEMY), {"term": self.term}).first() is None:
                     self._refused()
                     raise Fenced
                 yield connection
@@ -329,29 +325,6 @@ def _execute(connection: psycopg.Connection[Any], batch: Batch) -> None:
         raise Fenced
     if expected != batch.changed:
         raise Missed(f"{batch.changed - expected} games have another number of events than expected")
-
-
-@contextmanager
-def replicating(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Check that the commits of a block are replicated, where the server replicates synchronously.
-
-    A commit whose wait for that was cancelled succeeds with a warning, and there are no other warnings.
-
-    :raises NotReplicated: one was not, or not for certain.
-    """
-    warnings: list[str] = []
-
-    def note(notice: psycopg.errors.Diagnostic) -> None:
-        if notice.severity_nonlocalized == "WARNING":
-            warnings.append(notice.message_primary or "")
-
-    connection.add_notice_handler(note)
-    try:
-        yield
-    finally:
-        connection.remove_notice_handler(note)
-    if warnings:
-        raise NotReplicated(" ".join(warnings))
 
 
 def _unknown() -> OutcomeUnknown:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -33,6 +35,10 @@ _SETTINGS = {
     "default_transaction_isolation": "read committed",
     "synchronous_commit": "on",
 }
+
+
+class NotReplicated(Exception):
+    """A commit whose wait for synchronous replication was cancelled: a failover may undo it."""
 
 
 def connected(url: str, name: str) -> psycopg.Connection[Any]:
@@ -99,3 +105,26 @@ def shared_secret(url: str, term: int, name: str, first: bytes | None = None) ->
     if found is None:
         raise psycopg.OperationalError("another daemon serves the database by now")
     return bytes(found[0])
+
+
+@contextmanager
+def replicating(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Check that the commits of a block are replicated, where the server replicates synchronously.
+
+    A commit whose wait for that was cancelled succeeds with a warning, and there are no other warnings.
+
+    :raises NotReplicated: one was not, or not for certain.
+    """
+    warnings: list[str] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            warnings.append(notice.message_primary or "")
+
+    connection.add_notice_handler(note)
+    try:
+        yield
+    finally:
+        connection.remove_notice_handler(note)
+    if warnings:
+        raise NotReplicated(" ".join(warnings))

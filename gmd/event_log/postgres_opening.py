@@ -90,7 +90,7 @@ def postgres_store(url: str) -> Iterator[PostgresStore]:
 
     :raises DataError: it cannot be used, or somebody serves it.
     """
-    with _opened(url, None, allow_unsafe=True) as store:
+    with _opened(url, None, allow_unsafe=True) as store, explained(url):
         yield store
 
 
@@ -183,5 +183,15 @@ def explained(url: str) -> Iterator[None]:
             "--database"
         ) from error
     except DBAPIError as error:
-        reason = " ".join(str(error.orig).split())  # libpq's have several lines
-        raise DataError(f"database: {shown_url(url)} cannot be used: {reason}") from error
+        raise DataError(_unusable(url, error.orig)) from error
+    except Exception as error:
+        import psycopg  # it is there, or this database could not have been opened
+
+        if not isinstance(error, psycopg.Error):
+            raise
+        raise DataError(_unusable(url, error)) from error
+
+
+def _unusable(url: str, reason: object) -> str:
+    words = " ".join(str(reason).split())  # libpq's have several lines
+    return f"database: {shown_url(url)} cannot be used: {words}"

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from .migrations import HEAD, NewerSchema
-from .postgres_connection import connected
+from .postgres_connection import connected, replicating
 
 #: The lock's key, in the half that has the keys of one number.
 KEY = int.from_bytes(b"gmdserve", "big")
@@ -48,8 +48,9 @@ _SERVER = """
     FROM server
 """
 _RAISE = """
-    UPDATE server SET term = term + 1, name = %s, addresses = '', version = %s, lease = %s, since = clock_timestamp(),
-        released = NULL
+    UPDATE server SET term = term + 1, name = %(name)s, addresses = '', version = %(version)s,
+        since = clock_timestamp(), released = NULL,
+        lease = CASE WHEN released IS NULL THEN greatest(lease, %(lease)s) ELSE %(lease)s END
     RETURNING term
 """
 _IS_HELD = f"""
@@ -70,17 +71,14 @@ class LockLost(Exception):
     """The session that had the lock is another one by now, or has lost the lock or its timeout."""
 
 
-class NotReplicated(Exception):
-    """A commit whose wait for synchronous replication was cancelled: a failover may undo it."""
-
-
 class Server(NamedTuple):
     """The daemon that serves a database, or served it last.
 
     :ivar term: it is raised each time that somebody wins the lock.
     :ivar name: the daemon's machine and process.
     :ivar addresses: where it is reached, as host:port, separated by commas; empty before its ports are open.
-    :ivar lease: the length of its lease in seconds.
+    :ivar lease: the length of its lease in seconds; or that of one before, if it is longer and that one did not end its
+        work, since a program that wins may end before the wait for it is over.
     :ivar released: whether it has ended its work: what it knew is in the database, and it answers nobody.
     :ivar since: when it won the lock, in UTC.
     """
@@ -115,10 +113,10 @@ class ServerLock:
         :param name: this program's.
         :param seconds: the length of the lease; 0 for a session that may be silent for as long as it lives.
         """
-        self._url, self._name, self._version, self._seconds = url, name, version, seconds
+        self._url, self._name, self._seconds = url, name, seconds
+        self._about = {"name": name, "version": version, "lease": seconds}
         self._session: psycopg.Connection[Any] | None = None
         self._sign: dict[str, Any] = {}
-        self._warnings: list[str] = []
 
     @property
     def is_open(self) -> bool:
@@ -173,10 +171,10 @@ class ServerLock:
 
         :raises NotReplicated: a failover may undo it; raise it again.
         """
-        self._warnings.clear()
-        row = self._opened().execute(_RAISE, (self._name, self._version, self._seconds)).fetchone()
-        if row is None or self._warnings:
-            raise NotReplicated(" ".join(self._warnings))
+        session = self._opened()
+        with replicating(session):
+            row = session.execute(_RAISE, self._about).fetchone()
+        assert row is not None
         return int(row[0])
 
     def show(self, term: int, addresses: str) -> None:
@@ -214,11 +212,6 @@ class ServerLock:
         found = session.execute("SELECT pg_backend_pid(), current_setting('idle_session_timeout')").fetchone()
         assert found is not None
         self._sign = {"pid": found[0], "timeout": found[1]}
-        session.add_notice_handler(self._note)
-
-    def _note(self, notice: psycopg.errors.Diagnostic) -> None:
-        if notice.severity_nonlocalized == "WARNING":
-            self._warnings.append(notice.message_primary or "")
 
 
 def _newer_schema(session: psycopg.Connection[Any]) -> str | None:

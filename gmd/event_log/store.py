@@ -26,6 +26,7 @@ LAST_GAME_ID = (1 << 53) - 1
 
 #: Selects the row of the server, and locks it until the transaction's end, if the term is this one.
 FENCE = "SELECT 1 FROM server WHERE id = 1 AND term = CAST(%(term)s AS bigint) FOR SHARE"
+FENCE_OF_SQLALCHEMY = FENCE.replace("%(term)s", ":term")
 
 
 class Conflicts(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import trio
@@ -18,6 +18,7 @@ from hypercorn.utils import parse_socket_addr
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
 from gmd import loop_time
+from gmd.event_log.interface import Superseded
 from gmd.fair_reader import FairReader
 from gmd.loop_time import PatientScope
 from gmd.memory_ledger import MemoryLedger
@@ -32,6 +33,9 @@ from .plain import Plain
 from .shortcut import Shortcut
 from .streaming import Stream, Wire, bound_buffers, head_of
 from .strict import StrictConnection
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 #: The most bytes read from the network at once.
 PIECE = 65_536
@@ -98,6 +102,7 @@ class Connection:
         patience: Patience,
         proxies: Proxies,
         reader: FairReader,
+        lease: Lease | None,
     ) -> None:
         """:param transport: the bare connection below the stream; the stream itself where there is no TLS.
         :param shortcut: answers plain requests without the application.
@@ -109,6 +114,7 @@ class Connection:
         :param patience: how long a peer may take to read a response.
         :param proxies: the proxies whose connections carry requests of many clients.
         :param reader: reads the stream.
+        :param lease: while it has run out, streams and the shortcut's answers wait.
         """
         self._stream = stream
         self._transport = transport
@@ -139,6 +145,7 @@ class Connection:
         self._memory = memory
         self._proxies = proxies
         self._reader = reader
+        self._lease = lease
         self._sending = Sending(stream, patience)
         #: Bytes received since the end of the last request; and whether anything was sent.
         self._arrived = 0
@@ -264,7 +271,13 @@ class Connection:
     async def _answer_plain(self, shortcut: Shortcut, request: Plain, data: bytes) -> None:
         self._ahead = data[request.end :]
         self._begin()
-        await self._send(await shortcut.answer(request, data[request.start : request.end], self._peer))
+        response = await shortcut.answer(request, data[request.start : request.end], self._peer)
+        if self._lease is not None and not self._lease.is_valid():
+            try:
+                await self._lease.valid()
+            except Superseded:
+                self._whole.cancel()  # the client connects again, to the daemon that serves
+        await self._send(response)
         self._rest()
         if self._context.terminated.is_set():
             self._reading.cancel()
@@ -301,13 +314,13 @@ class Connection:
         self._place.rest(Value.PLAYER if stream.plays else Value.IDLE, loop_time.now())
         bound_buffers(self._transport)
         descriptor = self._transport.socket.fileno() if self._stream is self._transport else None
-        wire = Wire(self._sending, descriptor, self._account, self._closed)
+        wire = Wire(self._sending, descriptor, self._account, self._closed, self._lease)
         try:
             await wire.send(head_of(stream, self._config.response_headers("h11")))
             if not head_only:
                 await stream.run(wire)
-        except (trio.BrokenResourceError, trio.TooSlowError):
-            self._whole.cancel()  # the peer is gone, or does not read
+        except (trio.BrokenResourceError, trio.TooSlowError, Superseded):
+            self._whole.cancel()  # the peer is gone, or does not read; or another daemon serves
         finally:
             stream.close()
         self._reading.cancel()

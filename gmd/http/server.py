@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 from hypercorn.config import Config as HypercornConfig
@@ -30,6 +30,9 @@ from .connection import Connection
 from .errors import refusal, whole_response
 from .reserve import health_alone
 from .shortcut import Shortcut
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 logger = get_logger(__name__)
 
@@ -59,6 +62,7 @@ class HttpServer:
         share: int | None = None,
         name: str = "http_max_connections",
         scheduler: FairScheduler | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """:param memory: the accounts of what connections hold.
         :param patience: how long a client may take to read a response.
@@ -67,12 +71,14 @@ class HttpServer:
         :param share: the most connections from one address; without it, as many as from all.
         :param name: the name of the setting with the limit.
         :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
+        :param lease: the right to serve a database, for what does not pass the application.
         """
         self._limits = limits
         self._memory = memory
         self._patience = patience
         self._proxies = proxies
         self._scheduler = scheduler or FairScheduler()
+        self._lease = lease
         self._connections: set[Connection] = set()
         self._admission = AdmissionControl(
             Places(max_connections, share or max_connections, IDLE_SECONDS),
@@ -217,6 +223,7 @@ class HttpServer:
             self._patience,
             self._proxies,
             FairReader(stream, self._scheduler, place),
+            self._lease,
         )
         incoming.served = connection
         self._connections.add(connection)

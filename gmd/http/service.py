@@ -90,6 +90,7 @@ class HttpService:
             certificate,
             share=share,
             scheduler=services.scheduler,
+            lease=services.lease,
         )
         vitals.http_ports["http"] = self._server
         #: Which connection plays which game for its player.
@@ -142,11 +143,14 @@ def _held(app: App, lease: Lease) -> ASGIApp:
     async def held(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_when_valid(message: Message) -> None:
             if not lease.is_valid():
-                await _valid(lease)
+                await lease.valid()
             await send(message)
 
-        await _valid(lease)
-        await app(scope, receive, send_when_valid)
+        try:
+            await lease.valid()
+            await app(scope, receive, send_when_valid)
+        except Superseded:
+            await trio.sleep_forever()  # the connection is about to be closed
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_held = str(scope["type"]) == "http" and scope["path"] not in HEALTH_PATHS
@@ -155,19 +159,13 @@ def _held(app: App, lease: Lease) -> ASGIApp:
     return answer
 
 
-async def _valid(lease: Lease) -> None:
-    try:
-        await lease.valid()
-    except Superseded:
-        await trio.sleep_forever()  # the connection is about to be closed
-
-
 def _site_of(config: Config, services: Services) -> Site | None:
     """Return what the pages share; None without pages."""
     if not config.pages:
         return None
     registry = services.authenticator.registry
-    key = session_key(data_directory(config.data), config.database, services.lease)
+    term = 0 if services.lease is None else services.lease.term
+    key = session_key(data_directory(config.data), config.database, term)
     site = Site(Sessions(registry, services.spectators, key))
     registry.when_changed(site.live.recheck)
     services.arbiter.feed.when_seats_change(site.live.seats_changed)

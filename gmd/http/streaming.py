@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
 from litestar import Response
@@ -18,6 +18,9 @@ from litestar.types import Receive, Scope, Send
 
 from gmd.memory_ledger import MemoryAccount
 from gmd.patience import Sending
+
+if TYPE_CHECKING:
+    from gmd.event_log.lease import Lease
 
 #: The ASGI extension by which a stream reaches its connection.
 TAKE = "gmd.take"
@@ -30,7 +33,7 @@ UNACKNOWLEDGED_MS = 60_000
 class Wire:
     """A connection, as a stream sees it."""
 
-    __slots__ = ("_account", "_descriptor", "_listen", "_sending")
+    __slots__ = ("_account", "_descriptor", "_lease", "_listen", "_sending")
 
     def __init__(
         self,
@@ -38,21 +41,24 @@ class Wire:
         descriptor: int | None,
         account: MemoryAccount,
         listen: Callable[[], Awaitable[None]],
+        lease: Lease | None,
     ) -> None:
         """:param descriptor: the socket's; None under TLS, where nothing can be sent at once.
         :param listen: returns when the client has closed.
+        :param lease: while it has run out, nothing is sent.
         """
         self._sending = sending
         self._descriptor = descriptor
         self._account = account
         self._listen = listen
+        self._lease = lease
 
     def send_now(self, data: bytes) -> int:
         """Send as much as the kernel takes without waiting; return the number of bytes, 0 also where the peer is gone.
 
         The stream must have left the wire before its connection is closed: the descriptor may then be another's.
         """
-        if self._descriptor is None:
+        if self._descriptor is None or (self._lease is not None and not self._lease.is_valid()):
             return 0
         try:
             return os.write(self._descriptor, data)
@@ -64,7 +70,10 @@ class Wire:
 
         :raises trio.BrokenResourceError: the peer is gone.
         :raises trio.TooSlowError: the peer reads too slowly.
+        :raises Superseded: another daemon has taken over.
         """
+        if self._lease is not None and not self._lease.is_valid():
+            await self._lease.valid()
         self._account.hold_replies(len(data))
         try:
             await self._sending.send(data)

@@ -173,16 +173,18 @@ def test_schema_does_not_change_under_daemons_of_an_older_version_that_serve(dat
             " timestamptz)"
         )
         connection.exec_driver_sql("CREATE TABLE shards (shard smallint PRIMARY KEY, daemon bigint)")
+        connection.exec_driver_sql("CREATE TABLE matches (match bigint PRIMARY KEY)")
+        connection.exec_driver_sql("CREATE TABLE match_games (match bigint PRIMARY KEY)")
         connection.exec_driver_sql(
             "INSERT INTO daemons VALUES (7, 'one:7100', '0.1.0', now(), clock_timestamp() + interval '1 hour')"
         )
         connection.exec_driver_sql("INSERT INTO secrets VALUES ('pages', 'kept')")
         connection.exec_driver_sql("INSERT INTO clocks VALUES ('pruned', 7)")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0011'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0010'")
     sentence = refusal(tmp_path, database_url)
     assert "daemons that know no newer one serve it: one:7100 (gmd 0.1.0). Stop all of " in sentence
     with engine.begin() as connection:
-        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0011"
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0010"
         connection.exec_driver_sql("UPDATE daemons SET until = clock_timestamp()")
     with open_log(str(tmp_path), database=database_url):
         pass

@@ -165,6 +165,42 @@ async def test_calls_of_held_replies_come_when_the_lease_is_valid_again_and_neve
         assert not never.is_set()
 
 
+async def test_wait_for_a_daemon_is_not_shortened_by_a_program_that_won_meanwhile(url: str) -> None:
+    """As by an import that was interrupted in its wait, or a daemon with a shorter lease."""
+    async with held(url, "one") as one:
+        await one.stop()
+        with closing(ServerLock(url, "import", "0.3.0", 0.0)) as lock:
+            assert lock.acquire()
+            lock.raise_term()
+        async with waiting(url, "two") as two:
+            await two.won.wait()
+            began = trio.current_time()
+            await two.opens()
+            assert trio.current_time() - began > SECONDS / 2
+            await two.stop(released=True)
+    with closing(ServerLock(url, "import", "0.3.0", 0.0)) as lock:
+        assert lock.acquire()
+        lock.raise_term()
+        server = lock.server()
+        assert server is not None
+        assert server.lease == 0.0
+
+
+async def test_daemon_that_may_not_write_does_not_keep_the_lock(server: Postgres) -> None:
+    url = server.new_database()
+    with psycopg.connect(url, autocommit=True) as operator:
+        operator.execute("CREATE ROLE reader LOGIN")
+        operator.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    async with waiting(url.replace("gmd@", "reader@"), "one") as one:
+        await one.won.wait()
+        assert isinstance(one.error, psycopg.errors.InsufficientPrivilege)
+        await one.stop()
+    async with held(url, "two") as two:
+        assert two.error is None
+        await two.stop()
+    server.drop(url)
+
+
 async def test_standby_that_does_not_know_the_schema_does_not_take_over(url: str) -> None:
     async with held(url, "one") as one, waiting(url, "two") as two:
         await two.waits.wait()

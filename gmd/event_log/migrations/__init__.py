@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from gmd.event_log.postgres_tables import metadata as postgres_metadata
-from gmd.event_log.store import FENCE, Fenced
+from gmd.event_log.store import FENCE_OF_SQLALCHEMY, Fenced
 from gmd.event_log.tables import metadata
 
 #: The revision that this program works with: that of the last step.
-HEAD = "0012"
+HEAD = "0011"
 _REVISION = re.compile(r"\d{4}")
-
-_FENCE = FENCE.replace("%(term)s", ":term")
 
 #: alembic's own table, as alembic creates it. Its one row has the revision.
 VERSION = Table(
@@ -83,7 +81,7 @@ def migrate(engine: Engine, term: int | None = None) -> None:
     if stored_revision(engine) == HEAD:
         return
     with engine.begin() as connection:
-        if term is not None and connection.execute(text(_FENCE), {"term": term}).first() is None:
+        if term is not None and connection.execute(text(FENCE_OF_SQLALCHEMY), {"term": term}).first() is None:
             raise Fenced
         stored = _revision(connection)
         if stored is None:

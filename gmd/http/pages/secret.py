@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gmd.event_log.directory import SESSION_KEY, DataError, write_private
-
-if TYPE_CHECKING:
-    from gmd.event_log.lease import Lease
 
 #: The size of the key in bytes.
 SIZE = 32
 
 
-def session_key(directory: Path | None, database: str | None = None, lease: Lease | None = None) -> bytes:
+def session_key(directory: Path | None, database: str | None = None, term: int = 0) -> bytes:
     """Return the key, which is made at the first start; a new one where games are in memory. Block for a moment.
 
     Removing the file signs all visitors out.
 
     :param directory: the data directory, locked for this process; None for none.
     :param database: the URL of the database that has the games, and so the key; None for none.
-    :param lease: the right to serve that database.
+    :param term: that under which this daemon serves the database.
     :raises DataError: the key cannot be read or made.
     """
-    if database is not None and lease is not None:
-        return _shared(database, lease.term)
+    if database is not None:
+        return _shared(database, term)
     if directory is None:
         return secrets.token_bytes(SIZE)
     file = directory / SESSION_KEY

@@ -16,6 +16,7 @@ from gmd.http.pages.secret import session_key
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions
 from gmd.players.account import FIRST_PLAYER
 from tests.http.pages.browser import Browser, browsing, pages
+from tests.postgres import new_term
 from tests.tls import Certificates
 
 PASSWORD = "correct horse"
@@ -276,10 +277,10 @@ def test_key_is_different_for_every_daemon_in_memory() -> None:
     assert session_key(None) != session_key(None)
 
 
-def test_daemons_on_one_database_have_one_key(database_url: str, tmp_path: Path) -> None:
+def test_daemon_that_takes_over_a_database_has_the_same_key(database_url: str, tmp_path: Path) -> None:
     with open_store("", database_url):
         pass
-    keys = {session_key(tmp_path / name, database_url) for name in ("one", "two")}
+    keys = {session_key(tmp_path / name, database_url, new_term(database_url)) for name in ("one", "two")}
     assert [len(key) for key in keys] == [32]
     with pytest.raises(DataError, match="database: it cannot be used: "):
         session_key(tmp_path, "postgresql://127.0.0.1:1/games")
