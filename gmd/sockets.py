@@ -1,4 +1,4 @@
-"""The listening sockets of a process, which outlive the daemons in it: one that is fenced starts again on the same."""
+"""The listening sockets of a process, which outlive the daemons in it: a superseded one waits and serves again."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ class Served:
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without gmd's settings except those given.
 
-    Unless those say otherwise, games are kept in memory; HTTP, which takes half a second to start, is off, and so are
-    the bots; links between daemons have a free port.
+    Unless those say otherwise, games are kept in memory; HTTP, which takes half a second to start, is off, and so
+    are the bots.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith("GMD_")}
     return {

@@ -118,7 +118,7 @@ async def _enlist(kinds: list[BotKind], config: Config, services: Services) -> N
 
 
 async def _token(config: Config, lease: Lease | None) -> str:
-    """Return the token of the bots' registrations: in PostgreSQL every daemon that serves the database has the same.
+    """Return the token of the bots' registrations: in PostgreSQL it is kept in the database, for its standby, too.
 
     The first one stores that of its data directory, if games and players were copied from there.
 

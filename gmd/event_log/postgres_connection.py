@@ -90,7 +90,7 @@ def why_unreachable(url: str) -> str | None:
 
 
 def shared_secret(url: str, term: int, name: str, first: bytes | None = None) -> bytes:
-    """Return a secret of the server, the same for every daemon that serves it; make it if there is none yet. Block.
+    """Return a secret that is kept in the database, also for the next daemon; make it if there is none yet. Block.
 
     :param url: the database's.
     :param term: that under which this daemon serves.

@@ -6,7 +6,7 @@ from sqlalchemy import Column, Float, LargeBinary, MetaData, Table, Text
 
 metadata = MetaData()
 
-#: Secrets of the server, which any daemon that serves it uses. Anybody who reads the database is trusted.
+#: Secrets that outlive a takeover. Anybody who reads the database is trusted.
 secrets = Table(
     "secrets",
     metadata,
