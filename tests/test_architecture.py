@@ -38,7 +38,7 @@ MAX_LINES = 400
 CACHING = {"contextlib", "pathlib", "shutil", "tempfile"}
 
 #: Modules that are one file because their users copy them.
-ONE_FILE = {"clients/python/gm_client/blocking.py"}
+ONE_FILE = {"clients/python/gm_client/blocking.py", "clients/python/gm_client/gmcat.py"}
 
 #: Modules of the standard library that only compute: a game or a message needs no others.
 PURE = {

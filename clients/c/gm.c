@@ -107,6 +107,30 @@ static int prepare(int fd)
     return GM_OK;
 }
 
+/* These options are not essential. By all but the first, a connection ends some ten seconds after the server's machine
+ * has lost its power or was cut off. */
+static void set_options(int fd)
+{
+    static const int options[][3] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+#ifdef TCP_KEEPIDLE
+        {IPPROTO_TCP, TCP_KEEPIDLE, 5},
+#elif defined TCP_KEEPALIVE /* its name on macOS */
+        {IPPROTO_TCP, TCP_KEEPALIVE, 5},
+#endif
+#if defined TCP_KEEPINTVL && defined TCP_KEEPCNT
+        {IPPROTO_TCP, TCP_KEEPINTVL, 2},
+        {IPPROTO_TCP, TCP_KEEPCNT, 3},
+#endif
+#ifdef TCP_USER_TIMEOUT
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, 10 * 1000},
+#endif
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i][0], options[i][1], &options[i][2], sizeof options[i][2]);
+}
+
 static int connect_to(struct gm_connection *connection, const struct addrinfo *address, int timeout_ms)
 {
     int64_t deadline = deadline_after(timeout_ms);
@@ -131,9 +155,7 @@ static int connect_to(struct gm_connection *connection, const struct addrinfo *a
         errno = error;
         return fail(connection, GM_SYSTEM);
     }
-    int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* these options are not essential */
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    set_options(fd);
     return GM_OK;
 }
 

@@ -53,7 +53,8 @@ if [ -z "$game" ]; then
     }
     [ "$opponent" != open ] || opponent=null
     players="\"player_white\":$player,\"player_black\":$opponent"
-    ask "{\"kind\":\"new_game\",\"variant\":\"rbc\",$players,\"brief\":true}"
+    token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n') # with it, no second game is made
+    ask "{\"kind\":\"new_game\",\"variant\":\"rbc\",$players,\"token\":\"$token\",\"brief\":true}"
     game=$(jq .game_id <<<"$reply")
 fi
 echo "game $game"

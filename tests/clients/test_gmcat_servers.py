@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.clients.running import GMCAT, OK, PATIENCE, PING, complaint, gmcat
+from tests.clients.running import GMCAT, OK, PATIENCE, PING, complaint, gmcat, several
 from tests.clients.scripted import Peer, Script, ScriptedServer, answer_all, answer_once, serving
 from tests.serving import reserved_port
 
@@ -122,13 +122,6 @@ def test_pretty_option_keeps_lone_surrogates_escaped() -> None:
 # Several servers.
 
 
-def several(*ports: int, options: tuple[str, ...] = (), lines: str = "") -> subprocess.CompletedProcess[bytes]:
-    """Run gmcat with several servers on the loopback address."""
-    servers = ",".join(f"127.0.0.1:{port}" for port in ports)
-    command = [*GMCAT, "--server", servers, *options]
-    return subprocess.run(command, input=lines.encode(), capture_output=True, timeout=PATIENCE)
-
-
 def test_session_begins_with_the_first_server_that_answers() -> None:
     """The first refuses connections, the second accepts them and never answers, the third is stopping."""
     stopping = b'{"error":"stopping","code":"shutting_down"}'
@@ -142,21 +135,6 @@ def test_session_begins_with_the_first_server_that_answers() -> None:
         run = several(*ports, options=("--timeout", "0.5", PING))
     assert (run.returncode, run.stdout, run.stderr) == (0, OK + b"\n", b"")
     assert [len(session) for session in server.sessions] == [2]
-
-
-def test_own_hello_of_a_session_finds_the_server() -> None:
-    """Later a lost connection ends the session, as with one server: gmcat does not know what is safe to repeat."""
-
-    def lose(peer: Peer, requests: list[bytes]) -> None:
-        requests.append(peer.read() or b"")
-        peer.write(OK)
-        requests.append(peer.read() or b"")
-
-    hello = '{"kind":"hello","player":1}'
-    with reserved_port() as closed, serving(lose) as server:
-        run = several(closed, server.port, lines=f"{hello}\n{PING}\n")
-    assert (complaint(run), run.stdout) == ("the server closed the connection before the reply", OK + b"\n")
-    assert server.sessions == [[hello.encode(), PING.encode()]]
 
 
 def test_absent_servers_are_tried_until_the_time_is_over() -> None:

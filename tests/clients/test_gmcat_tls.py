@@ -7,12 +7,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 
-from tests.clients.running import GMCAT, NEW_GAME, PATIENCE, PING, Server, address, complaint, gmcat, replies
+from tests.clients.running import (
+    GMCAT,
+    NEW_GAME,
+    PATIENCE,
+    PING,
+    Server,
+    address,
+    ask,
+    complaint,
+    conversation_with_several,
+    gmcat,
+    replies,
+)
 from tests.clients.scripted import ScriptedServer
-from tests.serving import Served, served
+from tests.ended import ended
+from tests.serving import Served, reserved_port, served
 from tests.tls import Certificates, make_certificates
 
 
@@ -28,6 +42,23 @@ def test_requests_are_answered_under_tls(tls_process: Served, certificates: Cert
     for run in (gmcat(tls_process, *trusting, NEW_GAME), gmcat(tls_process, *trusting, lines=f"{PING}\n{PING}\n")):
         assert (run.returncode, run.stderr) == (0, b"")
         assert {reply["error"] for reply in replies(run)} == {None}
+
+
+def test_session_with_several_servers_goes_on_under_tls(certificates: Certificates, tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path), *certificates.flags, "--port")
+    trusting = ("--tls", "--ca", str(certificates.ca))
+    with (
+        reserved_port() as one,
+        reserved_port() as two,
+        ended(conversation_with_several(one, two, options=(*trusting, "--timeout", "100"))) as process,
+    ):
+        with served(*data, str(one)) as daemon:
+            assert ask(process, kind="ping")["error"] is None
+            daemon.stop(SIGKILL)
+        with served(*data, str(two)):
+            made = [ask(process, kind="new_game", player_white=1, player_black=2)["game_id"] for _ in range(2)]
+            process.communicate(timeout=PATIENCE)
+    assert (process.returncode, made) == (0, [1, 2])
 
 
 def test_certificate_is_valid_for_the_host_name_too(tls_process: Served, certificates: Certificates) -> None:

@@ -7,13 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 
 from tests.clients.other_languages import ROOT, examples_of
-from tests.clients.running import PATIENCE, gmcat, replies
+from tests.clients.running import PATIENCE, gmcat, loopback, replies
 from tests.ended import ended
-from tests.serving import Served
+from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
 
 SHELL = ROOT / "clients" / "shell"
@@ -43,6 +44,24 @@ def test_two_bots_play_a_game_to_its_end(daemon_process: Served) -> None:
     assert (first, errors) == second
     assert errors == ""
     assert re.fullmatch(rf"game {game}\n(1-0 victory_white|0-1 victory_black|1/2-1/2 draw_turn_limit)\n", first)
+
+
+def test_game_goes_on_at_a_daemon_on_the_second_port(tmp_path: Path) -> None:
+    """The first daemon is killed while White waits for Black's first turn."""
+    data = ("--data", str(tmp_path), "--port")
+    with reserved_port() as one, reserved_port() as two:
+        servers = ["--server", loopback(one, two), "--timeout", "100"]
+        with served(*data, str(one)) as daemon:
+            new = '{"kind":"new_game","player_white":1,"player_black":2,"variant":"rbc","max_turns":3}'
+            game = str(replies(gmcat(daemon, new))[0]["game_id"])
+            first = bot(*servers, "--player", "1", "--game", game)
+            gmcat(daemon, "--player", "2", f'{{"kind":"wait","game_id":{game}}}')
+            daemon.stop(SIGKILL)
+        with served(*data, str(two)), ended(first), ended(bot(*servers, "--player", "2", "--game", game)) as second:
+            outputs = [each.communicate(timeout=PATIENCE) for each in (first, second)]
+    assert [first.returncode, second.returncode] == [0, 0]
+    assert outputs[0] == outputs[1]
+    assert outputs[0][1] == ""
 
 
 def test_missing_game_is_an_error(daemon_process: Served) -> None:

@@ -7,6 +7,9 @@ import { FrameDecoder, encodeFrame } from "./frames.js";
 /** Seconds that connecting may take, including TLS. */
 const CONNECT_SECONDS = 10;
 
+/** Seconds of silence after which the system probes a connection, each second: the server's machine may be gone. */
+const KEEPALIVE_SECONDS = 5;
+
 /**
  * The hosts and ports in a list as in "a:7100,b"; `port` is that of servers without one. IPv6 addresses are in brackets,
  * except for one alone. Throws a RangeError for what is no address.
@@ -65,7 +68,7 @@ export class Connection {
   constructor(socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
-    socket.setKeepAlive(true);
+    socket.setKeepAlive(true, KEEPALIVE_SECONDS * 1000);
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("timeout", () => this.onsilence());
     const lose = (why, options) => this.#lose(new ConnectionLost(why, options));

@@ -46,6 +46,9 @@ PATIENCE_SECONDS = 60.0
 FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
 #: Seconds without a reply, in addition to the longest wait, after which the connection counts as lost.
 SILENCE_SECONDS = 30.0
+#: Options of a connection, where the system has them, by which it ends some ten seconds after the server's machine has
+#: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
+KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
 
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
@@ -1662,11 +1665,20 @@ def _connected(host: str, port: int, path: str | None, tls: bool | ssl.SSLContex
     connected = socket.create_connection((host, port), patience)
     try:
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        keep_alive(connected.setsockopt)
         return tls_context(tls).wrap_socket(connected, server_hostname=host) if tls else connected
     except BaseException:
         connected.close()
         raise
+
+
+def keep_alive(set_option: Callable[[int, int, int], None]) -> None:
+    """Have the system notice that the other machine is gone, by a socket's ``setsockopt``."""
+    set_option(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):
+            with contextlib.suppress(OSError):  # an older system than Python was built for
+                set_option(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def tls_context(tls: bool | ssl.SSLContext) -> ssl.SSLContext:

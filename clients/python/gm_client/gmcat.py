@@ -9,7 +9,8 @@ Needs Python 3.11 and nothing else: copy this one file to wherever you need it.
 A single request given as an argument is a version 1 session. Anything else is one version 2 session. It begins with
 gmcat's own hello, unless the first request is a hello; with --player, the hello names the player. With --player or
 several servers a single request has a session too. Each request is sent after the reply to the previous one has been
-printed: so a reply can decide the next request, and no following request cuts a ``wait`` short.
+printed: so a reply can decide the next request, and no following request cuts a ``wait`` short. With several servers a
+session outlives its connections, unless one ends before the reply to a request that may not be sent twice.
 """
 
 from __future__ import annotations
@@ -37,6 +38,27 @@ KEY_VARIABLE = "GM_KEY"
 #: and seconds between two attempts at all of them, at first and at most, with jitter.
 ANSWER_SECONDS, FIRST_DELAY, LONGEST_DELAY = 5.0, 0.05, 2.0
 
+#: Seconds without a reply, in addition to the longest wait, after which one of several servers counts as lost.
+SILENCE_SECONDS = 30.0
+
+#: Options of a connection, where the system has them, by which it ends some ten seconds after the server's machine has
+#: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
+KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
+
+#: Kinds that change nothing, or nothing more when repeated.
+READING = {
+    *("hello", "ping", "state", "wait", "actions", "games", "history", "belief"),
+    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "players", "revoke"),
+}
+#: Kinds that may be sent again if they have the member: the action's ply, or a token.
+ONCE_BY = {
+    **dict.fromkeys(("move", "sense", "end_game"), "ply"),
+    **dict.fromkeys(("new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"), "token"),
+}
+
+#: Codes of a reply to hello for which the next of several servers is tried.
+PASSING = {"too_many", "shutting_down"}
+
 #: The largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of another protocol is
 #: recognised by its first four bytes: "HTTP" would be a reply of 1.2 GB.
 MAX_REPLY = 64 << 20
@@ -59,6 +81,10 @@ exit status: 0  no reply has an error
 
 class GmcatError(Exception):
     """An error that ends gmcat with status 2; its text is one line for the user."""
+
+
+class ConnectionLost(GmcatError):
+    """The connection ended before the reply."""
 
 
 def main() -> int:
@@ -170,14 +196,121 @@ def _converse(options: argparse.Namespace) -> Iterator[bytes]:
         return
     is_single = len(options.request) == 1 and "," not in options.server
     greets = options.player is not None or not (is_single or _is_hello(first))
-    server, reply = _open(options, _hello(options) if greets else first)
-    with server:
+    with contextlib.closing(Session(options)) as session:
+        reply = session.begin(_hello(options) if greets else first)
         if greets and _refused(reply):
             yield reply
             return
-        yield _ask(server, first) if greets else reply
+        yield session.ask(first) if greets else reply
         for request in requests:
-            yield _ask(server, request)
+            yield session.ask(request)
+
+
+class Session:
+    """A session with one server; or with several of which one serves, and then it outlives its connections."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._servers = list(_addresses(options.server, options.port))[: 1 if options.socket else None]
+        self._is_lasting = len(self._servers) > 1
+        self._first = b""  # the first request of each connection: if there are several, a hello
+        self._connection = socket.socket()  # not connected yet
+
+    def close(self) -> None:
+        """End the session."""
+        self._connection.close()
+
+    def begin(self, request: bytes) -> bytes:
+        """Connect, and return the reply to the first request.
+
+        :raises GmcatError: no server answers; if there are several, for as long as the timeout.
+        """
+        self._first = request
+        return self._learned(request, self._open(_attempts(self._options.timeout)))
+
+    def ask(self, request: bytes) -> bytes:
+        """Return the reply to a further request.
+
+        :raises GmcatError: there is none, and the request may not be repeated, or no server answers.
+        """
+        if not self._is_lasting:
+            return _ask(self._connection, request)
+        attempts = _attempts(self._options.timeout)
+        lost: GmcatError | None = ConnectionLost("the connection was lost") if _is_over(self._connection) else None
+        while True:
+            if lost is not None and _refused(reply := self._open(attempts, lost)):
+                raise GmcatError(f"the connection was lost, and another is refused: {_fields(reply)['error']}")
+            try:
+                reply = _ask(self._connection, request)
+                if _fields(reply).get("code") != "shutting_down":
+                    return self._learned(request, reply)
+                lost = GmcatError("the server is stopping")  # and has not carried out the request
+            except ConnectionLost as error:
+                if not _may_repeat(request):
+                    raise
+                lost = error
+
+    def _learned(self, request: bytes, reply: bytes) -> bytes:
+        """Return the reply. Later connections begin with the last hello; a refused one leaves a session nobody's."""
+        if self._is_lasting and _is_hello(request):
+            self._first = _anonymous_hello() if _refused(reply) else request
+        return reply
+
+    def _open(self, attempts: Iterator[None], lost: GmcatError | None = None) -> bytes:
+        """Connect to the first server that answers, and return its reply.
+
+        :raises GmcatError: there is none; ``lost``, if the attempts are over.
+        """
+        error = lost or GmcatError("there is no server")
+        for _ in attempts:
+            failures = []
+            for number, address in enumerate(self._servers):
+                try:
+                    reply = self._open_at(*address)
+                except GmcatError as failure:
+                    failures.append(str(failure))
+                else:
+                    self._servers = self._servers[number:] + self._servers[:number]
+                    return reply
+            error = GmcatError("; ".join(failures))
+            if not self._is_lasting:
+                break
+        raise error
+
+    def _open_at(self, host: str, port: int) -> bytes:
+        """Connect to one server, without a timeout if it is the only one since a ``wait`` may take a minute."""
+        silence = min(self._options.timeout, ANSWER_SECONDS) if self._is_lasting else None
+        self._connection.close()
+        self._connection = _connect(self._options, host, port, silence or self._options.timeout)
+        self._connection.settimeout(silence)
+        reply = _ask(self._connection, self._first)
+        if self._is_lasting:
+            fields = _fields(reply)
+            if fields.get("code") in PASSING:
+                raise GmcatError(f"port {port} of {host} refuses connections: {fields['error']}")
+            limits = json.loads(reply).get("limits") or {}
+            self._connection.settimeout(float(limits.get("max_wait_seconds", 60)) + SILENCE_SECONDS)
+        return reply
+
+
+def _attempts(seconds: float) -> Iterator[None]:
+    """Yield when to try: at once when first asked, then after longer and longer pauses, until the time is over."""
+    deadline, delay = time.monotonic() + seconds, FIRST_DELAY
+    yield
+    while time.monotonic() + delay <= deadline:
+        time.sleep(delay * (0.5 + os.urandom(1)[0] / 512))
+        delay = min(2 * delay, LONGEST_DELAY)
+        yield
+
+
+def _may_repeat(request: bytes) -> bool:
+    """Return whether a request changes nothing more if the server has carried it out already."""
+    with contextlib.suppress(RecursionError):
+        value = _decode(request)
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(kind, str):
+            return kind in READING or (kind in ONCE_BY and value.get(ONCE_BY[kind]) is not None)
+    return False
 
 
 def _hello(options: argparse.Namespace) -> bytes:
@@ -185,11 +318,16 @@ def _hello(options: argparse.Namespace) -> bytes:
 
     :raises GmcatError: the key cannot be read.
     """
-    hello: dict[str, object] = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}"}
+    hello: dict[str, object] = {}
     if options.player is not None:
         number = options.player.removeprefix("-").isdecimal()
         hello |= {"player": int(options.player)} if number else {"name": options.player}
         hello |= {"key": key} if (key := _key(options.key)) else {}
+    return _anonymous_hello(**hello)
+
+
+def _anonymous_hello(**others: object) -> bytes:
+    hello = {"kind": "hello", "protocol": 2, "client": f"gmcat/{VERSION}", **others}
     return json.dumps(hello, separators=(",", ":")).encode()
 
 
@@ -252,33 +390,6 @@ def _is_hello(request: bytes) -> bool:
     return False
 
 
-def _open(options: argparse.Namespace, request: bytes) -> tuple[socket.socket, bytes]:
-    """Return a connection, without a timeout since a ``wait`` may take a minute, and the reply to its first request.
-
-    :raises GmcatError: no server answers; if there are several, for as long as the timeout.
-    """
-    servers = list(_addresses(options.server, options.port))
-    silence = min(options.timeout, ANSWER_SECONDS) if len(servers) > 1 else None
-    deadline, delay = time.monotonic() + options.timeout, FIRST_DELAY
-    while True:
-        failures = []
-        for address in servers:
-            try:
-                server = _connect(options, *address, silence or options.timeout)
-                server.settimeout(silence)
-                reply = _ask(server, request)
-                server.settimeout(None)
-                if silence is None or b'"shutting_down"' not in reply:
-                    return server, reply
-                failures.append("the server is stopping")
-            except GmcatError as error:
-                failures.append(str(error))
-        if silence is None or time.monotonic() + delay > deadline:
-            raise GmcatError("; ".join(failures))
-        time.sleep(delay * (0.5 + os.urandom(1)[0] / 512))
-        delay = min(2 * delay, LONGEST_DELAY)
-
-
 def _connect(options: argparse.Namespace, host: str, port: int, timeout: float) -> socket.socket:
     """Connect; ``timeout`` is in seconds, for each address of the host and for each step after that."""
     if options.socket is not None:
@@ -286,10 +397,20 @@ def _connect(options: argparse.Namespace, host: str, port: int, timeout: float) 
     try:
         server = socket.create_connection((host, port), timeout)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _keep_alive(server)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise GmcatError(f"cannot reach port {port} of {host}: {reason} (is gmd serve running?)") from None
     return _secure(server, host, options.ca) if options.tls else server
+
+
+def _keep_alive(server: socket.socket) -> None:
+    """Have the system notice that the other machine is gone."""
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):
+            with contextlib.suppress(OSError):  # an older system than Python was built for
+                server.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _connect_locally(path: str) -> socket.socket:
@@ -349,22 +470,42 @@ def _ask(server: socket.socket, request: bytes) -> bytes:
 def _receive(server: socket.socket, size: int) -> bytes:
     """Read exactly ``size`` bytes.
 
-    :raises GmcatError: the connection ended before.
+    :raises ConnectionLost: the connection ended before.
     """
     received = bytearray()
     while len(received) < size:
         try:
             chunk = server.recv(min(size - len(received), 1 << 16))
         except OSError as error:
-            raise GmcatError(f"the connection was lost before the reply: {error.strerror or error}") from None
+            raise ConnectionLost(f"the connection was lost before the reply: {error.strerror or error}") from None
         if not chunk:
-            raise GmcatError("the server closed the connection before the reply")
+            raise ConnectionLost("the server closed the connection before the reply")
         received += chunk
     return bytes(received)
 
 
+def _is_over(server: socket.socket) -> bool:
+    """Return whether the server has closed the connection, or has sent data while no reply was pending."""
+    patience = server.gettimeout()
+    try:
+        server.settimeout(0)
+        return server.recv(1) is not None
+    except OSError as error:
+        return type(error).__name__ not in {"BlockingIOError", "SSLWantReadError"}  # ssl may not be loaded
+    finally:
+        server.settimeout(patience)
+
+
 def _refused(reply: bytes) -> bool:
     """Return whether a reply has an error.
+
+    :raises GmcatError: it is not a JSON object.
+    """
+    return _fields(reply).get("error") is not None
+
+
+def _fields(reply: bytes) -> dict[str, object]:
+    """Decode a reply.
 
     :raises GmcatError: it is not a JSON object.
     """
@@ -374,7 +515,7 @@ def _refused(reply: bytes) -> bool:
         value = None
     if not isinstance(value, dict):
         raise GmcatError("the server's reply is not a JSON object")
-    return value.get("error") is not None
+    return value
 
 
 def _pretty(reply: bytes) -> bytes:

@@ -7,7 +7,16 @@ from typing import Self
 
 import trio
 
-from .blocking import CONNECT_SECONDS, DEFAULT_PORT, SILENCE_SECONDS, ConnectionLost, Frames, frame, tls_context
+from .blocking import (
+    CONNECT_SECONDS,
+    DEFAULT_PORT,
+    SILENCE_SECONDS,
+    ConnectionLost,
+    Frames,
+    frame,
+    keep_alive,
+    tls_context,
+)
 
 #: Errors of a broken stream; ClosedResourceError means that another task has closed it.
 LOST = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
@@ -95,7 +104,7 @@ async def _connected(
     if path is not None:
         return await trio.open_unix_socket(path)
     stream = await trio.open_tcp_stream(host, port)
-    stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_KEEPALIVE, 1)
+    keep_alive(stream.setsockopt)
     if not tls:
         return stream
     secure = trio.SSLStream(stream, tls_context(tls), server_hostname=host, https_compatible=True)

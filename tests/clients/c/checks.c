@@ -6,6 +6,8 @@
 #include "gm.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,6 +283,37 @@ static void check_a_length(const char *header)
     close(pair[1]);
 }
 
+static void check_keepalive(void)
+{
+#if defined TCP_KEEPIDLE && defined TCP_USER_TIMEOUT
+    static const int options[][3] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1},    {IPPROTO_TCP, TCP_KEEPIDLE, 5},         {IPPROTO_TCP, TCP_KEEPINTVL, 2},
+        {IPPROTO_TCP, TCP_KEEPCNT, 3},    {IPPROTO_TCP, TCP_USER_TIMEOUT, 10000},
+    };
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 1) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    char port[6];
+    snprintf(port, sizeof port, "%u", (unsigned)ntohs(address.sin_port));
+    struct gm_connection connection;
+    gm_init(&connection);
+    CHECK(gm_open(&connection, "127.0.0.1", port, -1) == GM_OK);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        int value = 0;
+        size = sizeof value;
+        CHECK(getsockopt(connection.fd, options[i][0], options[i][1], &value, &size) == 0 && value == options[i][2]);
+    }
+    gm_close(&connection);
+    close(listener);
+#endif
+    printf("keepalive\n");
+}
+
 int main(void)
 {
     memset(large, 'x', LARGE);
@@ -291,6 +324,7 @@ int main(void)
     check_partial_writes_and_interruptions();
     check_a_send_that_takes_too_long();
     check_a_server_that_has_gone();
+    check_keepalive();
     check_a_length("\0\0\0\0");
     check_a_length("\377\377\377\377");
     check_a_length("HTTP");
