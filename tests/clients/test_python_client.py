@@ -761,3 +761,16 @@ def test_action_without_a_ply_is_not_repeated_at_another_server(clients: Clients
             client.move(1, "e4")
         assert client.ping() == OK
     assert len(second.sessions) == 1
+
+
+@pytest.mark.usefixtures("_soon")
+def test_server_that_freezes_after_its_hello_is_left_for_the_next(clients: Clients) -> None:
+    def freezes(peer: JsonPeer) -> None:
+        peer.greet({**HELLO, "limits": {"max_wait_seconds": 0.1}})
+        peer.expect({"kind": "ping"})
+        assert peer.read() is None  # the client gives up
+
+    with dialogues(freezes) as first, dialogues(pings()) as second:
+        client = clients.connect(7100, host=at(first, second))
+        assert client.ping() == OK
+    assert len(second.sessions) == 1

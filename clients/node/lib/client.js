@@ -251,7 +251,7 @@ export class Client {
     connection.onbody = (body) => this.#receive(body);
     connection.onlost = (error) => this.#lose(error);
     connection.onsilence = () => this.#doubt();
-    connection.watch((this.limits.max_wait_seconds ?? 60) + SILENCE_SECONDS);
+    connection.watch((this.limits.max_wait_seconds ?? 60) + (seconds ?? SILENCE_SECONDS));
     this.#connection = connection;
     for (const pending of this.#unanswered) this.#send(pending);
   }

@@ -1255,6 +1255,8 @@ class Servers:
         several = len(self._addresses) > 1
         #: Seconds for connecting to one of them, and for its reply to the hello.
         self.seconds = (ANSWER_SECONDS, ANSWER_SECONDS) if several else (CONNECT_SECONDS, SILENCE_SECONDS)
+        #: Seconds of silence, besides the longest ``wait``, after which a server that owes a reply counts as lost.
+        self.silence = ANSWER_SECONDS if several else SILENCE_SECONDS
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         return iter(self._addresses)
@@ -1295,9 +1297,9 @@ class Conversation:
         self.hello: dict[str, Any] = {"server": None, "protocol": None, "kinds": [], "limits": {}, "player": None}
 
     @property
-    def silence(self) -> float:
-        """The seconds within which a reply must arrive."""
-        return float(self.hello["limits"].get("max_wait_seconds", 60)) + SILENCE_SECONDS
+    def longest_wait(self) -> float:
+        """The seconds for which the server may let a ``wait`` wait."""
+        return float(self.hello["limits"].get("max_wait_seconds", 60))
 
     @property
     def awaits_reply(self) -> bool:
@@ -1788,7 +1790,9 @@ class BlockingSession(Session):
                 self._connect_again()
             else:
                 self._send(self._connection)
-                self._conversation.answered(self._connection.receive(self._conversation.silence))
+                self._conversation.answered(
+                    self._connection.receive(self._conversation.longest_wait + self._servers.silence)
+                )
         except (ConnectionLost, BadReply) as error:
             self._drop(error)
 

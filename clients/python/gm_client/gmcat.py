@@ -38,9 +38,6 @@ KEY_VARIABLE = "GM_KEY"
 #: and seconds between two attempts at all of them, at first and at most, with jitter.
 ANSWER_SECONDS, FIRST_DELAY, LONGEST_DELAY = 5.0, 0.05, 2.0
 
-#: Seconds without a reply, in addition to the longest wait, after which one of several servers counts as lost.
-SILENCE_SECONDS = 30.0
-
 #: Options of a connection, where the system has them, by which it ends some ten seconds after the server's machine has
 #: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
 KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
@@ -289,7 +286,7 @@ class Session:
             if fields.get("code") in PASSING:
                 raise GmcatError(f"port {port} of {host} refuses connections: {fields['error']}")
             limits = json.loads(reply).get("limits") or {}
-            self._connection.settimeout(float(limits.get("max_wait_seconds", 60)) + SILENCE_SECONDS)
+            self._connection.settimeout(float(limits.get("max_wait_seconds", 60)) + ANSWER_SECONDS)
         return reply
 
 

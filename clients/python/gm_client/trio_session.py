@@ -159,7 +159,9 @@ class TrioSession(Session):
             return await self._drop(connection, ConnectionLost("the server closed the connection"))
         await self._send(connection)
         try:
-            self._conversation.answered(await connection.receive(self._conversation.silence))
+            self._conversation.answered(
+                await connection.receive(self._conversation.longest_wait + self._servers.silence)
+            )
         except (ConnectionLost, BadReply) as error:
             await self._drop(connection, error)
 
