@@ -52,14 +52,22 @@ def _show_database(url: str, as_json: bool) -> int:
 
     with explained(url):
         server, waiters = who_serves(plain_url(url))
-    live, total = _counts("", url)
     where = shown_url(url)
+    live: int | None = None
+    total: int | None = None
+    try:
+        live, total = _counts("", url)
+        games = f"{counted(total, 'game')}, {live:,} of them live"
+    except DataError as error:
+        if server is None:
+            raise
+        games = str(error)  # as in an upgrade: the tables are those of another version
     if as_json:
         serving = None if server is None else server._asdict()
         standbys = [waiter._asdict() for waiter in waiters]
         _print_json({"database": where, "server": serving, "standbys": standbys, "live_games": live, "games": total})
     else:
-        click.echo(f"{where}: {counted(total, 'game')}, {live:,} of them live")
+        click.echo(f"{where}: {games}")
         if server is None:
             click.echo("no daemon serves")
         else:
