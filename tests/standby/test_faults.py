@@ -97,18 +97,18 @@ class Faults:
 
     async def _kill(self, active: Slot, part: float, *, task_status: trio.TaskStatus[None]) -> None:
         """Kill the daemon; the other one takes over, or if part is small itself, as it is started again at once."""
-        active.kill()
         began = trio.current_time()
-        self.outages.append(Outage(began, began + LEASE))
+        active.kill()
+        self.outages.append(Outage(trio.current_time(), began + LEASE))  # it ended between the two
         task_status.started()
         await trio.sleep(part)
         active.start()
 
     async def _pause(self, active: Slot, part: float, *, task_status: trio.TaskStatus[None]) -> None:
         """Stop the process for longer than its lease, and let it go on."""
-        active.pause()
         began = trio.current_time()
-        self.outages.append(Outage(began, began + LEASE))
+        active.pause()
+        self.outages.append(Outage(trio.current_time(), began + LEASE))
         task_status.started()
         await trio.sleep(_between(PAUSES, part))
         active.go_on()
