@@ -120,7 +120,8 @@ def _load_modules(config: Config) -> None:
     import gmd.event_log.batching
     import gmd.event_log.postgres_committer
 
-    if config.http:
+    if config.http or config.health_port is not None:
+        import gmd.http.probes
         import gmd.http.service  # noqa: F401
 
 
