@@ -93,6 +93,10 @@ class Postgres:
         self.stop(mode)
         self.start(**settings)
 
+    def promote(self) -> None:
+        """Have a replica take writes from now on."""
+        self._control("promote")
+
     def new_database(self, options: str = "") -> str:
         """Create an empty database, and return its URL, by way of the Unix socket.
 
@@ -151,6 +155,25 @@ def own_postgres(**settings: str) -> Iterator[Postgres]:
         server = Postgres(directory, stack.enter_context(reserved_port()), user)
         stack.enter_context(_ending_with_us(directory, user))
         server.start(**settings)
+        yield server
+
+
+@contextmanager
+def replica_of(primary: Postgres) -> Iterator[Postgres]:
+    """Run a replica of a server, which is stopped for a moment to be copied."""
+    with ExitStack() as stack:
+        directory = stack.enter_context(_directory())
+        primary.stop()
+        shutil.copytree(primary.directory / "data", directory / "data")
+        primary.start()
+        (directory / "data" / "standby.signal").touch()
+        with open(directory / "data" / "postgresql.auto.conf", "a") as settings:
+            settings.write(f"primary_conninfo = 'host={primary.directory} port={primary.port} user={ROLE}'\n")
+        if (user := _other_user()) is not None:
+            _give(directory, user)
+        server = Postgres(directory, stack.enter_context(reserved_port()), user)
+        stack.enter_context(_ending_with_us(directory, user))
+        server.start()
         yield server
 
 

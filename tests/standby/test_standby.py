@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import trio
 from click.testing import CliRunner
@@ -19,8 +20,8 @@ from gmd import Config, open_daemon
 from gmd.cli import main
 from gmd.event_log.directory import DataError
 from tests.helpers import Client
-from tests.postgres import Postgres, own_postgres, require_postgres
-from tests.serving import SERVE, environment
+from tests.postgres import Postgres, database_of, own_postgres, replica_of, require_postgres
+from tests.serving import SERVE, environment, served
 from tests.standby.slots import Slot, Slots, open_slots
 from tests.test_socket_activation import handing
 
@@ -138,6 +139,34 @@ async def test_restart_of_the_database_drops_no_client(server: Postgres, tmp_pat
                 reply = await client.ask("move", game_id=game_id, player=1, move="Nf3", ply=2)
             assert reply["state"]["ply_index"] == 3, reply
             await client.play(game_id, "Nc6", white_first=False)
+
+
+@pytest.mark.long
+@pytest.mark.real_start
+async def test_failover_of_the_database_drops_no_client(tmp_path: Path) -> None:
+    require_postgres()
+    with own_postgres() as primary:
+        name = database_of(primary.new_database())
+        with replica_of(primary) as replica, trio.fail_after(PATIENCE):
+            with psycopg.connect(primary.url("postgres"), autocommit=True) as operator:
+                operator.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+                operator.execute("SELECT pg_reload_conf()")
+            ports = f"{primary.port},{replica.port}"
+            url = f"postgresql://gmd@/{name}?host=127.0.0.1,127.0.0.1&port={ports}&target_session_attrs=read-write"
+            with served("--database", url, "--data", str(tmp_path)) as daemon:
+                async with daemon.client() as client:
+                    game_id = (await client.new_game())["game_id"]
+                    await client.play(game_id, "e4", "e5")
+                    await trio.to_thread.run_sync(primary.stop, "immediate")
+                    await client.send({"kind": "move", "game_id": game_id, "player": 1, "move": "Nf3", "ply": 2})
+                    await trio.to_thread.run_sync(replica.promote)
+                    reply = await client.receive()
+                    if reply.get("code") == "internal":  # it was tried for five seconds
+                        reply = await client.ask("move", game_id=game_id, player=1, move="Nf3", ply=2)
+                    assert reply["state"]["ply_index"] == 3, reply
+                    await client.play(game_id, "Nc6", white_first=False)
+                assert daemon.stop(signal.SIGTERM) == 0
+        primary.start()
 
 
 @pytest.mark.long
