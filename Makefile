@@ -3,8 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
-# The tests' processes: tests/conftest.py says how many "auto" is. Four at the most, since with more they wait for the
-# longest tests, and a container may have fewer processors than it shows. A process without tests left takes another's.
+# One process for each processor. A container may have fewer than it shows, so four at the most.
 WORKERS := -n auto --maxprocesses 4 --dist worksteal
 
 VENV := .venv
@@ -27,17 +26,16 @@ SCRIPTS = if command -v tsc >/dev/null; then tsc --project gmd/http/pages; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test test-long lint docs dist proof proof-share bench board screenshots clean
+.PHONY: help serve test test-all lint docs dist proof bench board screenshots clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
-	@echo 'make test         run the tests, the proofs among them at a small size'
-	@echo 'make test-long    run the long tests, which "make test" leaves out'
+	@echo 'make test         run the tests, which takes about three minutes'
+	@echo 'make test-all     run the slow tests, too'
+	@echo 'make proof        run all tests and proofs at full size, which takes a night'
 	@echo 'make lint         check style, types and imports'
 	@echo 'make docs         build the manual as a website, in build/docs'
 	@echo 'make dist         build what a release consists of, in dist'
-	@echo 'make proof        run the proofs at full size, which takes long'
-	@echo 'make proof-share  run a small part of each; the continuous integration, of a quarter of them'
 	@echo 'make bench        run the benchmarks'
 	@echo 'make board        download the moving board of the pages, if the installation could not'
 	@echo 'make screenshots  take pictures of the pages, in build/screenshots, with the Chromium of this machine'
@@ -51,11 +49,13 @@ serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
 
 test: $(VENV)/.installed-test
-	@$(BIN)/pytest $(WORKERS) -m 'not long' $(ARGS)
+	@$(BIN)/pytest $(WORKERS) -m 'not slow and not nightly' $(ARGS)
 
-# The continuous integration sets GMD_DRAW_SEED: then --one-in runs one test in so many, which it draws.
-test-long: $(VENV)/.installed-test
-	@$(BIN)/pytest $(WORKERS) -m long --one-in=2 $(ARGS)
+test-all: $(VENV)/.installed-test
+	@$(BIN)/pytest $(WORKERS) -m 'not nightly' $(ARGS)
+
+proof: $(VENV)/.installed-test
+	@$(BIN)/pytest $(WORKERS) --hypothesis-profile=nightly $(ARGS)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check .
@@ -75,12 +75,6 @@ dist: $(VENV)/.made
 	@rm -rf dist
 	@$(BIN)/python -m build --outdir dist clients/python
 	@$(BIN)/python -m build --outdir dist .
-
-proof: $(VENV)/.installed-test
-	@GMD_PROOF=full $(BIN)/pytest $(WORKERS) -m proof $(ARGS)
-
-proof-share: $(VENV)/.installed-test
-	@GMD_PROOF=share $(BIN)/pytest $(WORKERS) -m proof --one-in=4 $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench $(ARGS)

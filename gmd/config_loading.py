@@ -20,7 +20,7 @@ from .config import SERVED, Config, ConfigError
 ENVIRONMENT_PREFIX = "GMD_"
 
 #: Variables with that prefix that are not settings: the path of the file, and three that this project's tests read.
-OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_DRAW_SEED", "GMD_PROOF", "GMD_REQUIRE_ALL"})
+OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_REQUIRE_ALL"})
 
 #: Settings whose values must never be printed.
 SECRETS = frozenset({"database", "metrics_token", "spectator_key"})

@@ -1,4 +1,4 @@
-"""``gmd serve`` in its own process: a fork (:mod:`tests.forked`), or in tests marked ``real_start`` a new program."""
+"""``gmd serve`` in its own process, for tests whose subject is the program."""
 
 from __future__ import annotations
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
+import termios
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
-from tests.fork_server import own_terminal
 from tests.serving import environment
+
+
+def own_terminal() -> None:
+    """Make the standard input the controlling terminal of a new session, as a shell does, so that Ctrl-C interrupts."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def shown(command: Sequence[str], *, output: int | None = None, patience: float = 60, **variables: str) -> str:

@@ -18,7 +18,7 @@ from gm_protocol.framing import encode_frame
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 PASSWORD = "correct horse"
 NAMES = ("alice", "bob", "carol", "dave", "erin")
@@ -183,13 +183,12 @@ async def everything(daemon: MemoryDaemon, known: dict[int, list[str]]) -> list[
     return [states, rows, [account and (account.key, account.password, account.max_games) for account in accounts]]
 
 
-@pytest.mark.proof
 async def test_every_impostor_gets_the_same_refusal_at_the_same_cost() -> None:
     rng = random.Random(5)
     tried: Counter[tuple[str, str]] = Counter()
     async with house() as (daemon, digest, known, stale):
         before = await everything(daemon, known)
-        for _ in range(proof_size(800, 10_000)):
+        for _ in range(cases(800)):
             kind, target = rng.choice(list(REQUESTS)), rng.choice(TARGETS)
             version = rng.choice(["1", "2", "2, somebody", *(["2, stale"] if target == ERIN else [])])
             if kind == "hello" and version in ("1", "2, stale"):  # it begins a new session, and ends another's

@@ -12,12 +12,11 @@ from math import inf
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
-import pytest
 import trio
 
 from gm_protocol.errors import BadFrame
 from tests.helpers import Client, Json
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import Served, served
 
 CLIENTS = 32
@@ -165,15 +164,12 @@ def check_log(directory: Path, players: list[Player]) -> None:
                 check(player, len(moves))
 
 
-@pytest.mark.proof
-@pytest.mark.seconds(10)
 async def test_every_acknowledged_move_survives_every_kill(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGKILL, -SIGKILL, proof_size(small=8, full=300, share=24))
+    await crash(tmp_path, SIGKILL, -SIGKILL, cases(8))
 
 
-@pytest.mark.proof
 async def test_stop_signal_under_load_loses_nothing_and_exits_with_status_0(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGTERM, 0, proof_size(small=2, full=100, share=8))
+    await crash(tmp_path, SIGTERM, 0, cases(2))
 
 
 async def crash(directory: Path, signal: int, status: int, kills: int) -> None:

@@ -19,9 +19,9 @@ from gmd.games.commands import Play
 from gmd.games.game import Decision, Snapshot
 from tests.dark_twins import STARTS, DarkTwins, draw_dark_twins
 from tests.helpers import Json
-from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet
 from tests.paired_daemons import OBSERVER, OPPONENT, Distinguished, PairedDaemons, paired_daemons
+from tests.proofs import cases, in_processes
 from tests.request_catalogue import Seat
 
 #: The pairs of games played on one pair of daemons.
@@ -37,9 +37,8 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.mark.proof
 def test_player_of_dark_chess_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(10, 5_000)
+    pairs = cases(10)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     played, different, compared = map(sum, zip(*in_processes(play_pairs, jobs), strict=True))
     assert played == pairs

@@ -17,9 +17,9 @@ from trio.testing import MockClock
 from gmd.games import dark, position
 from tests.dark_twins import STARTS, DarkTwins, draw_dark_twins
 from tests.helpers import Json, memory_daemon
-from tests.helpers_proof import proof_size
 from tests.noninterference import quiet
 from tests.probing import Server
+from tests.proofs import cases
 from tests.test_work import Work
 
 OBSERVER, OPPONENT = 1, 2
@@ -65,10 +65,9 @@ PLANTS: dict[str, Callable[[], None]] = {
 }
 
 
-@pytest.mark.proof
 def test_server_runs_the_same_lines_in_dark_games_that_look_the_same() -> None:
     requests = 0
-    for one, other in in_both(proof_size(PAIRS, 400)):
+    for one, other in in_both(cases(PAIRS)):
         assert one == other
         requests += len(one)
     assert requests > 200

@@ -66,7 +66,7 @@ async def said_to(stream: trio.SocketStream) -> Json:
     return said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("crowded", ["game", "http"])
 async def test_every_request_is_answered_when_a_crowd_has_taken_all_descriptors(crowded: str, tmp_path: Path) -> None:
     arguments = ("--data", str(tmp_path), "--http", "--http-port", "0", "--max-failures-per-minute", "1000")

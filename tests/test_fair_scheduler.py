@@ -309,7 +309,7 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
         assert await reader.receive_some(100) == b"request"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wire", "before", "batches"),
     [

@@ -9,13 +9,12 @@ from math import inf
 import pytest
 import trio
 import trio.testing
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gmd import loop_time
 from gmd.loop_time import AWAY_SECONDS, PatientScope
-from tests.helpers_proof import proof_size
 from tests.set_clock import SetClock, run
 
 
@@ -44,8 +43,6 @@ steps = st.lists(
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000))
 @given(steps)
 def test_time_is_the_sum_of_what_the_loop_ran_and_never_goes_back(taken: list[Step]) -> None:
     async def main(clock: SetClock) -> None:

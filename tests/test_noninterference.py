@@ -28,10 +28,10 @@ from gmd.requests import games, seated
 from gmd.requests.context import RequestContext
 from gmd.spectators import Spectators
 from gmd.turns import Turns
-from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import play_pairs, play_twins, quiet
 from tests.paired_daemons import Distinguished, PairedDaemons, paired_daemons
 from tests.planted_belief import observed_with_whole_board
+from tests.proofs import cases, in_processes
 from tests.twin_games import PASSING_PAWNS, draw_twins
 
 #: The pairs of games played on one pair of daemons, whose listings grow with every game.
@@ -47,9 +47,8 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.mark.proof
 def test_player_gets_same_bytes_in_games_that_look_the_same() -> None:
-    pairs = proof_size(20, 10_000, share=60)
+    pairs = cases(20)
     jobs = [(first, min(PAIRS_PER_DAEMONS, pairs - first)) for first in range(0, pairs, PAIRS_PER_DAEMONS)]
     counts = list(in_processes(play_pairs, jobs))
     played, different, compared = map(sum, zip(*counts, strict=True))

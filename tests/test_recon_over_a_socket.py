@@ -12,7 +12,7 @@ from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.bots.random_bot import RandomBot
 
 from tests.helpers import Client
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import Served
 from tests.side_by_side import POSITIONS, Bots, RandomPlayers, Start, drawn_start, play_side_by_side
 from tests.wire_side import WireSide
@@ -43,24 +43,22 @@ async def play(port: int, seeds: Iterator[int], games: int) -> None:
     await side.client.aclose()
 
 
-@pytest.mark.proof
 async def test_random_games_over_a_socket_match_reconchess(daemon_process: Served) -> None:
-    seeds, games = count(), proof_size(12, 5_000)
+    seeds, games = count(), cases(12)
     async with trio.open_nursery() as nursery:
         for _ in range(AT_ONCE):
             nursery.start_soon(play, daemon_process.port, seeds, games)
 
 
-@pytest.mark.proof
 async def test_games_of_reconchess_bots_over_a_socket_match_reconchess(daemon_process: Served) -> None:
     side = WireSide(await connect(daemon_process.port))
-    for seed in range(proof_size(2, 500)):
+    for seed in range(cases(2)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         await play_side_by_side(Start(), Bots(seed, white, black, Start()), side)
     await side.client.aclose()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_every_position_over_a_socket_is_played_as_reconchess_plays_it(daemon_process: Served) -> None:
     side = WireSide(await connect(daemon_process.port))
     for position, fen in POSITIONS.items():

@@ -23,7 +23,6 @@ from gmd.handlers import state, wait
 from gmd.players.account import is_registered
 from gmd.players.authenticator import Authenticator
 from tests.helpers import Json
-from tests.helpers_proof import in_processes, proof_size
 from tests.noninterference import quiet
 from tests.paired_daemons import (
     OBSERVER,
@@ -38,6 +37,7 @@ from tests.paired_daemons import (
     paired_daemons,
     proof_of,
 )
+from tests.proofs import cases, in_processes
 
 #: The lists of requests that one process draws and sends at a time.
 EXAMPLES = 125
@@ -193,10 +193,9 @@ def ask_at_random(asker: str, number: int, examples: int) -> int:
     return sum(compared)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("asker", ASKERS)
 def test_no_reply_shows_more_than_the_requests_seat_may_see(asker: str) -> None:
-    examples = proof_size(small=5, full=1_000, share=20)
+    examples = cases(5)
     jobs = [(asker, first, min(EXAMPLES, examples - first)) for first in range(0, examples, EXAMPLES)]
     compared = sum(in_processes(ask_at_random, jobs))
     assert compared >= 23 * examples

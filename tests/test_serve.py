@@ -51,7 +51,6 @@ def refused(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, st
 GMCAT = "gmcat" if shutil.which("gmcat") else os.path.relpath(Path(sys.executable).parent / "gmcat")
 
 
-@pytest.mark.real_start
 def test_daemon_prints_where_it_listens_and_what_to_try() -> None:
     with served() as daemon:
         assert daemon.port > 0
@@ -86,7 +85,6 @@ def test_daemon_that_nobody_could_play_on_does_not_start() -> None:
     assert "max_registrations_per_hour: with 0 only the operator can register" in " ".join(ran.err.split())
 
 
-@pytest.mark.real_start
 @pytest.mark.parametrize("number", SIGNALS)
 def test_daemon_stops_on_a_signal(number: signal.Signals) -> None:
     with served() as daemon:
@@ -159,7 +157,6 @@ async def test_daemon_binds_its_old_port_at_once() -> None:
             assert daemon.process.wait(STOP_SECONDS) == 0
 
 
-@pytest.mark.real_start
 async def test_settings_come_from_flags_the_environment_and_a_file(tmp_path: Path) -> None:
     file = tmp_path / "gmd.toml"
     file.write_text("max_wait = 1\nmax_message = 5000\nidle_timeout = 7\n", "utf-8")
@@ -225,7 +222,6 @@ def test_port_in_use_is_reported_in_one_line() -> None:
     assert (status, line) == (1, f"Error: cannot listen on 127.0.0.1:{port}: Address already in use{ADVICE}")
 
 
-@pytest.mark.real_start
 def test_daemon_prints_where_it_serves_http() -> None:
     with served("--http", "--http-port", "0") as daemon:
         match = re.fullmatch(
@@ -265,7 +261,6 @@ async def test_daemon_stops_in_time_when_http_clients_stay() -> None:
             await stream.aclose()
 
 
-@pytest.mark.real_start
 def test_http_is_on_unless_it_is_turned_off(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
@@ -320,7 +315,6 @@ def test_help_names_every_setting_with_its_default_and_variable() -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
-@pytest.mark.real_start
 async def test_daemon_listens_on_ipv6_too() -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from gmd.cli import main
 from tests.daemon_bots.test_daemon_bots import bots_of
 from tests.helpers import Client
-from tests.helpers_proof import proof_size
 from tests.postgres import Postgres, own_postgres, require_postgres
+from tests.proofs import cases
 from tests.serving import Served, served
 from tests.tools import require_module
 
@@ -37,8 +37,7 @@ async def play(client: Client, game_id: int, plies: range) -> None:
         assert reply["state"]["ply_index"] == ply + 1, reply
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_games_survive_the_database_and_the_daemon(server: Postgres, tmp_path: Path) -> None:
     settings = ("--database", server.new_database(), "--data", str(tmp_path))
     with served(*settings) as daemon:
@@ -116,7 +115,7 @@ class Load:
             assert history["moves"] == [SHUFFLE[number % 4] for number in range(ply)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: Path) -> None:
     url = server.new_database()
     psycopg = require_module("psycopg")
@@ -139,8 +138,7 @@ async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: P
     assert 3 < max(counts) <= 10, counts
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.slow
 async def test_acknowledged_moves_are_there_once_after_each_crash_of_the_database(
     server: Postgres, tmp_path: Path
 ) -> None:
@@ -150,7 +148,7 @@ async def test_acknowledged_moves_are_there_once_after_each_crash_of_the_databas
         async with trio.open_nursery() as nursery:
             for _ in range(4):
                 nursery.start_soon(load.play)
-            for _ in range(proof_size(small=3, full=100)):
+            for _ in range(cases(3)):
                 await load.moves(100)
                 await trio.to_thread.run_sync(server.restart, "immediate")
             await load.moves(100)

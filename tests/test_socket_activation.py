@@ -21,9 +21,22 @@ from gmd.cli.systemd import inherited_sockets
 from gmd.sockets import Sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
-from tests.forked import HAND_DOWN
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, reserved_port, served
 from tests.tools import require_tool
+
+#: A program that puts descriptors where a service expects them, from 3 up, and announces them in the environment of the
+#: process that it becomes. Arguments: their count, their numbers, their names, and the command.
+HAND_DOWN = """
+import os, sys
+count = int(sys.argv[1])
+given = [os.dup(int(number)) for number in sys.argv[2 : 2 + count]]
+for place, descriptor in enumerate(given, 3):
+    os.dup2(descriptor, place + 100, inheritable=True)
+for place in range(3, 3 + count):
+    os.dup2(place + 100, place, inheritable=True)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(count), "LISTEN_FDNAMES": sys.argv[2 + count]}
+os.execvp(sys.argv[3 + count], sys.argv[3 + count :])
+"""
 
 
 def handing(sockets: Sequence[socket.socket], names: str) -> list[str]:
@@ -50,7 +63,6 @@ def where(listener: socket.socket) -> ScriptedServer:
     return ScriptedServer(*listener.getsockname())
 
 
-@pytest.mark.real_start
 def test_daemon_serves_on_the_given_socket_and_on_no_other(listening: socket.socket) -> None:
     with activated(listening, arguments=["--host", "203.0.113.1"]) as daemon:
         assert daemon.port == where(listening).port

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.messages import NewGame
@@ -103,7 +103,6 @@ acts = st.lists(
 )
 
 
-@settings(max_examples=300)
 @given(acts, st.sets(st.integers(1, 4)))
 def test_longest_due_game_matches_the_model_whenever_a_player_first_asks(
     taken: list[tuple[str, tuple[Any, ...], int]], without: set[int]

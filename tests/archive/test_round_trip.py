@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gmd.archive.files import read_games
@@ -27,7 +26,6 @@ from gmd.games.game import Game
 from gmd.games.replay import replay
 from gmd.games.variants import make_game
 from tests.archive.histories import blind_histories, histories
-from tests.helpers_proof import proof_size
 
 History = tuple[ChessGame, list[AnyEvent]]
 AnyHistory = tuple[Game, list[AnyEvent]]
@@ -66,8 +64,6 @@ def write_history(store: SqliteStore, game_id: int, history: AnyHistory) -> None
             written = seq + 1
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=15, full=1_000))
 @given(st.lists(histories() | blind_histories(), max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
 def test_exported_games_import_unchanged_and_undamaged(games: Sequence[AnyHistory], ids: set[int]) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
@@ -99,8 +95,6 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
     return found
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=25, full=2_000))
 @given(histories())
 def test_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> None:
     with TemporaryDirectory() as directory:

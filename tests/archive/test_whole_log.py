@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, String, Table, insert, select, text
 
@@ -27,7 +27,6 @@ from gmd.event_log.opening import open_log, open_reader, open_store
 from gmd.event_log.tables import metadata
 from tests.cli.commands import Ran, change, gmd, gmd_process, joined
 from tests.helpers import connected, running_daemon
-from tests.helpers_proof import proof_size
 from tests.postgres import clean_database, new_database, require_postgres
 from tests.serving import environment
 
@@ -483,8 +482,6 @@ def database() -> Iterator[str]:
         yield url
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(6, 500))
 @given(log=LOGS)
 def test_rows_with_any_values_are_the_same_there_and_back(log: dict[str, list[dict[str, Any]]], database: str) -> None:
     with open_store("", database) as store, store._transaction() as connection:

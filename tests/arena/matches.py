@@ -9,10 +9,9 @@ from typing import Any
 
 from tests.arena.playing import BOTS
 from tests.cli.commands import gmd
-from tests.helpers_proof import proof_size
 
 #: Seconds after which a match of these tests counts as hung.
-PATIENCE = proof_size(240, 7_200, share=1_800)
+PATIENCE = 7_200
 
 #: The fields that differ between two runs of one match: times, dates, and the server's ids.
 OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")

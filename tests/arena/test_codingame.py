@@ -301,7 +301,6 @@ async def test_unread_input_of_a_bot_is_bounded(monkeypatch: pytest.MonkeyPatch)
         await bot.kill()
 
 
-@pytest.mark.seconds(5)
 async def test_flood_on_standard_error_is_cut_off(
     daemon_process: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

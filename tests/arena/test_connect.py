@@ -427,7 +427,6 @@ def test_bridge_plays_over_tls(certificates: Certificates, tmp_path: Path) -> No
         assert "certificate verify failed" in err
 
 
-@pytest.mark.seconds(5)
 def test_killed_bridge_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
     """Nor the bot's child processes, although the bot computes on and does not see that its connection has ended."""
     client.new_game(ME + 8, OTHER, variant="rbc")

@@ -25,7 +25,7 @@ from gm_arena.evidence import (
     verdict_of,
 )
 from gm_arena.statistics import Sample, score_of_elo
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 small_samples = st.sampled_from([3, 5]).flatmap(
     lambda outcomes: st.lists(st.integers(0, 3), min_size=outcomes, max_size=outcomes).map(
@@ -138,13 +138,12 @@ def shifted(even: tuple[float, ...], elo: float) -> list[float]:
     return found
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("name", EVEN)
 @pytest.mark.parametrize("elo", [20.0, 50.0])
 def test_estimated_number_of_games_shows_the_difference_as_often_as_promised(name: str, elo: float) -> None:
     """The promise is four matches of five; the exact test falls a little short of it in short ones."""
     even = EVEN[name]
-    rng, matches = random.Random(f"{name} {elo}"), proof_size(300, 5_000)
+    rng, matches = random.Random(f"{name} {elo}"), cases(300)
     guess = Sample(tuple(round(2_000 * share) for share in even))
     size = games_needed(guess, elo) // guess.games_each
     weights = shifted(even, elo)

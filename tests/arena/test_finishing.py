@@ -13,7 +13,7 @@ from gm_arena.codingame_bot import CodinGameBots
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_arena.uci_bot import Limits, UciBots
 from tests.arena.playing import Witness, bridged, new_games
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import Served
 from tests.tools import require_tool
 
@@ -51,40 +51,34 @@ def failures(witness: Witness) -> int:
     return sum(played.failed for played in witness.played)
 
 
-@pytest.mark.proof
 async def test_random_and_attacker_bots_finish(daemon_process: Served) -> None:
     bots = [ReconchessBots(f"reconchess.bots.{name}") for name in ("random_bot", "attacker_bot")]
-    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_001, 77_002), proof_size(2, 20))
+    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_001, 77_002), cases(2))
     assert [failures(witness) for witness in witnesses] == [0, 0]
     assert set(witnesses[0].ends_by_game.values()) <= PLAYED_OUT
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("other", ["random_bot", "attacker_bot"])
 async def test_trout_bot_finishes(other: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its engine may crash on a request. Then the bot may fail, which loses its game; the other bots never fail."""
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", str(require_tool("stockfish")))
-    short = {"max_turns": 1} if proof_size(1, 0, 0) else {}
     players = (77_003, 77_004) if other == "random_bot" else (77_005, 77_006)
     trout, opponent = ReconchessBots("reconchess.bots.trout_bot"), ReconchessBots(f"reconchess.bots.{other}")
-    witnesses = await play(daemon_process.port, trout, opponent, players, proof_size(1, 20), **short)
+    witnesses = await play(daemon_process.port, trout, opponent, players, cases(1), max_turns=1)
     assert failures(witnesses[1]) == 0
     assert set(witnesses[0].ends_by_game.values()) <= PLAYED_OUT | {"resignation_white", "resignation_black"}
     resigned = [end for end in witnesses[0].ends_by_game.values() if end.startswith("resignation")]
     assert len(resigned) <= failures(witnesses[0])
 
 
-@pytest.mark.proof
 async def test_codingame_bot_that_reads_nothing_finishes(daemon_process: Served) -> None:
     bots = [CodinGameBots("bash -c 'echo fen; yes random'") for _ in range(2)]
-    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_007, 77_008), proof_size(2, 20))
+    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_007, 77_008), cases(2))
     assert [failures(witness) for witness in witnesses] == [0, 0]
 
 
-@pytest.mark.proof
 async def test_stockfish_finishes_against_itself(daemon_process: Served) -> None:
     command = str(require_tool("stockfish"))
     bots = [UciBots(command, {"Threads": "1", "Hash": "16"}, Limits(seconds=0.02)) for _ in range(2)]
-    short = {"max_moves": 20} if proof_size(1, 0, 0) else {}
-    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_009, 77_010), proof_size(2, 20), **short)
+    witnesses = await play(daemon_process.port, bots[0], bots[1], (77_009, 77_010), cases(2), max_moves=20)
     assert [failures(witness) for witness in witnesses] == [0, 0]

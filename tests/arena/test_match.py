@@ -74,7 +74,7 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> None:
     book = tmp_path / "book.pgn"
     book.write_text("".join(f"1. {move} *\n\n" for move in ("e4", "d4", "c4", "Nf3")))
@@ -218,7 +218,7 @@ def test_two_remote_players_play_by_their_names(tmp_path: Path, daemon_process: 
 # Resuming, and ending early.
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> None:
     arguments = (*TWO, "--variant", "chess960", "--max-moves", 30, "--games", 12, "--concurrency", 3)
     whole, _ = played(tmp_path / "whole.jsonl", *arguments)

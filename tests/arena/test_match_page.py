@@ -17,7 +17,7 @@ ARENA = ROOT / "clients" / "arena"
 PATIENCE = 180
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commands_of_the_match_page_run(tmp_path: Path) -> None:
     (block,) = examples_of(ARENA / "MATCH.md", "sh")
     folders = [Path(sys.executable).parent, require_tool("stockfish").parent]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.arena.matches import AT_RANDOM, lines, nuisance, played, run, summary
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.tools import require_tool
 
 RANDOM, ATTACKER = "reconchess:reconchess.bots.random_bot", "reconchess:reconchess.bots.attacker_bot"
@@ -21,8 +21,7 @@ BOOK = ["e4 e5", "e4 c5", "e4 e6", "e4 c6", "d4 d5", "d4 Nf6", "c4 e5", "c4 c5",
 BOOK += [f"{first} {answer}" for first in ("g3", "b3", "f4", "Nc3", "e3") for answer in ("d5", "e5")]
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.nightly
 def test_stockfish_with_twice_the_time_wins_more_games(tmp_path: Path) -> None:
     """The times are 200 and 100 milliseconds a move."""
     stockfish, book = require_tool("stockfish"), tmp_path / "book.pgn"
@@ -32,21 +31,17 @@ def test_stockfish_with_twice_the_time_wins_more_games(tmp_path: Path) -> None:
         for name, seconds in (("slow", 0.2), ("fast", 0.1))
     ]
     # One game at a time: two engines that share a processor do not have the time that they are given.
-    arguments = ("--games", proof_size(2, 40, share=2), "--openings", book, "--seed", 1)
-    if proof_size(0, 1, share=0) == 0:
-        bots = [bot.replace("=0.2,", "=0.02,").replace("=0.1,", "=0.01,") for bot in bots]
+    arguments = ("--games", 40, "--openings", book, "--seed", 1)
     records, totals = played(tmp_path / "match.jsonl", *bots, *arguments)
     (meeting,) = totals["meetings"]
     print(f"won {meeting['wins']}, drawn {meeting['draws']}, lost {meeting['losses']}: Elo {meeting['elo']}")
     assert totals["faults"] == {}
-    assert len(records) == proof_size(2, 40, share=2)
-    if proof_size(0, 1, share=0):
-        assert meeting["wins"] > meeting["losses"]
+    assert len(records) == 40
+    assert meeting["wins"] > meeting["losses"]
 
 
-@pytest.mark.proof
 def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
-    games = proof_size(4, 200, share=6)
+    games = cases(4)
     arguments = (RANDOM, ATTACKER, "--games", games, "--concurrency", 2, "--seed", 3)
     records, totals = played(tmp_path / "match.jsonl", *arguments, "--clock", "60+1")
     assert len(records) == totals["games"] == games
@@ -60,15 +55,14 @@ def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     print(Counter(record["ending"] for record in records), totals["meetings"], totals["overhead"])
 
 
-@pytest.mark.proof
 def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp_path: Path) -> None:
     """This is the worst case: the bots answer at once, so that all the time goes into the runner.
 
     The clock and the lag are long, so that nothing here depends on the speed of the machine; the time that games with a
     clock of one second would have been charged is printed.
     """
-    games = proof_size(16, 320, share=64)
-    terms = ("--variant", "standard", "--clock", "100000", "--max-moves", proof_size(20, 60, share=40))
+    games = cases(16)
+    terms = ("--variant", "standard", "--clock", "100000", "--max-moves", 20)
     path = tmp_path / "match.jsonl"
     arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)
     status, said, complaints = run(*arguments, "--lag", 10**8, "--json-out", path, "--quiet")

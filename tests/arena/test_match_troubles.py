@@ -33,7 +33,6 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     assert reason in complaints
 
 
-@pytest.mark.seconds(5)
 @pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
 def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
     """The limit is its clock, where there is one, or else the time given."""
@@ -43,8 +42,7 @@ def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Pat
     assert totals["faults"] == {trouble: {"stall": 1}}
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_other_games_continue_when_a_bot_floods(tmp_path: Path) -> None:
     arguments = (nuisance("complain"), nuisance("flood"), *TWO, *SHORT)
     records, totals = played(tmp_path / "match.jsonl", *arguments, "--clock", "5", "--concurrency", 6)

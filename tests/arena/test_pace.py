@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.match.pace import Lengths, Pace, duration, seconds_left
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 #: How many games must have ended before an estimate is checked; also at least half of those played at once. Where five
 #: of sixteen have ended, all within a tenth of the mean, nothing says yet how long the others take: of 100 such matches
@@ -76,7 +76,6 @@ def test_match_of_one_game_at_a_time_is_estimated_from_the_first_one() -> None:
     assert 10.0 < left < 20.0
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["same", "alike", "exponential", "lognormal", "two kinds"])
 @pytest.mark.parametrize("at_once", [1, 2, 4, 8, 16])
 def test_estimate_is_never_wrong_by_ten_times_after_the_first_few_games(kind: str, at_once: int) -> None:
@@ -88,7 +87,7 @@ def test_estimate_is_never_wrong_by_ten_times_after_the_first_few_games(kind: st
         "lognormal": lambda: rng.lognormvariate(4, 0.8),
         "two kinds": lambda: rng.uniform(5, 15) if rng.random() < 0.5 else rng.uniform(50, 100),
     }[kind]
-    for _ in range(proof_size(5, 100)):
+    for _ in range(cases(5)):
         check([draw() for _ in range(rng.randint(FIRST_FEW, 120))], at_once)
 
 
@@ -109,8 +108,6 @@ def test_first_games_to_end_do_not_stand_for_all() -> None:
     assert 9.0 < Lengths.of([8.9, 9.0], [9.0] * 14).mean < 27.0, "none has ended before, so all take about as long"
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(30, 1_000))
 @given(st.floats(0.5, 100), st.floats(0.85, 1.9), st.integers(0, 2**32))
 def test_distribution_is_recovered_when_a_third_of_the_games_go_on(scale: float, shape: float, seed: int) -> None:
     rng = random.Random(seed)

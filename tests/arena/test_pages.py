@@ -42,7 +42,7 @@ def test_examples_of_the_referee_page_play_a_match(daemon_process: Served, tmp_p
     assert [line.split("\t")[0] for line in lines[6:]] == ["1", "2"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_examples_of_the_recorded_games_page_show_and_play_back_a_game(daemon_process: Served, tmp_path: Path) -> None:
     shown, watched, played = run("RECORDED.md", daemon_process.port, tmp_path)
     assert [line for line in shown if line.startswith("1. ")] == [

@@ -31,7 +31,7 @@ def run(commands: str, port: int) -> list[str]:
     return untimed(done.stdout).splitlines()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commands_of_the_arenas_readme_run() -> None:
     with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 3 and 4
         alone, blitz = [run(block, daemon.port) for block in examples_of(ARENA / "README.md", "sh")]

@@ -20,7 +20,7 @@ from reconchess.bots.random_bot import RandomBot
 
 from gm_arena.reconchess_game import ServerGame, ServerSeat, play_seat
 from gm_client import Client, GmError, connect
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import Served, reserved_port, served
 from tests.side_by_side import POSITIONS, Bots, Chooser, RandomPlayers, Start, compare_histories, drawn_start
 
@@ -110,10 +110,9 @@ def after_the_end(games: BothGames) -> None:
         assert one == other
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.slow
 def test_random_games_match_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(4, 2_000, 60)):
+    for seed in range(cases(4)):
         rng = random.Random(seed)
         try:
             play_on_both(BothGames(drawn_start(rng), *pair), RandomPlayers(rng))
@@ -122,9 +121,8 @@ def test_random_games_match_local_game(pair: tuple[Client, Client]) -> None:
             raise
 
 
-@pytest.mark.proof
 def test_games_of_reconchess_s_bots_match_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(1, 200, 6)):
+    for seed in range(cases(1)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         play_on_both(BothGames(Start(), *pair), Bots(seed, white, black, Start()))
 
@@ -172,9 +170,8 @@ def test_game_that_is_ended_early_has_no_winner(done: tuple[str, ...], pair: tup
     assert state["phase"] == "over"  # no player would continue
 
 
-@pytest.mark.proof
 def test_unstarted_game_behaves_as_local_game(pair: tuple[Client, Client]) -> None:
-    for seed in range(proof_size(5, 1_000)):
+    for seed in range(cases(5)):
         rng = random.Random(seed)
         games = BothGames(drawn_start(rng), *pair)
         games.call("store_players", "white's name", "black's name")

@@ -13,7 +13,7 @@ import pytest
 from gm_arena.evidence import cautious_variance
 from gm_arena.sprt import Model, Sprt, with_mean, with_mean_in_deviations
 from gm_arena.statistics import NELO, Sample, normalized_elo, score_of_elo
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 #: elo0 and elo1; the model; losses, draws and wins (or pairs from 0 to 2 points); the log-likelihood ratio.
 WORKED: list[tuple[float, float, Model, tuple[int, ...], float]] = [
@@ -128,21 +128,19 @@ def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
     return tuple(weights)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
 def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: bool) -> None:
-    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), proof_size(60, 5_000, share=1_000)
+    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), cases(60)
     errors = wrongs(test, elo, wrong, matches, pairs=pairs)
     spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_games_left_is_the_mean_number_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
-    test, matches = Sprt(0, 120, model=model), proof_size(80, 2_000)
+    test, matches = Sprt(0, 120, model=model), cases(80)
     rng = random.Random(f"{model} {pairs}")
     verdict = cache(lambda counts: test.verdict(Sample(counts)))
     middle = 60 if model == "logistic" else elo_half_way(pairs=pairs)

@@ -21,7 +21,7 @@ from gm_arena.statistics import (
     score_interval,
     score_of_elo,
 )
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 #: Losses, draws and wins, or pairs from 0 to 2 points; Elo and its error; normalised Elo and its error; superiority.
 WORKED = [
@@ -125,10 +125,9 @@ def test_games_have_three_outcomes_and_pairs_five() -> None:
         Sample((1, 2, 3, 4))
 
 
-@pytest.mark.proof
 def test_interval_contains_the_true_value_in_95_of_100_matches() -> None:
     """The matches are simulated, between two bots whose difference is known."""
-    matches, rng, true = proof_size(200, 5_000), random.Random(7), 35.0
+    matches, rng, true = cases(200), random.Random(7), 35.0
     win = score_of_elo(true) - 0.2  # 4 of 10 games are drawn
     hits = 0
     for _ in range(matches):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.schedule import Pairing
@@ -70,7 +70,6 @@ def test_round_of_no_player_or_of_one() -> None:
     assert next_round([Card()]) == ([], 0)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_every_player_is_paired_or_has_one_bye_and_nobody_meets_twice(data: st.DataObject) -> None:
     players = data.draw(st.integers(2, 17), label="players")
@@ -85,14 +84,12 @@ def test_every_player_is_paired_or_has_one_bye_and_nobody_meets_twice(data: st.D
     assert all(count == 1 for card in tournament.cards for count in card.met.values())
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(2, 7), st.integers(0, 2**32))
 def test_longest_tournament_gives_every_player_one_bye(half: int, seed: int) -> None:
     players = 2 * half - 1
     assert sorted(Played(players, players, seed).byes) == list(range(players))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(8, 24), st.integers(0, 2**32))
 def test_colors_stay_even_and_never_come_three_times_running(players: int, seed: int) -> None:
     for card in Played(players, 5, seed).cards:
@@ -100,7 +97,6 @@ def test_colors_stay_even_and_never_come_three_times_running(players: int, seed:
         assert all(len(set(card.colors[start : start + 3])) == 2 for start in range(len(card.colors) - 2))
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 6), st.integers(0, 2**32))
 def test_round_is_made_even_when_rematches_are_unavoidable(players: int, seed: int) -> None:
     """Two players play as many rounds as requested; no player meets another again before it has met every other."""
@@ -110,7 +106,6 @@ def test_round_is_made_even_when_rematches_are_unavoidable(players: int, seed: i
     assert max(byes) <= 1 or players % 2 == 1
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 20), st.integers(0, 2**32))
 def test_bye_goes_to_a_player_with_fewest_points_who_has_had_none(half: int, seed: int) -> None:
     tournament = Played(2 * half + 1, 1, seed)

@@ -243,8 +243,7 @@ async def test_refusal_by_the_daemon_leaves_no_tournament_behind(tmp_path: Path)
     assert records(tmp_path) == []
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_bot_of_reconchess_s_client_plays_a_bot_on_tcp(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         url = daemon.http

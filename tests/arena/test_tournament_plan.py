@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.tournament.plan import (
@@ -70,7 +70,6 @@ def test_swiss_round_begins_once_when_the_previous_one_is_over() -> None:
     assert next_rounds(plan, [first, second], both | dict.fromkeys(second.games, both[one])) == []
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32))
 def test_every_remaining_player_is_paired_or_has_the_bye(players: int, rounds: int, games: int, seed: int) -> None:
     plan = tournament(players, rounds=rounds, games=games)
@@ -85,14 +84,12 @@ def test_every_remaining_player_is_paired_or_has_the_bye(players: int, rounds: i
     assert len(begun) == rounds or len(set(range(players)) - absentees(players, begun, outcomes)) < 2
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 9), st.integers(0, 2**32))
 def test_same_results_make_the_same_tournament(players: int, seed: int) -> None:
     plan = tournament(players, rounds=3, seed=seed)
     assert played(plan, seed) == played(plan, seed)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(4, 9), st.integers(1, 4), st.integers(0, 2**32))
 def test_points_of_all_players_add_up_to_the_points_awarded(players: int, rounds: int, seed: int) -> None:
     plan = tournament(players, rounds=rounds, games=2)

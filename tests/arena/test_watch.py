@@ -18,9 +18,8 @@ import pytest
 from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
 from tests.cli.commands import gmd
-from tests.fork_server import own_terminal
 from tests.serving import Served, environment, reserved_port, served
-from tests.terminal import plain
+from tests.terminal import own_terminal, plain
 
 PATIENCE = 60
 HIDDEN = "The moves of this game of blind chess are hidden until it is over; then they are shown here. "

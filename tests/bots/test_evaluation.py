@@ -8,7 +8,7 @@ import pytest
 from gm_bots.minimax.evaluation import evaluate, is_end_game
 from gm_bots.minimax.position import Position
 from tests.bots.positions import PERFT, random_boards
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 
 def test_start_position_is_even() -> None:
@@ -68,9 +68,8 @@ def test_end_game_has_no_queens_or_each_queen_with_at_most_one_minor_piece(piece
     assert is_end_game(board) is False
 
 
-@pytest.mark.proof
 def test_mirrored_position_has_the_negated_score() -> None:
-    boards = [*map(chess.Board, PERFT), *random_boards(proof_size(100, 20_000), seed=1)]
+    boards = [*map(chess.Board, PERFT), *random_boards(cases(100), seed=1)]
     for board in boards:
         assert evaluate(board.mirror()) == -evaluate(board)
         assert Position(board.mirror()).evaluate() == Position(board).evaluate()

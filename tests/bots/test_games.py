@@ -9,7 +9,7 @@ import chess
 import pytest
 
 from gm_bots.minimax.engine import Limit, Options, search
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 #: The plies that both sides play at random before a game between depths begins, so that no two games are the same.
 OPENING_PLIES = 6
@@ -52,19 +52,17 @@ def points(board: chess.Board, color: chess.Color) -> float:
     return 0.5 if winner is None else float(winner == color)
 
 
-@pytest.mark.proof
 def test_depth_two_beats_a_random_mover() -> None:
-    games = proof_size(10, 100)
+    games = cases(10)
     results = [against_random(number) for number in range(games)]
     assert min(results) > 0, "a game was lost"
     assert results.count(1.0) >= games - games // 50
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.slow
 def test_depth_three_is_ahead_of_depth_two() -> None:
     """The confidence is 95 %, by the normal approximation of the mean of the points; of two games it must win both."""
-    games = proof_size(2, 200, share=4)
+    games = cases(2)
     results = list(in_processes(depth_against_depth, [(number, 3, 2) for number in range(games)]))
     mean = sum(results) / games
     deviation = math.sqrt(sum((result - mean) ** 2 for result in results) / (games - 1))

@@ -12,7 +12,7 @@ from gm_bots.minimax.generation import legal_moves, pseudo_legal_moves
 from gm_bots.minimax.hashing import key_of
 from gm_bots.minimax.position import Position, decode, encode
 from tests.bots.positions import PERFT, random_boards
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 #: All attributes that a position keeps.
 KEPT = (
@@ -78,29 +78,22 @@ def test_every_node_of_a_shallow_perft_matches_python_chess(fen: str) -> None:
         assert checked_perft(Position(chess.Board(fen)), chess.Board(fen), depth) == PERFT[fen][depth - 1]
 
 
-@pytest.mark.proof
+@pytest.mark.nightly
 @pytest.mark.parametrize("fen", PERFT)
 def test_every_node_of_perft_to_depth_four_matches_python_chess(fen: str) -> None:
-    depth = proof_size(2, 4, share=3)
-    jobs = [(fen, move.uci(), depth - 1) for move in chess.Board(fen).legal_moves]
-    assert (
-        sum(in_processes(checked_after, jobs) if depth > 2 else (checked_after(*job) for job in jobs))
-        == (PERFT[fen][depth - 1])
-    )
+    jobs = [(fen, move.uci(), 3) for move in chess.Board(fen).legal_moves]
+    assert sum(in_processes(checked_after, jobs)) == PERFT[fen][3]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("fen", PERFT)
 def test_perft_matches_the_known_counts(fen: str) -> None:
-    small = 4 if PERFT[fen][3] < 200_000 else 3
-    depth = proof_size(small, 4, share=small)
+    depth = 4 if PERFT[fen][3] < 200_000 else 3
     assert perft(Position(chess.Board(fen)), depth) == PERFT[fen][depth - 1]
 
 
-@pytest.mark.proof
 def test_random_games_keep_everything_right_forwards_and_backwards() -> None:
     rng = random.Random(3)
-    for _ in range(proof_size(5, 2_000)):
+    for _ in range(cases(5)):
         board, snapshots = chess.Board(), list[dict[str, object]]()
         position = Position(board)
         while not board.is_game_over() and board.ply() < 300:
@@ -182,10 +175,9 @@ def test_irreversible_move_forgets_earlier_positions() -> None:
     assert not position.repeats(2)
 
 
-@pytest.mark.proof
 def test_repetitions_match_python_chess() -> None:
     rng = random.Random(5)
-    for start in random_boards(proof_size(20, 2_000), seed=6, plies=120):
+    for start in random_boards(cases(20), seed=6, plies=120):
         board = start
         board.halfmove_clock = 0
         for _ in range(30):

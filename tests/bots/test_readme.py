@@ -28,7 +28,7 @@ def run(command: list[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commands_of_the_bots_readme_run() -> None:
     with served() as daemon:  # its own: a bot plays all games of its player, and other tests have players 1 and 2
         blocks = [block.replace("7100", str(daemon.port)) for block in examples_of(README, "sh")]

@@ -127,7 +127,6 @@ def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     wins_by_rc_bot_match(MODULE, "Minimax", {VARIABLE: QUICK}, tmp_path)
 
 
-@pytest.mark.long
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 def test_rc_connect_plays_the_player_on_a_daemon() -> None:
     wins_by_rc_connect(MODULE, {VARIABLE: QUICK})

@@ -13,7 +13,7 @@ from gm_bots.minimax.scores import MATE
 from tests.bots.plain import minimax
 from tests.bots.plain_mates import is_mate_in
 from tests.bots.positions import PERFT, mates, random_boards, short
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 #: Ways to search that visit other nodes and must find the same score.
 WAYS = {
@@ -41,24 +41,26 @@ def compare(fen: str, plies: int) -> None:
             assert depth(until, fen, Options(features=features)).score == expected, (fen, until, name)
 
 
-@pytest.mark.proof
 def test_score_equals_plain_minimax_in_every_way_of_searching() -> None:
-    """The depth is three plies, in positions with few enough lines for plain minimax to end."""
-    fens = short()[: proof_size(5, 200)]
-    jobs = [(fen, proof_size(2, 3, share=3)) for fen in fens]
-    assert len(list(in_processes(compare, jobs) if len(jobs) > 5 else [compare(*job) for job in jobs])) == len(fens)
+    """The depth is two plies, in positions with few enough lines for plain minimax to end."""
+    for fen in short()[: cases(5)]:
+        compare(fen, 2)
 
 
-@pytest.mark.proof
+@pytest.mark.nightly
+def test_score_equals_plain_minimax_three_plies_deep() -> None:
+    jobs = [(fen, 3) for fen in short()]
+    assert len(list(in_processes(compare, jobs))) == len(jobs)
+
+
 def test_score_equals_plain_minimax_in_any_position() -> None:
     """The depth is one ply; captures at its end go on as far as they do."""
-    for board in random_boards(proof_size(8, 200), seed=3):
+    for board in random_boards(cases(8), seed=3):
         compare(board.fen(), 1)
 
 
-@pytest.mark.proof
 def test_all_ways_agree_deeper_than_plain_minimax_gets() -> None:
-    for board in random_boards(proof_size(6, 300), seed=4):
+    for board in random_boards(cases(6), seed=4):
         results = {name: depth(3, board, Options(features=way)) for name, way in WAYS.items() if name != "minimax"}
         assert len({result.score for result in results.values()}) == 1, board.fen()
 
@@ -96,10 +98,9 @@ def test_search_does_not_change_its_board() -> None:
 
 def some_mates(moves: int) -> list[str]:
     """Return as many mates as the run has time for: those of three moves take seconds each."""
-    return mates(moves)[: proof_size({3: 1}.get(abs(moves), 12), 1_000, share={3: 3}.get(abs(moves), 20))]
+    return mates(moves)[: cases(1 if abs(moves) == 3 else 12)]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3])
 def test_mates_are_found_at_the_depth_that_suffices(moves: int) -> None:
     """This is twice the moves, less one: the search extends the check that mates, and no smaller depth can see it."""
@@ -129,7 +130,6 @@ def assert_played_out(board: chess.Board, plies: int) -> None:
     assert board.is_checkmate()
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("moves", [1, 2, 3, -1, -2, -3])
 def test_mate_suites_are_right_by_brute_force(moves: int) -> None:
     """There is such a mate, whatever the answers, and no shorter one."""
@@ -137,11 +137,10 @@ def test_mate_suites_are_right_by_brute_force(moves: int) -> None:
         assert is_mate_in(chess.Board(fen), moves), fen
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [-1, -2, -3])
 def test_loser_delays_the_mate(moves: int) -> None:
-    for fen in mates(moves)[: proof_size({-3: 1}.get(moves, 3), 1_000, share={-3: 3}.get(moves, 20))]:
+    for fen in mates(moves)[: cases(1 if moves == -3 else 3)]:
         result = depth(-2 * moves, fen)
         assert result.mate == moves, fen
         assert result.move in chess.Board(fen).legal_moves
@@ -159,10 +158,9 @@ def test_finished_game_has_no_move(fen: str, score: int) -> None:
     assert (result.move, result.score, result.pv, result.depth) == (None, score, [], 0)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("plies", [1, 2, 3])
 def test_every_lost_position_still_has_a_move(plies: int) -> None:
-    most = proof_size(3, 1_000)
+    most = cases(3)
     lost = [fen for moves in (-1, -2, -3) for fen in mates(moves)[:most]]
     for fen in [*lost, "7k/8/8/8/8/8/1q6/K7 w - - 0 1", "8/8/8/8/8/1k6/1q6/K7 w - - 0 1"]:
         result = depth(plies, fen)

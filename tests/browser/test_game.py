@@ -265,7 +265,7 @@ def test_embedded_board_steps_and_leads_to_the_game(browsers: Browsers, mate: in
     expect_ply(opened.value, 3, 4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
 def test_game_of_ones_own_is_accessible(styled_page: Page, kind: str) -> None:
     styled_page.goto("/")

@@ -62,7 +62,7 @@ def guests(browsers: Browsers) -> tuple[Page, Page]:
     return pages
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_newcomer_plays_a_whole_game_of_chess_by_mouse(browsers: Browsers) -> None:
     page = browsers.open()
     open_play(page, "Play minimax-beginner")
@@ -321,7 +321,7 @@ def test_board_of_a_telephone_is_as_wide_as_the_window_and_is_played_by_finger(b
     expect(page.locator("#movetext [data-ply='1']")).to_have_text("e4")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
 def test_page_of_a_player_is_accessible_in_every_look(styled_page: Page, kind: str) -> None:
     open_play(styled_page, "Play random", kind)

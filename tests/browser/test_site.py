@@ -19,7 +19,7 @@ def crowded() -> Iterator[tuple[Served, dict[str, str]]]:
         yield found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_page_is_accessible_in_every_look(
     browsers: Browsers, crowded: tuple[Served, dict[str, str]], look: tuple[Device, Scheme]
 ) -> None:

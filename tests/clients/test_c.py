@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.clients.other_languages import STRICT, C, Driver, compile_c, driving, examples_of
 from tests.clients.running import OK, PATIENCE
 from tests.clients.scripted import Peer, answer_all, answer_once, serving
-from tests.helpers_proof import proof_size
 from tests.serving import Served, reserved_port
 from tests.tools import require_tool
 
@@ -114,9 +113,7 @@ def spelt(value: Any, ascii_only: bool, spaced: bool) -> str:
     return json.dumps(value, ensure_ascii=ascii_only, indent=1 if spaced else None)
 
 
-@pytest.mark.proof
 @given(values, st.booleans(), st.booleans())
-@settings(max_examples=proof_size(150, 20000))
 def test_find_returns_the_same_members_as_python(driver: Driver, value: Any, ascii_only: bool, spaced: bool) -> None:
     text = digits(spelt({"v": value, "a": {"b": value}}, ascii_only, spaced))
     for path in ("v", "a.b"):
@@ -154,9 +151,7 @@ def mutated(text: bytes, changes: list[tuple[int, int]]) -> bytes:
 changes = st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([*b'{}[],:"\\u0019.eE-+ \0ntf', *range(256, 513)])))
 
 
-@pytest.mark.proof
 @given(values, changes)
-@settings(max_examples=proof_size(250, 50000))
 def test_parser_accepts_the_same_texts_as_python(driver: Driver, value: Any, changes: list[tuple[int, int]]) -> None:
     data = mutated(spelt({"v": value}, True, False).encode(), changes)
     answer = driver.ask("parse", digits(data))

@@ -15,7 +15,7 @@ import trio
 
 from gm_client import blocking, trio_client
 from tests.chaos import Chaos, chaos
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import served
 
 #: Seconds after which a game counts as hanging.
@@ -141,12 +141,10 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
         proxy.target = await trio.to_thread.run_sync(start)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 async def test_games_are_the_same_with_and_without_chaos(by_trio: bool, tmp_path: Path) -> None:
-    count = proof_size(3, 200, share=5)
+    count = cases(3)
     plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
     with served() as calm:
         accounts = await registered(calm.port)

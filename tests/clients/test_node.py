@@ -123,7 +123,7 @@ export { key, name, options, piece, ply, renewed, revoked, seat };
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_types_are_correct(tmp_path: Path) -> None:
     compiler = require_tool("tsc")
     (tmp_path / "typed.mts").write_text(TYPED)

@@ -74,7 +74,7 @@ async def play(
         return await history(port, game_id), [bot.output.splitlines()[-1] for bot in (first, second)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 async def test_bots_in_all_languages_play_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
     games = []
@@ -161,8 +161,7 @@ async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.long
-@pytest.mark.seconds(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_broken_connections_do_not_change_the_game(bots: Bots, language: str, daemon_process: Served) -> None:
     port = daemon_process.port

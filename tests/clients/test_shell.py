@@ -85,7 +85,7 @@ def test_missing_option_is_named(arguments: list[str]) -> None:
     assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
     open_ids, registered = [
         run_example(text, daemon_process, tmp_path) for text in examples_of(SHELL / "README.md", "sh")

@@ -18,7 +18,7 @@ from gm_client.tracker import Tracker
 from gm_recon import ReconBoard, ReconGame, side_moves
 from gm_recon.position_sets import BATCH, PythonPositions
 from gm_recon.possible import PossiblePositions
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.serving import Served
 
 #: Positions where rare events come soon: castling, en passant captures, promotions, and almost bare kings.
@@ -89,10 +89,9 @@ class BruteForce:
         return {key(board.as_chess()) for board in self.boards}
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
 def test_tracker_equals_brute_force_in_short_games(color: Color) -> None:
-    for seed in range(proof_size(5, 400)):
+    for seed in range(cases(5)):
         rng = random.Random(f"{color} {seed}")
         fen = RARE[seed % len(RARE)] if seed % 3 else chess.STARTING_FEN
         game, tracker, brute = ReconGame(fen), Tracker(color, fen), BruteForce(color, fen)
@@ -125,14 +124,13 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
     assert game.board.as_chess() in tracker
 
 
-@pytest.mark.proof
 def test_true_position_is_always_possible_in_long_games() -> None:
     """Both players move at random and sense where it tells them most; no sense leaves more positions than the cap.
 
     Before a sense there may be more than the cap; the positions left out then are there again after the sense.
     """
     sizes, most = [], 0
-    for seed in range(proof_size(2, 300, share=5)):
+    for seed in range(cases(2)):
         fen = chess.STARTING_FEN if seed % 4 else RARE[seed // 4 % len(RARE)]
         for tracker, has_sensed in turns_of_a_game(seed, PLIES, fen):
             if has_sensed:
@@ -187,10 +185,9 @@ def test_positions_left_out_before_a_sense_return_after_it(seed: int, plies: int
     assert crowded > 0
 
 
-@pytest.mark.proof
 def test_complete_tracker_with_a_cap_equals_one_without() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(proof_size(5, 100)):
+    for seed in range(cases(5)):
         rng = random.Random(f"cap {seed}")
         fen, cap = RARE[seed % len(RARE)], rng.choice([1, 3, 10, 30, 100])
         game = ReconGame(fen)

@@ -169,7 +169,6 @@ async def test_killed_process_loses_its_game_and_the_next_game_has_another() -> 
         assert (failed["bot"], failed["game_id"], failed["reason"]) == ("random", first, "signal 9")
 
 
-@pytest.mark.seconds(5)
 async def test_process_that_hangs_loses_its_game(mock_clock: MockClock) -> None:
     mock_clock.rate = 1.0
     async with running_daemon(bots="random", bot_games=1, bot_move_timeout=20) as daemon, connected(daemon) as client:

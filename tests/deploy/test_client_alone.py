@@ -202,7 +202,7 @@ def test_daemon_from_an_index_requires_the_client_of_the_same_version(tmp_path: 
     assert f"Requires-Dist: grandmasterd-client=={VERSION}" in lines
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_uninstalling_the_daemon_leaves_the_client_whole(
     client: Path, daemon: Path, tmp_path: Path, daemon_process: Served
 ) -> None:
@@ -235,7 +235,7 @@ def metadata(wheel: Path) -> list[str]:
         return archive.read(name).decode().splitlines()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @from_an_index
 def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
@@ -249,7 +249,7 @@ def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     assert names == expected
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @from_an_index
 def test_daemon_installs_the_client_of_its_checkout(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)

@@ -52,7 +52,7 @@ def run(clone: Path, *arguments: str | Path, cwd: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_script_in_the_folder_above_the_clone_imports_gmd(clone: Path) -> None:
     """The clone's folder has the package's name, but no ``__init__.py``."""
     script = clone.parent / "my_bot.py"

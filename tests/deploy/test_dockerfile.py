@@ -190,7 +190,7 @@ def files_of(root: Path, name: str) -> set[Path]:
     return {path for path in found if "__pycache__" not in path.parts}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_files_of_the_packages_are_installed(image: Image) -> None:
     (installed,) = image.root.glob("opt/gmd/lib/python3*/site-packages")
     for package in PACKAGES:

@@ -82,7 +82,7 @@ class Environment:
         return {window: import_of(self.python, window) for window in WINDOWS}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @from_an_index
 def test_windows_open_with_reconchess_installed_before_train(python: str, tmp_path: Path) -> None:
     """The extra train is only resolved, not installed: torch has gigabytes, and ``.ci/run`` installs it once."""
@@ -96,7 +96,7 @@ def test_windows_open_with_reconchess_installed_before_train(python: str, tmp_pa
     assert environment.windows() == dict.fromkeys(WINDOWS, 0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @from_an_index
 def test_windows_open_with_train_installed_before_reconchess(python: str, tmp_path: Path) -> None:
     """Install reconchess alone, and then as an extra."""

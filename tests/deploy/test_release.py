@@ -143,7 +143,7 @@ def daemon(server: Installed, tmp_path: Path) -> Iterator[Served]:
             process.communicate()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_release_consists_of_a_wheel_and_a_source_distribution_of_each(dist: Path) -> None:
     expected = {f"{name}{suffix}" for name in BOTH for suffix in ("-py3-none-any.whl", ".tar.gz")}
     assert {path.name for path in dist.iterdir()} == expected
@@ -173,7 +173,7 @@ def test_wheel_requires_the_client_by_its_version_and_names_no_folder(dist: Path
     assert [line for line in lines if line.startswith("Requires-Dist: ") and "file:" in line] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOTH)
 def test_source_distribution_contains_nothing_that_is_built_or_secret(name: str, dist: Path) -> None:
     with tarfile.open(dist / f"{name}.tar.gz") as archive:
@@ -182,7 +182,7 @@ def test_source_distribution_contains_nothing_that_is_built_or_secret(name: str,
     assert [file for file in files if CLUTTER & set(file.parts) or file.suffix in (".key", ".pyc", ".sqlite")] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_installed_programs_report_the_version(server: Installed) -> None:
     assert server.run("gmd", "--version") == f"gmd, version {VERSION}\n"
     assert server.run("gmcat", "--version") == f"gmcat {VERSION}\n"
@@ -195,7 +195,7 @@ def test_entry_points_need_no_extra(server: Installed) -> None:
     assert server.run("python", "-c", ENTRY_POINTS).split() == sorted([*named, "gmd", "gmcat"])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_installed_client_plays_a_game_on_the_installed_daemon(client: Installed, daemon: Served) -> None:
     """The environments have nothing in common."""
     hello = client.run("gmcat", "--port", str(daemon.port), '{"kind":"hello"}')

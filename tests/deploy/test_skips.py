@@ -36,7 +36,7 @@ SKIPPED = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_exactly_what_is_skipped_is_listed_and_runs_again(processes: str, tmp_path: Path) -> None:
     for name, source in FILES.items():

@@ -133,8 +133,7 @@ def freeze(slot: Slot) -> None:
     slot.pause()
 
 
-@pytest.mark.long
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 @pytest.mark.parametrize("fail", [stop, freeze])
 async def test_client_of_the_balancer_goes_on_in_its_game_at_the_standby(
     server: Postgres, tmp_path: Path, stack: ExitStack, fail: Callable[[Slot], None]

@@ -13,8 +13,7 @@ from tests.docs.pages import MANUAL
 from tests.tools import require_module
 
 
-@pytest.mark.long
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     for name in ("sphinx", "furo", "myst_parser", "sphinx_click", "sphinx_copybutton"):
         require_module(name)

@@ -101,7 +101,7 @@ def test_first_rbc_bot_plays_and_is_ranked(at_desk: Reader) -> None:
     assert "rival" in board
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_first_rbc_bot_s_last_steps_may_be_followed_again(at_desk: Reader) -> None:
     *_, keys, bot, ranked = blocks_of(MANUAL / "tutorials/first-rbc-bot.md")
     for block in (keys, bot, ranked, keys, ranked):
@@ -119,7 +119,7 @@ def test_game_from_the_shell_is_made_moved_in_and_shown(at_desk: Reader) -> None
     assert rest[-2:] == ["1. d4 d5 2. c4 e6 *", ""]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_match_is_played_and_summed_up(at_desk: Reader) -> None:
     fixed, sequential = at_desk.follow(MANUAL / "tutorials/is-it-better.md")
     lines = fixed.splitlines()
@@ -150,7 +150,7 @@ def test_bot_written_for_something_else_plays(page: str, ends: int, at_desk: Rea
     assert not any("failed" in line for line in lines)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bot_of_codingame_s_plays_alone_and_in_its_match(at_desk: Reader) -> None:
     alone, match = at_desk.follow(MANUAL / "how-to/move-a-codingame-bot.md")
     assert len(re.findall(r"^game 1: (?:won|lost|drawn) as ", untimed(alone), re.MULTILINE)) == 2
@@ -158,7 +158,7 @@ def test_bot_of_codingame_s_plays_alone_and_in_its_match(at_desk: Reader) -> Non
     assert match.splitlines()[-1] == "10... a6  {Draw: all moves are played.}  [1/2-1/2 normal]"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_registered_players_play_as_the_page_says_also_when_it_is_followed_again(at_desk: Reader) -> None:
     first = at_desk.follow(MANUAL / "how-to/players.md")
     check_registered_players(*first)
@@ -199,7 +199,7 @@ def test_games_have_the_options_that_were_asked_for_and_blind_players_see_their_
     assert black == "rnbqkbnr/pppppppp/8/8/8/8/8/8 b kq - 0 1"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_records_are_exported_imported_and_checked(at_desk: Reader) -> None:
     printed, rescued = at_desk.follow(MANUAL / "how-to/records.md")
     assert printed.splitlines()[:5] == ["1", "available_move", "available_move", "available_move", "victory_black"]
@@ -217,7 +217,7 @@ def test_simulated_games_end_as_the_page_s_seeds_have_it(at_desk: Reader) -> Non
     assert grabbers == f"<ReconGame '{last_fen}', ply 33: White won, KING_CAPTURE>\n"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_bots_play_a_tournament(at_desk: Reader) -> None:
     (printed,) = at_desk.follow(MANUAL / "how-to/tournament.md")
     rows = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]

@@ -44,7 +44,7 @@ def test_option_extends_the_scope_of_the_daemon(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_processes_of_pytest_xdist_have_their_own_daemons(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")

@@ -17,7 +17,7 @@ from gm_recon import Cell, ReconGame
 from gm_recon.belief import PIECES
 from tests.env.beside import FENS
 from tests.env.test_information import drawn
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 #: Few pieces, with a pawn about to be promoted, one that may be taken en passant, and castling.
 SMALL = "r3k3/2p4P/8/1P6/8/8/8/4K2R w Kq - 0 1"
@@ -228,9 +228,8 @@ def follow_long_game(seed: int) -> tuple[int, int]:
     return int(batch.plies[0]), exact
 
 
-@pytest.mark.proof
 def test_belief_contains_the_truth_in_long_games() -> None:
-    games = proof_size(3, 300)
+    games = cases(3)
     played = list(in_processes(follow_long_game, [(seed,) for seed in range(games)]))
     turns, exact = (sum(each) for each in zip(*played, strict=True))
     assert exact > 0.97 * turns

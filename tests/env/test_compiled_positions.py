@@ -19,7 +19,7 @@ from gm_recon.belief import marginals
 from gm_recon.position_sets import Evidence, PositionSet, PythonPositions, finish
 from gm_recon.possible import SENSE_SQUARES, PossiblePositions
 from tests.clients.test_tracker import RARE, BruteForce, key
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 FENS = [chess.STARTING_FEN, *RARE]
 
@@ -81,9 +81,8 @@ def follow(seed: int) -> int:
     return compared
 
 
-@pytest.mark.proof
 def test_compiled_positions_are_those_in_python_in_whole_games() -> None:
-    games = proof_size(9, 900)
+    games = cases(9)
     compared = sum(in_processes(follow, [(seed,) for seed in range(games)]))
     assert compared > 300 * games
     print(f"{games} games, {compared:,} positions after moves of opponents compared")
@@ -108,11 +107,10 @@ def short_games(color: Color, seed: int) -> Iterator[tuple[PossiblePositions, Br
         yield compiled, brute, game.board.as_chess()
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
 def test_compiled_positions_equal_brute_force_in_short_games(color: Color) -> None:
     compared = 0
-    for seed in range(proof_size(9, 270)):
+    for seed in range(cases(9)):
         for compiled, brute, truth in short_games(color, seed):
             boards = list(compiled)
             assert {key(board) for board in boards} == brute.keys()

@@ -7,12 +7,11 @@ from collections import Counter
 
 import chess
 import numpy as np
-import pytest
 from reconchess import LocalGame
 
 from gm_env import OVER, BatchedRbc, action_of, sense_of
 from tests.env.beside import FENS, Beside, seen_by, window_of
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 
 #: Games of a batch, and the turns of each.
 GAMES, TURNS = 2 * len(FENS), 60
@@ -33,12 +32,10 @@ RARE = (
 )
 
 
-@pytest.mark.proof
-@pytest.mark.seconds(4)
 def test_random_plies_equal_those_of_gm_recon() -> None:
-    plies = proof_size(8_000, 10_000_000, share=100_000)
+    plies = cases(8_000)
     batches = -(-plies // (TURNS * GAMES))
-    jobs = min(batches, 1 if plies < 100_000 else 16)
+    jobs = min(batches, 1 if plies < 20_000 else 16)
     happened: Counter[str] = Counter()
     shares = [(batches * job // jobs, batches * (job + 1) // jobs) for job in range(jobs)]
     for counts in in_processes(play_batches, shares):
@@ -66,9 +63,8 @@ def within(limits: tuple[int | None, int | None]) -> list[str]:
     return [fen for fen in FENS if int(fen.split()[4]) < reversible_moves and int(fen.split()[5]) <= max_turns]
 
 
-@pytest.mark.proof
 def test_random_games_equal_those_of_reconchess() -> None:
-    for seed in range(proof_size(10, 4_000, share=400)):
+    for seed in range(cases(10)):
         play_beside_local_game(seed)
 
 

@@ -34,8 +34,7 @@ def test_examples_have_fewer_than_a_hundred_lines() -> None:
     assert all(len(path.read_text("utf-8").splitlines()) < 100 for path in EXAMPLES)
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_bandit_learns_where_to_look_and_again_the_same(tmp_path: Path) -> None:
     for name in ("gymnasium", "matplotlib"):
         require_module(name)
@@ -50,8 +49,7 @@ def test_bandit_learns_where_to_look_and_again_the_same(tmp_path: Path) -> None:
     assert (tmp_path / "sensing-bandit.svg").read_bytes() == plot
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_ppo_runs(tmp_path: Path) -> None:
     for name in ("gymnasium", "matplotlib", "torch"):
         require_module(name)

@@ -10,14 +10,13 @@ import chess
 import numpy as np
 import pytest
 from chess import Color
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_env import HEADER_ROWS, INFORMATION_HEADER, OVER, PASS, SENSE_PASS, BatchedRbc, action_of, sense_of
 from gm_recon import History, ReconGame
 from tests.env.beside import FENS
 from tests.env.twins import Act, Twins, observed_by, twins
-from tests.helpers_proof import proof_size
 
 Show = Callable[[BatchedRbc, int, Color], object]
 
@@ -67,8 +66,6 @@ def drawn(seed: int) -> Twins:
     return twins(rng, fen, rng.random() < 0.5, rng.choice([4, 12, 40]))
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(30, 4_000))
 @given(st.integers(0, 2**32))
 def test_games_that_a_player_cannot_tell_apart_look_the_same(seed: int) -> None:
     assert first_difference(drawn(seed), shown) is None
@@ -138,8 +135,6 @@ def replayed(fen: str, acts: list[Act]) -> ReconGame:
     return game
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 3_000))
 @given(st.integers(0, 2**32))
 def test_information_is_equal_exactly_where_the_player_was_told_the_same(seed: int) -> None:
     viewer, histories = variants(seed)

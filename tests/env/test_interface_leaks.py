@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chess import Color
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,7 +17,6 @@ from gm_env.rendering import draw, scene_of
 from gm_env.turns import action_masks
 from tests.env.test_information import Show, drawn, first_difference
 from tests.env.twins import Twins, numbered
-from tests.helpers_proof import proof_size
 from tests.tools import require_module
 
 require_module("gymnasium")
@@ -37,8 +36,6 @@ def shown(batch: BatchedRbc, game: int, viewer: Color) -> object:
     return scene, mask, observation_tensor(batch, viewer)[game].tobytes()
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_renderings_masks_and_openspiels_tensors_do_not_leak(seed: int) -> None:
     assert first_difference(drawn(seed), shown) is None
@@ -80,8 +77,6 @@ def flat(shown: Any) -> list[bytes]:
     return [np.asarray(part).tobytes() for part in parts]
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_vector_environment_does_not_leak(seed: int) -> None:
     pair = drawn(seed)
@@ -108,8 +103,6 @@ def test_vector_environment_does_not_leak(seed: int) -> None:
         ended = bool(results[-3][0])
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 1_000, share=200), deadline=None)
 @given(SEEDS)
 def test_pettingzoo_does_not_leak(seed: int) -> None:
     pair = drawn(seed)

@@ -21,7 +21,7 @@ EXAMPLES = dict(zip(NAMES, (text for _, text in blocks_of(PAGE)), strict=True))
 PRINTED = {"gymnasium": "(24, 8, 8) ", "vector": "(64, 24, 8, 8) ", "openspiel": "(8, 814)\n(8, 8, 8)\n"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_example_runs(name: str, tmp_path: Path) -> None:
     require_module("gymnasium")

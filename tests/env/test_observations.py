@@ -6,14 +6,13 @@ import random
 
 import chess
 import numpy as np
-import pytest
 from chess import Color
 from numpy.typing import NDArray
 
 from gm_env import OBSERVATION, OVER, PRIVILEGED, TO_MOVE, TO_SENSE, BatchedRbc
 from gm_recon import History, ReconBoard, Turn
 from tests.env.beside import FENS
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 
 class Planes:
@@ -100,10 +99,9 @@ def truth(board: ReconBoard, color: Color, phase_of_game: int) -> NDArray[np.uin
     return planes.planes
 
 
-@pytest.mark.proof
 def test_every_plane_is_what_the_record_says() -> None:
     compared = 0
-    for seed in range(proof_size(2, 300)):
+    for seed in range(cases(2)):
         rng = random.Random(seed)
         batch = BatchedRbc(24, seed, fens=rng.choices(FENS, k=24), reversible_moves=None)
         for _ in range(rng.choice([6, 25])):

@@ -8,7 +8,7 @@ from typing import Any
 import chess
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tools import require_module
@@ -138,7 +138,6 @@ def test_options_are_checked() -> None:
 BLACK_TURNS = st.tuples(st.integers(FIRST_SENSE, ACTIONS - 1), st.sampled_from(["a7a6", "b8c6", "g8f6", "e7e5", None]))
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.integers(chess.A1, chess.H3), st.lists(BLACK_TURNS, min_size=2, max_size=2))
 def test_agent_is_not_told_what_the_other_does_unseen(sense: int, turns: list[tuple[int, str | None]]) -> None:
     """White senses on its own first four ranks after any of Black's turns, and observes the same."""

@@ -9,7 +9,7 @@ from typing import Any
 import chess
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -20,7 +20,6 @@ from gm_env.policies.attacker import LINES
 from gm_env.turns import ACTIONS, FIRST_SENSE
 from gm_recon import ReconGame
 from tests.env.twins import Twins, next_acts, numbered
-from tests.helpers_proof import proof_size
 from tests.tools import require_module
 
 require_module("gymnasium")
@@ -210,9 +209,7 @@ def apply(batches: list[BatchedRbc], pair: Twins, actions: Any, is_sense: bool) 
             batch.move(np.array([action]))
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=proof_size(15, 1_000, share=100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_policy_acts_the_same_where_it_was_told_the_same(name: str, seed: int) -> None:
     assert not differs(seed, POLICIES[name])

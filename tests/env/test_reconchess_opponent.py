@@ -121,7 +121,6 @@ def test_reconchess_s_own_bots_play_in_many_games_at_once(bot: type) -> None:
     assert ended > 6
 
 
-@pytest.mark.seconds(5)
 def test_trout_bot_plays_and_its_engines_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
     made: list[TroutBot] = []

@@ -12,7 +12,7 @@ from typing import Any
 import chess
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -38,7 +38,6 @@ from gmd.event_log.tables import metadata
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from gmd.games.game import GameSummary, Seating
 from tests.helpers import START_FEN, running_log
-from tests.helpers_proof import proof_size
 from tests.postgres import clean_database, new_store, require_postgres, set_database_clock
 
 OPTIONS = GameOptions(
@@ -338,9 +337,7 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
     return sorted(found, key=lambda row: -row.game_id)[: query.limit]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("name", LOGS)
-@settings(max_examples=proof_size(small=20, full=2_000))
 @given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))
 def test_page_of_rows_matches_the_query(
     name: str, made: list[tuple[int | None, int | None, Variant, bool]], asked: list[GameQuery]

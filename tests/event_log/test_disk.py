@@ -84,10 +84,10 @@ async def moves_of(client: Client) -> list[str]:
 @pytest.mark.parametrize(
     ("what", "number", "reason"),
     [
-        pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails", marks=pytest.mark.long),
-        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails", marks=pytest.mark.long),
+        pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails", marks=pytest.mark.slow),
+        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails", marks=pytest.mark.slow),
         pytest.param("write", errno.ENOSPC, "database or disk is full", id="disk full"),
-        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only", marks=pytest.mark.long),
+        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only", marks=pytest.mark.slow),
     ],
 )
 async def test_write_that_the_disk_refuses_is_refused_and_never_shown(

@@ -185,7 +185,7 @@ def migrated(server: Postgres) -> str:
     return url
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("by_thread", [True, False])
 async def test_crash_and_restart_of_the_server_delay_a_commit(server: Postgres, by_thread: bool) -> None:
     async with open_log(migrated(server), by_thread=by_thread) as log:
@@ -297,7 +297,7 @@ async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(server: Postgre
         log.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres) -> None:
     async with open_log(migrated(server), patience=0.0) as log:
         await append(log, 1, 0, CREATED)

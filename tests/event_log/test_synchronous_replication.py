@@ -65,7 +65,7 @@ def url(server: Postgres) -> str:
     return url
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("by_thread", [True, False])
 async def test_move_whose_wait_for_the_replica_is_cancelled_is_acknowledged_once_it_is_replicated(
     url: str, by_thread: bool
@@ -85,7 +85,7 @@ async def test_move_whose_wait_for_the_replica_is_cancelled_is_acknowledged_once
             assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_other_write_whose_wait_for_the_replica_is_cancelled_is_not_known_to_be_done(url: str) -> None:
     psycopg = require_module("psycopg")
     with closing(new_store(url)) as store, psycopg.connect(url, autocommit=True) as connection:

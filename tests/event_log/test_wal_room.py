@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gmd.event_log.wal_room import LEAST_ROOM, MOST_ROOM, WalRoom
@@ -96,7 +96,6 @@ def test_room_grows_with_the_log_up_to_its_bound(tmp_path: Path) -> None:
         assert min(steps) == LEAST_ROOM
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 40)), min_size=1, max_size=15))
 def test_commits_of_two_connections_survive_a_crash(
     tmp_path_factory: pytest.TempPathFactory, commits: list[tuple[int, int]]

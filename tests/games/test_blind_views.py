@@ -7,24 +7,22 @@ from __future__ import annotations
 import random
 
 import chess
-import pytest
 from chess import BLACK, WHITE, Color
 from reconchess import LocalGame, WinReason
 
 from tests.blind_oracle import BlindOracle, name, uci
 from tests.helpers import Client, Json, memory_daemon
-from tests.helpers_proof import proof_size
 from tests.oracle import access_map, board_rows, castles, fen, passant_file
+from tests.proofs import cases
 from tests.side_by_side import RandomPlayers, Start, drawn_start
 
 VIEWERS: dict[int | None, Color | None] = {1: WHITE, 2: BLACK, None: None, 77: None}
 
 
-@pytest.mark.proof
 async def test_every_viewer_sees_exactly_its_own_view() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for seed in range(proof_size(6, 600)):
+        for seed in range(cases(6)):
             rng = random.Random(seed)
             await play_and_look(client, drawn_start(rng), RandomPlayers(rng))
 

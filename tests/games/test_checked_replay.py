@@ -8,7 +8,7 @@ from typing import Any, get_args
 import chess
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from msgspec import structs
 
 from gm_protocol.endings import TERMINATIONS, Cause, Ending, read_ending
@@ -21,7 +21,6 @@ from gmd.games.setup import resolve
 from tests.archive.histories import histories
 from tests.event_log.test_contract import CREATED
 from tests.games.test_replay import everything
-from tests.helpers_proof import proof_size
 
 UNCLOCKED = structs.replace(CREATED, options=structs.replace(CREATED.options, clock=None))
 OPEN = structs.replace(UNCLOCKED, player_black=None)
@@ -29,8 +28,6 @@ BOTH = [FirstContactMade("white"), FirstContactMade("black")]
 MATE = [Moved("f2f3"), Moved("e7e5"), Moved("g2g4"), Moved("d8h4")]
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=20_000))
 @given(histories())
 def test_every_history_of_a_game_replays(history: tuple[ChessGame, list[AnyEvent]]) -> None:
     game, events = history
@@ -38,8 +35,6 @@ def test_every_history_of_a_game_replays(history: tuple[ChessGame, list[AnyEvent
     assert everything(replay(0, written)) == everything(game)
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=30, full=5_000))
 @given(histories())
 def test_history_without_one_move_is_refused_or_another_game(
     history: tuple[ChessGame, list[AnyEvent]],

@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import chess
-import pytest
 
 from gm_protocol.endings import Cause, termination_of
 from gm_protocol.messages import NewGame
@@ -18,7 +17,7 @@ from gmd.games.events import Created
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import VIEWER_IN, actions, game_state
-from tests.helpers_proof import in_processes, proof_size
+from tests.proofs import cases, in_processes
 from tests.tools import require_module
 
 pyspiel = require_module("pyspiel")  # of the package open_spiel
@@ -203,9 +202,8 @@ HAPPENS = (
 )
 
 
-@pytest.mark.proof
 def test_random_games_match_openspiel_with_every_observation() -> None:
-    games = proof_size(60, 2_000)
+    games = cases(60)
     jobs = [(first, min(GAMES_A_JOB, games - first)) for first in range(0, games, GAMES_A_JOB)]
     seen = sum(in_processes(play_games, jobs), Counter())
     assert seen["games"] == games

@@ -8,7 +8,7 @@ import string
 import chess
 import pytest
 from chess import Board
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import AmbiguousMove, IllegalMove
@@ -16,7 +16,6 @@ from gmd.games.access import access
 from gmd.games.moves import find_move
 from gmd.games.position import pack
 from tests.games.strategies import boards
-from tests.helpers_proof import proof_size
 
 AMBIGUOUS = "ambiguous"
 
@@ -65,8 +64,6 @@ def check(board: Board, text: str) -> None:
     assert pack(board) == position, "reading a move must leave the board as it was"
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=30_000, share=1_000))
 @given(boards, st.lists(texts, min_size=1, max_size=20))
 def test_any_text_is_read_as_by_python_chess(board: Board, tried: list[str]) -> None:
     pack(board)
@@ -102,8 +99,6 @@ def spellings(board: Board, move: chess.Move) -> list[str]:
     return sorted(shown | {bare.replace("O", "0")})
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards, st.integers(0, 2**32))
 def test_spellings_of_legal_moves_and_similar_texts_are_read_as_by_python_chess(board: Board, seed: int) -> None:
     pack(board)

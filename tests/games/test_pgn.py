@@ -8,14 +8,14 @@ import random
 import chess
 import chess.pgn
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.games.playing import STYLES, choose
 from tests.games.talk import new_table, refused_game
 from tests.helpers import START_FEN, Client, memory_daemon
-from tests.helpers_proof import proof_size
 from tests.oracle import start_board
+from tests.proofs import cases
 
 OPENING = ["e2e4", "e7e5", "g1f3", "b8c6"]
 
@@ -294,8 +294,6 @@ pieces_of_pgn = st.sampled_from(
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=10_000))
 @given(st.text(max_size=60) | st.lists(pieces_of_pgn, max_size=40).map("".join) | st.lists(pieces_of_pgn).map(" ".join))
 async def test_any_text_makes_a_game_or_is_refused_properly(text: str) -> None:
     async with memory_daemon() as daemon:
@@ -335,11 +333,10 @@ _BETWEEN = [
 ]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse"])
 async def test_main_line_is_found_whatever_stands_between_its_moves(client: Client, variant: str) -> None:
     rng = random.Random(f"decorated {variant}")
-    for _ in range(proof_size(small=20, full=2_000)):
+    for _ in range(cases(20)):
         position = None if variant == "standard" else rng.randrange(960)
         start = start_board(variant, position=position)
         board = start.copy()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPgn
 from gmd.games.notation import PgnText, read_pgn
 from gmd.games.pgn_file import MAX_GAME_CHARS, split_pgn
 from tests.games.test_real_games import GAMES, SIX_GAMES, split
-from tests.helpers_proof import proof_size
 
 
 def games_of(text: str) -> list[str]:
@@ -99,8 +98,6 @@ pieces = st.sampled_from(
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=100, full=20_000))
 @given(st.lists(pieces, max_size=25).map("".join))
 def test_no_split_game_is_refused_for_containing_several(text: str) -> None:
     """A text that can be read as a single game is split into exactly that game."""

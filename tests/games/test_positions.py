@@ -7,10 +7,9 @@ from typing import Any
 
 import chess
 import msgspec
-import pytest
 from chess import Board
 from chess.variant import CrazyhouseBoard
-from hypothesis import given, settings
+from hypothesis import given
 
 from gmd.games.access import access
 from gmd.games.facts import Facts, facts_of
@@ -19,7 +18,6 @@ from gmd.games.moves import decode_move, encode_move
 from gmd.games.position import advance, contents, pack, unpack
 from tests import oracle
 from tests.games.strategies import boards, lawless_boards, played_boards
-from tests.helpers_proof import proof_size
 
 
 def decoded(raw: Any) -> Any:
@@ -43,16 +41,12 @@ def looks(board: Board) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=30_000))
 @given(boards)
 def test_access_map_equals_the_result_of_trying_every_move(board: Board) -> None:
     pack(board)
     assert json.loads(access_json(access(board).sources)) == oracle.access_map(board)
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=30_000))
 @given(lawless_boards())
 def test_access_map_is_correct_without_kings_and_with_capturable_kings(board: Board) -> None:
     found = access(board)
@@ -60,8 +54,6 @@ def test_access_map_is_correct_without_kings_and_with_capturable_kings(board: Bo
     assert found.check is (board.king(board.turn) is not None and board.is_check())
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=20_000))
 @given(boards)
 def test_facts_equal_those_of_python_chess(board: Board) -> None:
     facts = facts_of(pack(board.copy(stack=False)))
@@ -75,8 +67,6 @@ def test_facts_equal_those_of_python_chess(board: Board) -> None:
     assert sorted(facts.actions) == oracle.actions(board)
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards)
 def test_every_legal_move_is_played_and_written_as_by_python_chess(board: Board) -> None:
     position = pack(board.copy(stack=False))
@@ -94,8 +84,6 @@ def test_every_legal_move_is_played_and_written_as_by_python_chess(board: Board)
         board.pop()
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=30, full=5_000))
 @given(boards)
 def test_every_legal_move_updates_the_texts_of_the_board(board: Board) -> None:
     """Castling, en passant, promotions and drops are included: ``advance`` returns everything that changes."""
@@ -111,8 +99,6 @@ def test_every_legal_move_updates_the_texts_of_the_board(board: Board) -> None:
         board.pop()
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=20_000))
 @given(boards)
 def test_unpacking_a_key_restores_the_board(board: Board) -> None:
     key = pack(board)  # this removes a useless en passant square from the board
@@ -124,8 +110,6 @@ def test_unpacking_a_key_restores_the_board(board: Board) -> None:
     assert pack(again) == key
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=25, full=10_000))
 @given(played_boards())
 def test_keys_are_equal_exactly_when_positions_repeat(board: Board) -> None:
     """For each pair of positions of a game, our keys are equal exactly when python-chess's are."""

@@ -9,7 +9,7 @@ import chess
 import msgspec
 import pytest
 from chess import BLACK, WHITE, Move
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.endings import Cause, Ending
@@ -23,7 +23,6 @@ from gmd.games.position import pack, settled, unpack
 from gmd.games.rbc import PASS, MoveMade, RbcGame
 from gmd.games.setup import resolve
 from gmd.games.variants import make_game
-from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS
 
 
@@ -448,8 +447,6 @@ def answer(decision: Decision) -> tuple[Any, ...]:
     return list(decision.events), decision.shown, refused and (type(refused), str(refused))
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=50, full=20_000))
 @given(st.sampled_from([None, ClockOption(initial=60.0, increment=1.0)]), st.lists(asked, max_size=60), st.integers())
 def test_replaying_the_events_gives_the_same_game(clock: ClockOption | None, asks: list[Any], seed: int) -> None:
     rng = random.Random(seed)

@@ -6,8 +6,7 @@ from typing import Any, get_args
 
 import chess
 import msgspec
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.endings import Voluntary
@@ -20,7 +19,6 @@ from gmd.games.setup import resolve
 from gmd.games.variants import make_game
 from gmd.games.views import Viewer, actions, game_state, history
 from tests.games.folding import check_fold
-from tests.helpers_proof import proof_size
 from tests.side_by_side import POSITIONS
 
 seats = st.sampled_from(chess.COLORS)
@@ -90,8 +88,6 @@ def everything(game: RbcGame) -> list[Any]:
     ]
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=50, full=20_000))
 @given(games, st.lists(st.tuples(asked, st.sampled_from([0.0, 0.001, 1.5, 30.0])), max_size=40))
 def test_replaying_the_events_gives_the_same_game(request: NewGame, commands: list[tuple[Any, float]]) -> None:
     game, events = new_game(request)

@@ -32,7 +32,7 @@ def followed(seed: int, color: chess.Color) -> PossiblePositions:
     return positions
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("color", chess.COLORS)
 @pytest.mark.parametrize("seed", range(4))
 def test_marginals_are_the_shares_of_the_boards(seed: int, color: chess.Color) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import chess
 import pytest
 from chess import Board, Move
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reconchess.utilities import add_pawn_queen_promotion, capture_square_of_move, move_actions, revise_move
 
 from gm_recon import ReconBoard
 from tests.games.strategies import recon_boards
-from tests.helpers_proof import proof_size
 
 any_moves = st.builds(
     Move, st.sampled_from(chess.SQUARES), st.sampled_from(chess.SQUARES), st.sampled_from([None, *chess.PIECE_TYPES])
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=30, full=5_000))
 @given(recon_boards())
 def test_every_move_action_has_the_result_of_reconchess(board: Board) -> None:
     ours = ReconBoard(board.fen(en_passant="fen"))

@@ -11,17 +11,16 @@ from reconchess import GameHistory
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.bots.random_bot import RandomBot
 
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 from tests.side_by_side import POSITIONS, Bots, RandomPlayers, RulesSide, Start, drawn_start, play_side_by_side
 
 #: The seeds of the ordinary run's games: those of the first fifty, and one in which Black captures en passant.
 EVENTFUL = (*range(50), 91)
 
 
-@pytest.mark.proof
 async def test_random_games_equal_those_of_reconchess() -> None:
     seen: Counter[str] = Counter()
-    for seed in EVENTFUL if proof_size(1, 0, share=0) else range(proof_size(0, 5_000)):
+    for seed in (*EVENTFUL, *range(1_000, 1_000 + cases(1))):
         rng = random.Random(seed)
         history = await play_side_by_side(drawn_start(rng), RandomPlayers(rng), RulesSide())
         _count(history, seen)
@@ -36,9 +35,8 @@ async def test_every_start_position_is_played_as_by_reconchess(position: str) ->
         await play_side_by_side(Start(POSITIONS[position]), RandomPlayers(rng), RulesSide())
 
 
-@pytest.mark.proof
 async def test_games_between_bots_of_reconchess_are_the_same() -> None:
-    for seed in range(proof_size(10, 500)):
+    for seed in range(cases(10)):
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         start = Start()
         await play_side_by_side(start, Bots(seed, white, black, start), RulesSide())

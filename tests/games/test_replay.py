@@ -8,7 +8,7 @@ from typing import Any, get_args
 import chess
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.endings import Voluntary
@@ -24,7 +24,6 @@ from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from tests.games.folding import check_fold
 from tests.games.playing import STYLES, choose, spell
 from tests.helpers import Client, Json, memory_daemon
-from tests.helpers_proof import proof_size
 from tests.oracle import Oracle, start_board
 
 seats = st.sampled_from(chess.COLORS)
@@ -107,8 +106,6 @@ def everything(game: ChessGame) -> list[Any]:
     ]
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(small=75, full=20_000))
 @given(options, st.integers(0, 6), st.lists(st.tuples(asked, seconds), max_size=40))
 def test_replaying_the_events_gives_the_same_game(
     request: NewGame, loaded: int, commands: list[tuple[Any, float]]

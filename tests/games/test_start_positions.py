@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.games.playing import STYLES, choose
 from tests.games.talk import new_table, refused_game
 from tests.helpers import START_FEN, Client, memory_daemon
-from tests.helpers_proof import proof_size
 from tests.oracle import Oracle, start_board
+from tests.proofs import cases
 
 VARIANTS = ["standard", "chess960", "crazyhouse"]
 
@@ -193,13 +193,12 @@ async def test_unknown_variant_is_refused(client: Client, variant: object) -> No
 # --- Round trips ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("variant", VARIANTS)
 async def test_every_shown_fen_starts_a_game_with_the_same_position(client: Client, variant: str) -> None:
     """The FEN of any state, given to ``new_game``, makes a game that shows the same board, access map and FEN."""
     rng = random.Random(f"round trip {variant}")
     same = ("board", "access_map", "available_castles", "passant_file", "in_check", "turn", "fen")
-    for _ in range(proof_size(small=10, full=500)):
+    for _ in range(cases(10)):
         position = None if variant == "standard" else rng.choice([518, rng.randrange(960)])
         board = start_board(variant, position=position)
         style = rng.choice(list(STYLES))

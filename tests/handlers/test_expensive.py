@@ -60,7 +60,7 @@ async def ask_history(daemon: Daemon, game_id: int, answered: list[int]) -> None
         answered.append(game_id)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_move_is_made_while_a_hundred_histories_are_computed() -> None:
     answered: list[int] = []
     async with step_by_step() as daemon, connected(daemon, player=7) as honest:

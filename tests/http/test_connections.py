@@ -9,7 +9,7 @@ import pytest
 import structlog
 import trio
 import trio.testing
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
@@ -19,7 +19,6 @@ from gmd.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.patience import Patience
 from gmd.proxies import Proxies
 from tests.helpers import running_daemon, troubles
-from tests.helpers_proof import proof_size
 from tests.http.helpers import PORT_LIMITS, open_http, read_to_end
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -220,8 +219,6 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
     return troubles(logged)
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(20, 5_000, share=120))
 @given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
 def test_any_bytes_are_answered_or_cut_off_without_trouble(streams: list[bytes]) -> None:
     assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []

@@ -24,7 +24,6 @@ from gmd.http.pages.live_game import GameSource
 from gmd.http.pages.looking import Look
 from gmd.http.pages.visit import Visit
 from gmd.live_games import LiveGame
-from tests.helpers_proof import proof_size
 from tests.http.helpers import open_http
 from tests.http.many_pairs import compare_pairs
 from tests.http.pages.event_reader import EventReader, begun, live
@@ -32,6 +31,7 @@ from tests.http.rbc import Table, answered, as_move
 from tests.http.test_rbc_noninterference import everything_to_spectators, position_of
 from tests.http.twins import Twin, session_of, two_tables
 from tests.noninterference import Distinguished
+from tests.proofs import cases
 from tests.test_noninterference import Patch
 from tests.twin_games import PASSING_PAWNS, Action, OthersTurn, OwnTurn, Twins, draw_twins
 
@@ -155,10 +155,9 @@ def check_all(watched: Sequence[Watched]) -> None:
     print(f"{sum(each.compared for each in watched)} comparisons of streams")
 
 
-@pytest.mark.proof
 async def test_games_that_look_the_same_send_the_same_bytes_at_the_same_moments(mock_clock: MockClock) -> None:
     watched = await compare_pairs(
-        proof_size(3, 500, share=5),
+        cases(3),
         two_tables,
         lambda tables, twins, rng: watch(tables, twins, mock_clock, rng),
     )

@@ -10,14 +10,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.helpers_proof import proof_size
 from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
 from tests.http.rbc import rbc_table
 from tests.http.request_catalogue import described_routes_of
+from tests.proofs import cases
 
-#: Requests of the fuzzer for each route.
-EXAMPLES = (3, 200, 20)
 #: Games with small ids, which the fuzzer finds.
 GAMES = 12
 
@@ -50,9 +48,7 @@ async def test_document_is_the_same_every_time() -> None:
     assert "examples" not in documents[0]
 
 
-@pytest.mark.long
-@pytest.mark.proof
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 async def test_fuzzer_finds_no_failure_and_no_undescribed_answer(tmp_path: Path) -> None:
     async with rbc_table(max_failures_per_minute=10**6, max_registrations_per_hour=10**6) as table:
         for number in range(GAMES):
@@ -60,7 +56,7 @@ async def test_fuzzer_finds_no_failure_and_no_undescribed_answer(tmp_path: Path)
         name, key = table.white.auth
         command = [Path(sys.executable).parent / "schemathesis", "run"]
         command += [f"http://127.0.0.1:{table.daemon.http_port}/schema", "--auth", f"{name}:{key}"]
-        command += ["--checks", CHECKS, "--max-examples", str(proof_size(*EXAMPLES)), "--seed", "1", "--no-color"]
+        command += ["--checks", CHECKS, "--max-examples", str(cases(3)), "--seed", "1", "--no-color"]
         done = await trio.run_process(
             [str(part) for part in command],
             check=False,

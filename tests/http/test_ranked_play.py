@@ -19,13 +19,10 @@ import httpx
 import pytest
 
 from tests.cli.commands import gmd
-from tests.helpers_proof import proof_size
 from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
 from tests.serving import reserved_port, served
 from tests.tools import require_tool
 
-#: Whether games may take long, as in the full-size proofs.
-LONG = proof_size(0, 1, share=0) == 1
 #: Rating that is given to RandomBot.
 ANCHOR = 1000.0
 
@@ -86,9 +83,9 @@ class Arena:
 def module_of(name: str) -> str:
     """Return the module of the bot that plays under a name.
 
-    Games of RandomBot last hundreds of turns. Outside the full proofs AttackerBot, whose games end soon, replaces it.
+    Games of RandomBot last hundreds of turns: AttackerBot, whose games end soon, plays in its place.
     """
-    return f"reconchess.bots.{name if LONG else name.replace('random', 'attacker')}_bot"
+    return f"reconchess.bots.{name.replace('random', 'attacker')}_bot"
 
 
 class Bot:
@@ -149,11 +146,9 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
     assert json.loads(arena.gmd("leaderboard", "--json", "--recompute", "--anchors", f"random={ANCHOR}")) == board
 
 
-@pytest.mark.long
-@pytest.mark.proof
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_path: Path) -> None:
-    names, at_once = ("random", "attacker"), proof_size(3, 10, share=10)
+    names, at_once = ("random", "attacker"), 3
     with ExitStack() as stack:
         arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
         with arena.daemon():
@@ -176,21 +171,15 @@ def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_pat
 
 
 def engine(folder: Path) -> Path:
-    """Return Stockfish. Outside the full proofs it does not think, though TroutBot gives it half a second for each
-    move.
-    """
+    """Return a Stockfish that does not think, though TroutBot gives it half a second for each move."""
     stockfish = require_tool("stockfish")
-    if LONG:
-        return stockfish
     script = folder / "stockfish"
     script.write_text(f"#!/bin/sh\nsed -u 's/^go .*/go depth 1/;/^quit/q' | {shlex.quote(str(stockfish))}\n")
     script.chmod(0o755)
     return script
 
 
-@pytest.mark.long
-@pytest.mark.proof
-@pytest.mark.seconds(60)
+@pytest.mark.slow
 def test_three_bots_including_one_with_an_engine_play_each_other(tmp_path: Path) -> None:
     stockfish = engine(tmp_path)
     names = ("random", "attacker", "trout")

@@ -177,8 +177,7 @@ async def test_reading_starts_no_clock() -> None:
         assert game.contacted == [True, True]
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 async def test_game_status_without_a_wait_is_answered_at_once(autojump_clock: MockClock) -> None:
     autojump_clock.autojump_threshold = 10.0  # in real seconds: only a held answer lets time pass
     async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:

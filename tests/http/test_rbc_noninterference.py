@@ -34,13 +34,12 @@ from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
 from gmd.requests.games import viewer_of
-from tests.helpers_proof import proof_size
 from tests.http.many_pairs import Tables, compare_pairs
 from tests.http.rbc import Table
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
-from tests.long import one_ordinary
 from tests.noninterference import Distinguished
+from tests.proofs import cases
 from tests.test_noninterference import LEAKS, Patch
 from tests.twin_games import PASSING_PAWNS, Twins, draw_twins
 
@@ -56,10 +55,9 @@ async def compare_answers(tables: Tables, twins: Twins, clock: MockClock, rng: r
     return pair.compared
 
 
-@pytest.mark.proof
 async def test_games_that_look_the_same_are_answered_the_same(mock_clock: MockClock) -> None:
     compared = await compare_pairs(
-        proof_size(1, 1_000, share=5),
+        cases(1),
         two_tables,
         lambda tables, twins, rng: compare_answers(tables, twins, mock_clock, rng),
     )
@@ -167,7 +165,7 @@ SOON = {
 }
 
 
-@pytest.mark.parametrize("leak", one_ordinary([*OF_ROUTES]))
+@pytest.mark.parametrize("leak", [*OF_ROUTES])
 async def test_each_leak_is_detected(leak: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OF_ROUTES[leak])
     async with two_tables() as tables:
@@ -207,7 +205,7 @@ class Noting(Pair):
             self.differing.add(request.route)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
     async with two_tables() as (table, _):
         routes = routes_of(table.daemon)

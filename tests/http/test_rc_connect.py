@@ -87,8 +87,7 @@ class GivesUp(RandomBot):
         return random.choice(move_actions)
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
     for name in ("bot", "guest"):
         assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
@@ -136,8 +135,7 @@ def interrupted(process: subprocess.Popen[str]) -> str:
     return output
 
 
-@pytest.mark.long
-@pytest.mark.seconds(10)
+@pytest.mark.slow
 def test_one_of_two_rc_connects_of_one_account_plays_each_game(url: str) -> None:
     for name in ("My Bot", "guest"):
         rc_register(url, name)
@@ -181,8 +179,7 @@ def test_rc_connect_survives_an_invitation_accepted_by_another(url: str) -> None
     assert [bot.get_invitations() for bot in bots] == [[game_id], []]
 
 
-@pytest.mark.long
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 def test_two_rc_connects_play_by_one_invitation_made_by_hand(url: str) -> None:
     for name in ("my-bot", "other-bot"):
         rc_register(url, name)

@@ -25,10 +25,10 @@ from reconchess.scripts.rc_connect import RBCServer, check_package_version, rank
 from gm_recon import ReconGame
 from gmd.daemon import Daemon
 from tests.helpers import Client, Json
-from tests.helpers_proof import proof_size
 from tests.http.contract import LEFT_OUT, MANUAL
 from tests.http.rbc import Table, rbc_table
 from tests.http.request_catalogue import Route
+from tests.proofs import cases
 from tests.serving import Served, reserved_port, served
 from tests.side_by_side import MoveResult, RandomPlayers, Start, drawn_start, play_side_by_side
 
@@ -120,10 +120,9 @@ async def test_null_move_raises_as_in_local_game_and_does_not_pass() -> None:
         assert tuple(await in_thread(remote.move, None)) == local.move(None) == (None, None, None)
 
 
-@pytest.mark.proof
 async def test_remote_game_behaves_like_local_game() -> None:
     async with rbc_table() as table:
-        for seed in range(proof_size(2, 300, share=6)):
+        for seed in range(cases(2)):
             rng = random.Random(seed)
             start = Start(max_turns=15) if seed == 0 else drawn_start(rng)
             limits = {"reversible_moves": start.reversible_moves, "max_turns": start.max_turns}
@@ -131,7 +130,6 @@ async def test_remote_game_behaves_like_local_game() -> None:
                 await play_side_by_side(start, RandomPlayers(rng), RemoteSide(table))
 
 
-@pytest.mark.seconds(5)
 async def test_two_bots_of_reconchess_play_a_game_and_agree_on_its_end() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game(max_turns=25)
@@ -294,7 +292,6 @@ class Knight(Player):
 TURNS = 6
 
 
-@pytest.mark.seconds(5)
 def test_game_survives_repeated_kills_of_its_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with reserved_port() as port, reserved_port() as http_port:
         arguments = ("--data", str(tmp_path), "--http", "--http-port", str(http_port), "--port", str(port))

@@ -8,12 +8,11 @@ import re
 
 import h11
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from gmd.http.plain import read_plain
 from gmd.http.strict import StrictConnection
-from tests.helpers_proof import proof_size
 from tests.http.helpers import open_http, read_to_end
 from tests.http.rbc import rbc_table
 from tests.http.test_shortcut import basic
@@ -194,8 +193,6 @@ def read(connection: h11.Connection, pieces: list[bytes]) -> tuple[object, bytes
     return None
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(250, 50_000))
 @given(st.tuples(heads, bodies).map(b"".join), st.integers(1, 200))
 @example(GAME + b"Content-Length: 3\r\n\r\nabc", 7)
 def test_strict_reader_and_shortcut_read_as_h11_does_or_refuse(data: bytes, size: int) -> None:

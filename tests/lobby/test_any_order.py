@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import chess
-import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
@@ -21,7 +20,6 @@ from gmd.games.game_note import note_of
 from gmd.games.replay import replay
 from gmd.lobby.invitation import status_of
 from gmd.lobby.offer import Offer, terms
-from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, House, house
 
 PLAYERS = (ALICE, BOB, CAROL)
@@ -178,8 +176,6 @@ actions = st.one_of(
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(30, 3_000))
 @given(st.lists(actions, min_size=1, max_size=25))
 def test_invitations_match_the_model_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Both().play, acted, clock=MockClock(autojump_threshold=0))

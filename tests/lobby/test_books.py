@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -17,7 +16,6 @@ from gmd.games.game import Game
 from gmd.lobby.invitation import ANYBODY, counts_in_hand, inviter_of
 from gmd.lobby.offer import Offer
 from gmd.players.account import is_registered
-from tests.helpers_proof import proof_size
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, House, house
 
 PLAYERS = (ALICE, BOB, CAROL)
@@ -131,8 +129,6 @@ actions = st.one_of(
 )
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(30, 3_000))
 @given(st.lists(actions, min_size=1, max_size=25))
 def test_books_match_the_games_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Ledger().play, acted, clock=MockClock(autojump_threshold=0))

@@ -14,7 +14,7 @@ from bench.ladders import Simulation, rate
 from gmd.event_log.interface import RankedResult
 from gmd.ranked.record import Entrant, Record
 from gmd.ranked.strengths import MEAN, SPREAD, Rating, expected
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 PLAYERS = 25
 ROUNDS = 50
@@ -51,10 +51,9 @@ def places(values: list[float]) -> list[int]:
     return [in_order.index(value) for value in values]
 
 
-@pytest.mark.proof
 def test_ratings_of_a_simulated_ladder_converge_to_its_strengths_within_their_deviations() -> None:
     """Of the ratings, 95 in 100 are within two deviations of the strengths, and the deviations are not too large."""
-    ladders = proof_size(3, 60)
+    ladders = cases(3)
     within: list[bool] = []
     errors: list[float] = []
     for seed in range(ladders):

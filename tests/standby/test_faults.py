@@ -18,14 +18,14 @@ import psycopg
 import pytest
 import trio
 
-from tests.helpers_proof import proof_size
 from tests.postgres import Postgres, own_postgres, require_postgres
+from tests.proofs import cases
 from tests.serving import environment
 from tests.standby.pairs import Action, Pair, Played, replay
 from tests.standby.slots import Slot, Slots, open_slots
 
-#: Faults of one test: several tests run beside each other.
-FAULTS = proof_size(small=20, full=30, share=20)
+#: Faults of one run.
+FAULTS = 20
 #: Pairs of players, half of which play reconnaissance blind chess.
 PAIRS = 6
 #: The longest game, in plies.
@@ -245,8 +245,7 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
     return f"{faults.told()}; {faults.acknowledged} actions of {games} games in {seconds:.0f} s"
 
 
-@pytest.mark.proof
-@pytest.mark.seconds(120)
-@pytest.mark.parametrize("part", range(proof_size(small=1, full=10, share=1)))
-async def test_whatever_fails_nothing_is_lost_and_nobody_is_charged(tmp_path: Path, part: int) -> None:
-    print(await fail_again_and_again(tmp_path, f"faults {part}", FAULTS))
+@pytest.mark.slow
+async def test_whatever_fails_nothing_is_lost_and_nobody_is_charged(tmp_path: Path) -> None:
+    for part in range(cases(1)):
+        print(await fail_again_and_again(tmp_path / str(part), f"faults {part}", FAULTS))

@@ -63,8 +63,7 @@ def status(slots: Slots) -> tuple[int, dict[str, Any]]:
     return done.exit_code, json.loads(done.stdout)
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_standby_has_no_game_port_and_serves_once_the_daemon_has_stopped(
     server: Postgres, tmp_path: Path
 ) -> None:
@@ -94,8 +93,7 @@ async def test_standby_has_no_game_port_and_serves_once_the_daemon_has_stopped(
         assert (await trio.to_thread.run_sync(status, slots))[0] == 1
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_daemon_that_was_frozen_answers_nothing_from_memory(server: Postgres, tmp_path: Path) -> None:
     """Its clients learn that they must connect again; then it waits as a standby in the same process."""
     async with both(server, tmp_path) as slots:
@@ -119,8 +117,7 @@ async def test_daemon_that_was_frozen_answers_nothing_from_memory(server: Postgr
         assert await trio.to_thread.run_sync(first.stop) == 0
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 @pytest.mark.parametrize("with_standby", [False, True])
 async def test_restart_of_the_database_drops_no_client(server: Postgres, tmp_path: Path, with_standby: bool) -> None:
     async with both(server, tmp_path) as slots:
@@ -141,8 +138,7 @@ async def test_restart_of_the_database_drops_no_client(server: Postgres, tmp_pat
             await client.play(game_id, "Nc6", white_first=False)
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_failover_of_the_database_drops_no_client(tmp_path: Path) -> None:
     require_postgres()
     with own_postgres() as primary:
@@ -169,8 +165,7 @@ async def test_failover_of_the_database_drops_no_client(tmp_path: Path) -> None:
         primary.start()
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_inherited_sockets_of_a_standby_accept_and_close(server: Postgres, tmp_path: Path) -> None:
     async with both(server, tmp_path) as slots:
         with (
@@ -189,8 +184,7 @@ def activated_standby(listening: socket.socket, slots: Slots, directory: Path) -
     return subprocess.Popen(command, env=environment(), pass_fds=[listening.fileno()])
 
 
-@pytest.mark.long
-@pytest.mark.real_start
+@pytest.mark.slow
 async def test_second_daemon_that_is_not_to_wait_ends_with_a_sentence(server: Postgres, tmp_path: Path) -> None:
     async with both(server, tmp_path) as slots:
         arguments = ["--database", slots.url, "--data", str(tmp_path / "other"), "--port", "0", "--no-standby"]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import struct
 
-import pytest
 import structlog
 import trio
 import trio.testing
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MemoryReceiveStream, MemorySendStream, MockClock
 
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gm_protocol.messages import REQUESTS
 from tests.helpers import Json, memory_daemon, troubles
-from tests.helpers_proof import proof_size
 
 CODES = {"bad_frame", "bad_json", "bad_request", "unknown_kind", None}
 
@@ -56,8 +54,6 @@ async def conversation(data: bytes) -> tuple[list[Json], list[Json]]:
     return replies, troubles(logged)
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(100, 20_000))
 @given(streams)
 def test_any_bytes_get_replies_and_then_the_end_of_the_stream(data: bytes) -> None:
     replies, logged = trio.run(conversation, data, clock=MockClock(autojump_threshold=0))

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.codec import InvalidRequest
@@ -22,7 +22,6 @@ from gmd.tcp.conversation import BATCH, BATCH_SECONDS, MAX_HELD, MAX_REPLY_BYTES
 from gmd.tcp.endings import REVOKED, STOPPING
 from gmd.tcp.outbox import Outbox, ReplyBatch
 from gmd.tcp.singles import SINGLES
-from tests.helpers_proof import proof_size
 
 MAX_MESSAGE, FRAME_SECONDS, IDLE_SECONDS = 1_000, 10.0, 600.0
 LIMITS = Limits(
@@ -593,8 +592,6 @@ def at_once(data: bytes) -> Peer:
     return peer
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(75, 20_000))
 @given(streams, cuts, st.lists(st.integers(0, 50)), st.lists(st.booleans()), st.lists(st.sampled_from([0.0, 0.01])))
 def test_the_same_comes_of_the_same_bytes_however_they_and_the_replies_are_cut(
     data: bytes, cuts: list[int], rooms: list[int], freedoms: list[bool], clocks: list[float]

@@ -136,7 +136,7 @@ def refusal_of(text: str) -> str:
     return str(refused.value)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*LARGE, *REFUSED])
 def test_no_step_of_reading_a_pgn_reads_more_than_some_hundred_tokens(name: str) -> None:
     """The work is counted in function calls, of which there are equally many on every machine."""

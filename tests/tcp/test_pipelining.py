@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.framing import encode_frame
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
-from tests.helpers_proof import proof_size
 
 #: Seconds of the jumping clock within which every test must end; the longest wait is shorter.
 LIMIT_SECONDS = 50_000
@@ -135,8 +133,6 @@ def run(items: list[Item], sizes: list[int] | None) -> list[Json]:
     return [without_times(reply) for reply in trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))]
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(50, 5_000))
 @given(sessions, piece_sizes)
 def test_every_message_gets_exactly_one_reply_in_order(items: list[Item], sizes: list[int]) -> None:
     replies = run(items, sizes)
@@ -153,8 +149,6 @@ def check_reply(item: Item, reply: dict[str, Any]) -> None:
     assert reply.get("code") not in {"internal", "bad_frame", "shutting_down", "too_many"}
 
 
-@pytest.mark.proof
-@settings(max_examples=proof_size(25, 2_500))
 @given(sessions, piece_sizes)
 def test_replies_do_not_depend_on_how_the_session_was_split(items: list[Item], sizes: list[int]) -> None:
     assert run(items, sizes) == run(items, None)

@@ -17,7 +17,7 @@ from gm_bots.recon_zero.positions import belief_of, channels_of
 from gm_client.rbc import simulate_sense
 from gm_recon import ReconGame
 from tests.bots.recon_zero.games import knowing
-from tests.helpers_proof import proof_size
+from tests.proofs import cases
 
 #: Half-moves; random players seldom need more until a king is captured.
 LONG = 400
@@ -30,11 +30,10 @@ def check(belief: beliefs.Belief, game: ReconGame, color: chess.Color) -> None:
     assert (belief[truth == 1] > 0).all()
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("positions", [True, False], ids=["positions", "squares"])
 def test_belief_never_excludes_the_truth(positions: bool) -> None:
     """The cap is small enough to drop the true position at times: the belief still holds it possible."""
-    for seed in range(proof_size(2 if positions else 4, 500, share=25)):
+    for seed in range(cases(2 if positions else 4)):
         for knowledge, game in knowing(seed, LONG, positions=positions, cap=100):
             check(knowledge.belief(), game, knowledge.color)
             assert knowledge.own.fullmove_number == game.board.fullmoves

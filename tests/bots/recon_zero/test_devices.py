@@ -35,7 +35,7 @@ def test_missing_gpu_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "log.jsonl").exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_training_changes_devices(tmp_path: Path) -> None:
     """A checkpoint is loaded on either device, whichever it was made on."""
     import torch

@@ -72,7 +72,7 @@ def test_evaluation_plays_trout_wherever_stockfish_is() -> None:
     assert rows(said)["TroutBot"][-1] == "turn limit 1"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @needs_torch
 def test_checkpoint_plays_an_older_one_and_the_evaluation_resumes(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
@@ -116,7 +116,7 @@ def test_checkpoints_are_identified_by_their_content(tmp_path: Path) -> None:
     assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     status, said, complaints = run("--ablation", *PLAIN, "--games", 1, "--json-out", path)

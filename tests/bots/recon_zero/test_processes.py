@@ -68,7 +68,7 @@ def test_player_in_a_process_plays_as_in_this_one(processes: Processes) -> None:
     seat.leave()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_process_waits_for_the_next_game_and_ends_with_the_last(processes: Processes) -> None:
     first = processes.seat(None, SETTINGS)
     first.leave()

@@ -127,8 +127,7 @@ def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     wins_by_rc_bot_match(MODULE, "ReconZero", {VARIABLE: QUICK}, tmp_path)
 
 
-@pytest.mark.long
-@pytest.mark.seconds(20)
+@pytest.mark.slow
 def test_rc_connect_plays_the_player_on_a_daemon() -> None:
     wins_by_rc_connect(MODULE, {VARIABLE: QUICK})
 
@@ -145,7 +144,7 @@ importlib.util.find_spec = lambda name, *package: None if name == "torch" else f
     return {**os.environ, "PYTHONPATH": str(tmp_path)}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rc_bot_match_without_torch_names_the_variable_that_avoids_it(tmp_path: Path) -> None:
     command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
     env = without_torch(tmp_path)

@@ -56,7 +56,7 @@ def test_network_has_its_stated_shapes(form: int) -> None:
     assert (values.abs() <= 1).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "steps"), [(1, 250), (2, 600)])
 def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, form=form, learning_rate=0.003), batch(tmp_path)
@@ -99,7 +99,7 @@ def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
     assert learner.learn(learnt).policy == pytest.approx(divergence.item(), rel=1e-4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt, "bfloat16")

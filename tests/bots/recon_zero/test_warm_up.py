@@ -39,7 +39,7 @@ print(len(before) >= 10, sorted(kernels() - before))
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["checkpoint='none'", pytest.param("", marks=needs_torch)])
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_is_compiled_during_games(way: str, options: str) -> None:

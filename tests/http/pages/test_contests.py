@@ -318,7 +318,7 @@ async def _fuzzed(daemon: Any, browser: Browser) -> int:
     """Send reports that hypothesis makes up, each as a new contest; return how many were taken."""
     reports: list[dict[str, Any]] = []
 
-    @settings(max_examples=100, database=None, derandomize=True, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(database=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(VALID | WILD)
     def collect(report: dict[str, Any]) -> None:
         reports.append(report)

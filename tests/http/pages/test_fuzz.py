@@ -26,12 +26,9 @@ from gmd.event_log.directory import SESSION_KEY
 from gmd.http.pages.forms import CSRF_FIELD, MAX_BYTES, MAX_FIELDS, URLENCODED
 from gmd.http.pages.routes import PAGE_ROUTES
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, SESSION_SECONDS
-from tests.helpers_proof import proof_size
 from tests.http.pages.browser import ACCEPT
 from tests.serving import Served, served
 
-#: Requests for each route.
-EXAMPLES = proof_size(15, 5_000, 200)
 PATIENCE_SECONDS = 120
 SPECTATOR_KEY = "a-key-of-spectators"
 PASSWORD = "correct horse battery"
@@ -242,11 +239,9 @@ FORGED = st.one_of(
 )
 
 
-@pytest.mark.long
-@pytest.mark.proof
+@pytest.mark.slow
 @settings(
-    max_examples=EXAMPLES,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
 )
 @pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)
 @given(data=st.data())

@@ -1,35 +1,37 @@
-"""The amount of a long proof to run."""
+"""How much the tests try: hypothesis's profile decides it, for hypothesis and for loops of our own."""
 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from hypothesis import settings
+
 _R = TypeVar("_R")
 
+#: The number of hypothesis's examples in each profile.
+EXAMPLES = {"dev": 25, "ci": 50, "nightly": 1_000}
 
-def proof_size(small: int, full: int, share: int | None = None) -> int:
-    """Return the number of cases for this run, by the variable GMD_PROOF.
 
-    :param small: for the ordinary run, where GMD_PROOF is not set.
-    :param full: for GMD_PROOF=full, as ``make proof`` sets it.
-    :param share: for GMD_PROOF=share, as the continuous integration sets it; unless given, a fortieth of ``full``, or
-        twice ``small`` if that is more.
-    :raises ValueError: GMD_PROOF is something else.
+def register_profiles() -> None:
+    """Make the profiles known to hypothesis, and load ``dev``: ``--hypothesis-profile`` names another.
+
+    A busy machine is not a failure. Two runs of ``dev`` or ``ci`` try the same examples; ``nightly`` tries new ones.
     """
-    match os.environ.get("GMD_PROOF", ""):
-        case "":
-            return small
-        case "share":
-            return min(full, max(2 * small, full // 40)) if share is None else share
-        case "full":
-            return full
-        case other:
-            raise ValueError(f"GMD_PROOF={other}: it is 'share', 'full' or not set")
+    for name, examples in EXAMPLES.items():
+        nightly = name == "nightly"
+        settings.register_profile(
+            name, max_examples=examples, deadline=None, derandomize=not nightly, print_blob=nightly
+        )
+    settings.load_profile("dev")
+
+
+def cases(number: int) -> int:
+    """Return how many cases a loop tries that tries this number in the profile ``dev``."""
+    return number * settings().max_examples // EXAMPLES["dev"]
 
 
 def in_processes(function: Callable[..., _R], jobs: Sequence[tuple[Any, ...]]) -> Iterator[_R]:
