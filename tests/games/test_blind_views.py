@@ -16,15 +16,20 @@ from tests.oracle import access_map, board_rows, castles, fen, passant_file
 from tests.proofs import cases
 from tests.side_by_side import RandomPlayers, Start, drawn_start
 
+#: The most turns of a side: four views after each action take long to compute.
+MAX_TURNS = 15
+
 VIEWERS: dict[int | None, Color | None] = {1: WHITE, 2: BLACK, None: None, 77: None}
 
 
 async def test_every_viewer_sees_exactly_its_own_view() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for seed in range(cases(6)):
+        for seed in range(cases(5)):
             rng = random.Random(seed)
-            await play_and_look(client, drawn_start(rng), RandomPlayers(rng))
+            start = drawn_start(rng)
+            start.max_turns = min(start.max_turns or MAX_TURNS, MAX_TURNS)
+            await play_and_look(client, start, RandomPlayers(rng))
 
 
 async def play_and_look(client: Client, start: Start, players: RandomPlayers) -> None:

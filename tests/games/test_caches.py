@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 import chess
@@ -13,64 +14,59 @@ from gmd.games.position import Position, pack, unpack
 from tests.games.playing import choose
 from tests.oracle import access_map, board_rows, fen
 
-POSITIONS = 300
-KEPT, RECENT, REMEMBERED = 8, 4, 32
 
-
-def some_positions(rng: random.Random) -> list[Position]:
-    """Return positions of random games, many of them several times."""
-    positions: list[Position] = []
-    while len(positions) < POSITIONS:
-        board = chess.Board()
-        for _ in range(30):
-            positions.append(pack(board.copy(stack=False)))
+def some_positions(number: int, rng: random.Random) -> list[Position]:
+    """Return different positions of random games."""
+    found: dict[Position, None] = {}
+    while len(found) < number:
+        board = chess.Board.from_chess960_pos(rng.randrange(960))
+        for _ in range(20):
+            if not any(board.legal_moves):
+                break
             board.push(choose(board, "any", rng))
-        positions += rng.choices(positions, k=10)
-        positions += positions[:3] * 2
-    return positions
+            found[pack(board.copy(stack=False))] = None
+    return list(found)
 
 
-def test_position_is_computed_once_while_it_is_in_use() -> None:
-    position = pack(chess.Board())
-    assert facts.facts_of(position) is facts.facts_of(bytes(bytearray(position)))
+def check(position: Position) -> facts.Facts:
+    """Return a position's facts, which must be right."""
+    found = facts.facts_of(position)
+    assert (found.position, found.fen_stem) == (position, " ".join(fen(unpack(position)).split()[:4]))
+    return found
 
 
-def test_cached_facts_are_correct_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "KEPT_POSITIONS", KEPT)
-    monkeypatch.setattr(facts, "RECENT_POSITIONS", RECENT)
-    monkeypatch.setattr(facts, "REMEMBERED_POSITIONS", REMEMBERED)
-    facts._kept.clear()
-    facts._recent.clear()
-    facts._seen.clear()
-    for position in some_positions(random.Random("caches")):
-        board = unpack(position)
-        found = facts.facts_of(position)
-        assert found.fen_stem == " ".join(fen(board).split()[:4])
-        assert found.position == position
-        assert len(facts._kept) <= KEPT
-        assert len(facts._recent) <= RECENT
-        assert len(facts._seen) <= REMEMBERED
-    assert facts._kept, "some were seen twice"
+def test_position_seen_once_is_soon_evicted_and_one_seen_again_is_kept() -> None:
+    rng = random.Random("caches")
+    position, *others = some_positions(2 * facts.RECENT_POSITIONS + 50, rng)
+    first = check(position)
+    assert check(bytes(bytearray(position))) is first
+    for other in others[: facts.RECENT_POSITIONS + 10]:
+        check(other)
+    second = check(position)
+    assert second is not first
+    for other in others[facts.RECENT_POSITIONS + 10 :]:
+        check(other)
+    assert check(position) is second
 
 
-def test_cache_keeps_the_last_two_positions_of_a_live_game() -> None:
-    facts._kept.clear()
-    facts._recent.clear()
-    facts._seen.clear()
-    board, rng = chess.Board(), random.Random("at hand")
-    last_two = [pack(board.copy(stack=False))]
-    for _ in range(40):
-        move = choose(board, "any", rng)
-        last_two.append(facts.facts_of(last_two[-1]).play(move.uci()).position)
-        del last_two[:-2]
-        board.push(move)
-        assert list(facts._recent) == last_two
+def in_memory() -> int:
+    return sum(type(each) is facts.Facts for each in gc.get_objects())
+
+
+def test_full_cache_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "KEPT_POSITIONS", 0)
+    before = in_memory()
+    positions = some_positions(facts.RECENT_POSITIONS + 50, random.Random("full"))
+    for _ in range(2):  # the second time, all have been evicted, and are to be kept
+        for position in positions:
+            check(position)
+    assert in_memory() <= before + facts.RECENT_POSITIONS + 1
 
 
 def test_full_table_of_fragments_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
     fragments.OPEN_LISTS.clear()
-    for position in some_positions(random.Random("fragments")):
+    for position in some_positions(60, random.Random("fragments")):
         board = unpack(position)
         found = facts.Facts(position, unpack(position))
         assert found.fen_stem == " ".join(fen(board).split()[:4])

