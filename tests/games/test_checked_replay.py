@@ -196,23 +196,18 @@ BLIND = structs.replace(
 
 
 @pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
-@pytest.mark.parametrize("word", get_args(Termination))
-def test_unrequested_end_is_refused_whatever_its_termination(word: Termination, created: Created) -> None:
-    """Neither time nor a player can have ended these games. The parameters cover every termination."""
-    with pytest.raises(DoesNotApply, match=r"termination|game 7 has begun") as caught:
-        replay(7, [created, Ended(word)])
-    assert caught.value.seq == 1
-
-
-@pytest.mark.parametrize("created", [UNCLOCKED, BLIND], ids=lambda created: created.options.variant)
-@pytest.mark.parametrize("word", get_args(Termination))
-def test_only_a_resignation_is_an_end_by_one_player(word: Termination, created: Created) -> None:
-    own = [created, Ended(word, 0.0, "white", word)]
-    if read_ending(word) == Ending(Cause.RESIGNATION, winner=chess.BLACK):
-        assert replay(7, own).now.ending == read_ending(word)
-    else:
-        with pytest.raises(DoesNotApply):
-            replay(7, own)
+def test_of_all_ends_only_a_resignation_can_be_the_act_of_one_player(created: Created) -> None:
+    """Neither time nor a player can have ended these games otherwise."""
+    for word in get_args(Termination):
+        with pytest.raises(DoesNotApply, match=r"termination|game 7 has begun") as caught:
+            replay(7, [created, Ended(word)])
+        assert caught.value.seq == 1
+        own = [created, Ended(word, 0.0, "white", word)]
+        if read_ending(word) == Ending(Cause.RESIGNATION, winner=chess.BLACK):
+            assert replay(7, own).now.ending == read_ending(word)
+        else:
+            with pytest.raises(DoesNotApply):
+                replay(7, own)
 
 
 def test_end_with_the_termination_of_a_live_game_is_refused() -> None:
@@ -220,13 +215,13 @@ def test_end_with_the_termination_of_a_live_game_is_refused() -> None:
         replay(7, [UNCLOCKED, Ended("available_move")])
 
 
-@pytest.mark.parametrize("ending", TERMINATIONS, ids=str)
 @pytest.mark.parametrize("seat", [None, chess.WHITE, chess.BLACK])
-def test_end_is_stored_as_text_and_read_as_its_type(ending: Ending, seat: chess.Color | None) -> None:
-    event = Ended.of(ending, 1.5, seat=seat, asked="x")
-    named = {} if seat is None else {"seat": chess.COLOR_NAMES[seat]}
-    kept = {"event": "ended", "termination": ending.termination, "seconds": 1.5, **named, "asked": "x"}
-    assert msgspec.to_builtins(event) == kept
-    read = msgspec.convert(kept, AnyEvent)
-    assert isinstance(read, Ended)
-    assert (read.side, read.ending.termination) == (seat, ending.termination)
+def test_end_is_stored_as_text_and_read_as_its_type(seat: chess.Color | None) -> None:
+    for ending in TERMINATIONS:
+        event = Ended.of(ending, 1.5, seat=seat, asked="x")
+        named = {} if seat is None else {"seat": chess.COLOR_NAMES[seat]}
+        kept = {"event": "ended", "termination": ending.termination, "seconds": 1.5, **named, "asked": "x"}
+        assert msgspec.to_builtins(event) == kept
+        read = msgspec.convert(kept, AnyEvent)
+        assert isinstance(read, Ended)
+        assert (read.side, read.ending.termination) == (seat, ending.termination)

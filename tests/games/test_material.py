@@ -33,44 +33,33 @@ PLAYED_ON = {
 }
 
 
-@pytest.mark.parametrize("turn", ["w", "b"])
 @pytest.mark.parametrize("name", DRAWN)
-async def test_insufficient_material_draws_the_game(client: Client, name: str, turn: str) -> None:
-    state = (await new_table(client, fen=f"{DRAWN[name]} {turn} - - 0 1", draws="automatic")).state
-    assert (state["termination"], state["result"], state["phase"]) == ("draw_material", "1/2-1/2", "over")
-
-
-@pytest.mark.parametrize("turn", ["w", "b"])
-@pytest.mark.parametrize("name", PLAYED_ON)
-async def test_sufficient_material_does_not_draw_the_game(client: Client, name: str, turn: str) -> None:
-    state = (await new_table(client, fen=f"{PLAYED_ON[name]} {turn} - - 0 1", draws="automatic")).state
-    assert (state["termination"], state["result"], state["phase"]) == ("available_move", "*", "move")
-
-
-@pytest.mark.parametrize("name", DRAWN)
-async def test_claimed_draws_ignore_material(client: Client, name: str) -> None:
+async def test_insufficient_material_draws_the_game_unless_draws_are_claimed(client: Client, name: str) -> None:
+    for turn in "wb":
+        state = (await new_table(client, fen=f"{DRAWN[name]} {turn} - - 0 1", draws="automatic")).state
+        assert (state["termination"], state["result"], state["phase"]) == ("draw_material", "1/2-1/2", "over")
     table = await new_table(client, fen=f"{DRAWN[name]} w - - 0 1")
     assert (table.state["termination"], table.state["draws"]) == ("available_move", 0)
     assert (await table.end("taken_draw_white", 1))["code"] == "not_available"
+    table = await new_table(client, variant="crazyhouse", fen=f"{DRAWN[name]}[] w - - 0 1", draws="automatic")
+    assert table.state["termination"] == "available_move"
 
 
-@pytest.mark.parametrize("name", DRAWN)
-async def test_crazyhouse_is_never_drawn_by_material(client: Client, name: str) -> None:
-    fen = f"{DRAWN[name]}[] w - - 0 1"
-    state = (await new_table(client, variant="crazyhouse", fen=fen, draws="automatic")).state
-    assert state["termination"] == "available_move"
+@pytest.mark.parametrize("name", PLAYED_ON)
+async def test_sufficient_material_does_not_draw_the_game(client: Client, name: str) -> None:
+    for turn in "wb":
+        state = (await new_table(client, fen=f"{PLAYED_ON[name]} {turn} - - 0 1", draws="automatic")).state
+        assert (state["termination"], state["result"], state["phase"]) == ("available_move", "*", "move")
 
 
-async def test_capture_of_the_last_piece_draws_the_game(client: Client) -> None:
-    table = await new_table(client, fen="4k3/8/8/8/8/8/3pK3/8 w - - 0 1", draws="automatic")
-    assert (await table.play("Kxd2"))["termination"] == "draw_material"
-
-
-async def test_promotion_to_a_bishop_can_draw_the_game(client: Client) -> None:
-    table = await new_table(client, fen="8/P7/8/8/8/8/8/k1K5 w - - 0 1", draws="automatic")
-    assert (await table.play("a8=B"))["termination"] == "draw_material"
-
-
-async def test_stalemate_takes_precedence_over_insufficient_material(client: Client) -> None:
-    table = await new_table(client, fen="7k/8/7K/8/2p5/8/8/5B2 w - - 0 1", draws="automatic")
-    assert (await table.play("Bxc4"))["termination"] == "stalemate"
+@pytest.mark.parametrize(
+    ("fen", "move", "termination"),
+    [
+        pytest.param("4k3/8/8/8/8/8/3pK3/8 w - - 0 1", "Kxd2", "draw_material", id="the last piece is captured"),
+        pytest.param("8/P7/8/8/8/8/8/k1K5 w - - 0 1", "a8=B", "draw_material", id="a pawn becomes a bishop"),
+        pytest.param("7k/8/7K/8/2p5/8/8/5B2 w - - 0 1", "Bxc4", "stalemate", id="stalemate takes precedence"),
+    ],
+)
+async def test_move_can_draw_the_game(client: Client, fen: str, move: str, termination: str) -> None:
+    table = await new_table(client, fen=fen, draws="automatic")
+    assert (await table.play(move))["termination"] == termination

@@ -89,5 +89,5 @@ async def test_observing_costs_the_same_in_a_long_game() -> None:
         live = await daemon.arbiter.live_game(1)
         await passed(client, 4)
         short = calls_during(partial(look, live.game))
-        await passed(client, 200, begin=4)
+        await passed(client, 100, begin=4)
         assert calls_during(partial(look, live.game)) == short

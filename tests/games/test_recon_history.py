@@ -9,13 +9,13 @@ import random
 from pathlib import Path
 
 import chess
+import pytest
 from chess import BLACK, WHITE, Move
 from reconchess import GameHistory
 from reconchess.history import Turn
 
 from gm_recon import ReconBoard, ReconGame
 from tests.replaying import rc_replay
-from tests.side_by_side import POSITIONS
 
 
 def saved(game: ReconGame, folder: Path) -> Path:
@@ -89,12 +89,7 @@ def test_fens_are_the_start_and_the_position_after_each_move() -> None:
     assert history.board().fen() == game.board.fen()
 
 
-def test_history_names_the_side_of_each_turn() -> None:
-    game = played_game(3, POSITIONS["promotions, Black first"])
-    colors = [turn.color for turn in game.history().replay()]
-    assert colors == [bool(ply % 2) for ply in range(game.ply)]
-
-
+@pytest.mark.slow
 def test_rc_replay_shows_the_game(tmp_path: Path) -> None:
     game = played_game(2, turns=20)
     assert rc_replay(saved(game, tmp_path)) == (2 * game.ply + 1, ReconBoard.as_chess(game.board).fen())

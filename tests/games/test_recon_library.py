@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import random
 from collections.abc import Callable, Hashable
 
 import chess
@@ -56,25 +55,6 @@ def test_sense_shows_nine_squares_from_the_top_left() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("square", "shown"),
-    [
-        ("a1", "a2 b2 a1 b1"),
-        ("h1", "g2 h2 g1 h1"),
-        ("a8", "a8 b8 a7 b7"),
-        ("h8", "g8 h8 g7 h7"),
-        ("a4", "a5 b5 a4 b4 a3 b3"),
-    ],
-)
-def test_sense_at_the_edge_is_clipped(square: str, shown: str) -> None:
-    result = ReconGame().sense(chess.parse_square(square))
-    assert [chess.SQUARE_NAMES[seen] for seen, _ in result] == shown.split()
-
-
-def test_passed_sense_shows_nothing() -> None:
-    assert ReconGame().sense(None) == []
-
-
 @pytest.mark.parametrize("square", [-1, 64])
 def test_invalid_square_is_not_sensed(square: int) -> None:
     game = ReconGame()
@@ -91,20 +71,6 @@ def test_refused_move_changes_nothing() -> None:
     assert (game.turn, game.sensed, game.ply, game.board.fen()) == (WHITE, True, 0, chess.STARTING_FEN)
 
 
-def test_side_to_move_learns_where_it_lost_a_piece() -> None:
-    game = after("e2e4", "d7d5", "e4d5")
-    assert game.opponent_capture == chess.D5
-    game.sense(None)
-    game.move(None)
-    assert game.opponent_capture is None
-
-
-def test_pawn_on_the_last_rank_becomes_a_queen_by_default() -> None:
-    game = ReconGame("4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
-    game.sense(None)
-    assert game.move(Move.from_uci("a7a8")) == (Move.from_uci("a7a8"), Move.from_uci("a7a8q"), None)
-
-
 def test_king_capture_wins_the_game() -> None:
     game = after("e2e4", "f7f6", "d1h5", "--", "h5e8")
     assert game.is_over()
@@ -117,65 +83,25 @@ def test_king_capture_wins_the_game() -> None:
         game.resign()
 
 
-@pytest.mark.parametrize("color", [WHITE, BLACK])
-def test_either_side_can_resign_or_lose_on_time(color: bool) -> None:
-    game = after("e2e4")
-    game.resign(color)
-    assert (game.winner, game.win_reason) == (not color, WinReason.RESIGN)
-    game = after("e2e4")
-    game.lose_on_time(color)
-    assert (game.winner, game.win_reason) == (not color, WinReason.TIMEOUT)
-
-
-def test_side_to_move_resigns_or_loses_on_time_by_default() -> None:
-    game = after("e2e4")
-    game.resign()
-    assert game.winner == WHITE
-    game = after("e2e4")
-    game.lose_on_time()
-    assert game.winner == WHITE
-
-
-@pytest.mark.parametrize("color", [WHITE, BLACK])
-def test_loss_on_time_is_timeout_as_in_reconchess(color: bool) -> None:
+@pytest.mark.parametrize("color", [WHITE, BLACK, None])
+def test_either_side_can_resign_or_lose_on_time_and_by_default_the_one_to_move(color: bool | None) -> None:
+    loser = BLACK if color is None else color
     local = LocalGame()
     local.start()
-    local.seconds_left_by_color[color] = 0
+    local.seconds_left_by_color[loser] = 0
     local.end()
-    game = ReconGame()
+    game = after("e2e4")
+    game.resign(color)
+    assert (game.winner, game.win_reason) == (not loser, WinReason.RESIGN)
+    game = after("e2e4")
     game.lose_on_time(color)
-    assert game.winner == local.get_winner_color()
-    assert game.win_reason is not None
-    assert game.win_reason.name == local.get_win_reason().name
-
-
-def test_limits_can_be_removed() -> None:
-    game = ReconGame("4k3/8/8/8/8/8/8/4K3 w - - 99 500", reversible_moves=None, max_turns=None)
-    for _ in range(10):
-        game.sense(None)
-        game.move(None)
-    assert not game.is_over()
+    assert (game.winner, game.win_reason) == (local.get_winner_color(), WinReason[local.get_win_reason().name])
 
 
 def test_caller_can_end_a_game_by_its_own_rule() -> None:
     game = ReconGame()
     game.end(None, WinReason.TURN_LIMIT)
     assert (game.is_over(), game.winner, game.win_reason) == (True, None, WinReason.TURN_LIMIT)
-
-
-def test_copy_is_independent() -> None:
-    game = after("e2e4", "d7d5")
-    game.sense(chess.D5)
-    before = game.history()
-    other = game.copy()
-    other.move(Move.from_uci("e4d5"))
-    other.sense(None)
-    other.resign()
-    assert game.history() == before
-    assert (game.turn, game.sensed, game.is_over(), game.opponent_capture) == (WHITE, True, False, None)
-    game.move(Move.from_uci("e4d5"))
-    assert game.board.fen() == other.board.fen()
-    assert game.move_actions() == other.move_actions()
 
 
 def pickled(game: ReconGame) -> ReconGame:
@@ -199,12 +125,7 @@ def test_games_with_the_same_actions_are_equal() -> None:
     assert ReconGame() != ReconGame(max_turns=5)
     assert ReconGame() != ReconGame(reversible_moves=5)
     assert ReconGame() != chess.STARTING_FEN
-
-
-def test_resigned_or_timed_out_game_differs_from_a_live_one() -> None:
-    one, other = ReconGame(), ReconGame()
     one.resign()
-    assert one != other
     other.lose_on_time()
     assert one != other
 
@@ -230,20 +151,12 @@ def test_positions_with_equal_fens_are_equal(fen: str) -> None:
 
 
 def test_repr_describes_positions_and_games() -> None:
-    game = after("e2e4", fen=chess.STARTING_FEN)
+    game = after("e2e4")
     fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
-    assert repr(game.board) == f"ReconBoard('{fen}')"
     assert eval(repr(game.board)) == game.board
     assert repr(game) == f"<ReconGame '{fen}', ply 1: Black to sense>"
-    passed = game.copy()
-    game.sense(chess.E4)
-    assert repr(game) == f"<ReconGame '{fen}', ply 1: Black to move, having sensed e4>"
-    passed.sense(None)
-    assert repr(passed) == f"<ReconGame '{fen}', ply 1: Black to move, having sensed nothing>"
     game.resign()
     assert repr(game) == f"<ReconGame '{fen}', ply 1: White won, RESIGN>"
-    passed.end(None, WinReason.TURN_LIMIT)
-    assert repr(passed) == f"<ReconGame '{fen}', ply 1: drawn, TURN_LIMIT>"
 
 
 def test_own_board_shows_only_the_pieces_of_the_player() -> None:
@@ -252,8 +165,8 @@ def test_own_board_shows_only_the_pieces_of_the_player() -> None:
     assert board.own_board(BLACK).fen() == "rnbqkbnr/ppp1pppp/8/8/8/8/8/8 b kq - 0 2"
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
-def test_copies_by_copy_and_pickle_are_independent(copied: Callable[[ReconGame], ReconGame]) -> None:
+@pytest.mark.parametrize("copied", [ReconGame.copy, copy.copy, copy.deepcopy, pickled])
+def test_copies_are_independent(copied: Callable[[ReconGame], ReconGame]) -> None:
     game = after("e2e4", "d7d5")
     game.sense(chess.D5)
     other = copied(game)
@@ -262,12 +175,6 @@ def test_copies_by_copy_and_pickle_are_independent(copied: Callable[[ReconGame],
     assert other.history().fens()[:-1] == game.history().fens()
     game.move(None)
     assert (game.ply, other.ply, game.board.fen()) == (3, 3, after("e2e4", "d7d5", "--").board.fen())
-
-
-def test_pickled_game_leaves_out_the_lookup_tables() -> None:
-    game = ReconGame()
-    game.move_actions()
-    assert len(pickle.dumps(game)) < 10_000
 
 
 def test_returned_lists_belong_to_the_caller() -> None:
@@ -283,18 +190,3 @@ def test_returned_lists_belong_to_the_caller() -> None:
     game.move(None)
     assert first.turns == []
     assert len(next(game.history().replay()).sense_result) == 9
-
-
-def test_same_seed_plays_the_same_game_as_with_reconchess() -> None:
-    rng, local = random.Random(5), LocalGame(None, None)
-    local.start()
-    while not local.is_over():
-        local.sense(rng.choice(local.sense_actions()))
-        local.move(rng.choice(local.move_actions()))
-        local.end_turn()
-    rng, game = random.Random(5), ReconGame()
-    while not game.is_over():
-        game.sense(rng.choice(game.sense_actions()))
-        game.move(rng.choice(game.move_actions()))
-    assert game.board.fen() == local.board.fen(en_passant="fen")
-    assert game.ply > 20
