@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,8 +15,6 @@ from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import authenticator_of, lobby_of, ranked_of, services_of
 from gmd.event_log.memory import MemoryLog
-from gmd.games.clock import Clock
-from gmd.games.facts import Facts
 from gmd.metrics import Metrics
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
@@ -114,18 +112,6 @@ async def test_request_by_another_player_or_malformed_or_for_no_game_is_no_first
         assert await clock_of(white) == (10, 10)
 
 
-async def test_one_request_is_first_contact_for_both_seats_of_a_player(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect(player=1)
-        await client.new_game(1, 1, clock=TEN_SECONDS)
-        await client.ask("state", game_id=1)
-        await trio.sleep(4)
-        assert await clock_of(client) == (6, 10)
-        await client.ask("move", game_id=1, move="e4")
-        await trio.sleep(1)
-        assert await clock_of(client) == (6, 9)
-
-
 async def test_moves_before_the_clocks_start_cost_no_time(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
@@ -154,7 +140,7 @@ async def test_player_is_charged_from_the_previous_move_to_its_own(autojump_cloc
 WITH_LAG: Json = {"initial": 10, "lag": 2}
 
 
-@pytest.mark.parametrize(("thought", "left"), [(3, 7), (1.5, 8), (0, 8), (None, 6), (9, 6)])
+@pytest.mark.parametrize(("thought", "left"), [(1.5, 8), (None, 6)])
 async def test_time_not_thought_is_not_charged_up_to_the_lag(
     thought: float | None, left: float, autojump_clock: MockClock
 ) -> None:
@@ -169,19 +155,6 @@ async def test_time_not_thought_is_not_charged_up_to_the_lag(
         assert reply["state"]["clock"] == {"white": left, "black": 10.0}
 
 
-async def test_flag_falls_only_after_the_lag_has_passed(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await begun(daemon, clock=WITH_LAG)
-        await trio.sleep(11.5)
-        assert await clock_of(black) == (0, 10)
-        assert (await black.ask("move", game_id=1, move="e5"))["code"] == "not_your_turn"
-        reply = await white.ask("move", game_id=1, move="e4", thought=9.75)
-        assert reply["state"]["clock"] == {"white": 0.25, "black": 10.0}
-        await trio.sleep(11.5)
-        assert (await black.ask("move", game_id=1, move="e5", thought=10.5))["code"] == "game_over"
-        assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_black"
-
-
 async def test_deadline_fires_after_the_lag_has_passed(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         _, black = await begun(daemon, clock=WITH_LAG)
@@ -189,30 +162,6 @@ async def test_deadline_fires_after_the_lag_has_passed(autojump_clock: MockClock
         reply = await black.ask("wait", game_id=1)
         assert reply["state"]["termination"] == "timeout_white"
         assert trio.current_time() - began == pytest.approx(12)
-
-
-async def test_refused_moves_cost_only_the_time_that_passes(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await begun(daemon, clock={"initial": 60, "increment": 5})
-        await trio.sleep(10)
-        for text in ("e5", "nonsense"):
-            assert (await white.ask("move", game_id=1, move=text))["code"] == "illegal_move"
-        assert (await black.ask("move", game_id=1, move="e5"))["code"] == "not_your_turn"
-        assert await clock_of(white) == (50, 60)
-
-
-async def test_unused_time_of_a_per_move_clock_is_lost(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await begun(daemon, clock={"first_move": 10, "per_move": 2})
-        assert await clock_of(white) == (10, 10)
-        await trio.sleep(9)
-        assert (await white.ask("move", game_id=1, move="e4"))["state"]["clock"] == {"white": 2.0, "black": 10.0}
-        await trio.sleep(1)
-        assert (await black.ask("move", game_id=1, move="e5"))["state"]["clock"] == {"white": 2.0, "black": 2.0}
-        await trio.sleep(1.5)
-        assert (await white.ask("move", game_id=1, move="d4"))["state"]["clock"] == {"white": 2.0, "black": 2.0}
-        await trio.sleep(2.5)
-        assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_black"
 
 
 @pytest.mark.parametrize("color", ["white", "black"])
@@ -232,15 +181,6 @@ async def test_player_out_of_time_loses_and_all_waits_end(color: str, autojump_c
             assert state["result"] == ("1-0" if color == "black" else "0-1")
             assert state["clock"][color] == 0
             assert trio.current_time() - start == pytest.approx(10)
-
-
-async def test_player_out_of_time_is_notified_too(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, _ = await begun(daemon, clock={"initial": 10, "increment": 0})
-        await white.send({"kind": "wait", "any": True, "except": [1]})
-        assert (await white.receive())["state"] is None
-        reply = await white.ask("wait", any=True)
-        assert (reply["game_id"], reply["state"]["termination"]) == (1, "timeout_white")
 
 
 async def test_time_runs_out_without_any_request(autojump_clock: MockClock) -> None:
@@ -263,15 +203,6 @@ async def test_move_after_flag_fall_is_refused_and_game_ends_on_time(autojump_cl
             "timeout_white",
             {"white": 0.0, "black": 10.0},
         )
-
-
-async def test_resignation_after_flag_fall_is_refused(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await begun(daemon, clock=TEN_SECONDS)
-        await trio.sleep(10.5)
-        reply = await black.ask("end_game", game_id=1, termination="resignation_black")
-        assert reply["code"] == "game_over"
-        assert (await white.ask("state", game_id=1))["state"]["result"] == "0-1"
 
 
 async def test_flag_fall_is_judged_by_the_arrival_of_the_last_byte(autojump_clock: MockClock) -> None:
@@ -356,31 +287,6 @@ async def test_refused_move_of_a_stranger_leaves_the_flag_to_the_next_request(au
         assert (await white.ask("state", game_id=1))["state"]["termination"] == "timeout_white"
 
 
-@pytest.mark.parametrize("seconds", [1, 10])
-async def test_move_is_resolved_once_and_its_flag_tested_once(
-    seconds: int, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
-) -> None:
-    calls: list[str] = []
-    for owner, name in ((Facts, "play"), (Clock, "fallen")):
-        monkeypatch.setattr(owner, name, noted(getattr(owner, name), calls))
-    async with daemon_without_deadlines() as daemon:
-        white, _ = await begun(daemon, clock=TEN_SECONDS)
-        await trio.sleep(seconds)
-        calls.clear()
-        reply = await white.ask("move", game_id=1, move="Nf3")
-        assert (reply.get("code"), calls) == ((None, ["fallen", "play"]) if seconds < 10 else ("game_over", ["fallen"]))
-
-
-def noted(function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
-    """Return a function that notes its name with every call."""
-
-    def call(*args: Any) -> Any:
-        calls.append(function.__name__)
-        return function(*args)
-
-    return call
-
-
 async def test_seat_without_first_contact_in_time_loses(autojump_clock: MockClock) -> None:
     async with memory_daemon(start_timeout=30) as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
@@ -420,73 +326,36 @@ async def test_game_without_a_clock_never_times_out(autojump_clock: MockClock) -
         assert (state["phase"], state["clock"]) == ("move", None)
 
 
-async def test_clocks_stop_when_the_game_is_over(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await begun(daemon, clock=TEN_SECONDS)
-        await trio.sleep(2)
-        await black.ask("end_game", game_id=1, termination="resignation_black")
-        await trio.sleep(100)
-        assert await clock_of(white) == (8, 10)
-        assert (await white.ask("state", game_id=1))["state"]["termination"] == "resignation_black"
-
-
 async def test_each_of_many_games_has_its_own_clocks(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
-        for number in range(1, 51):
+        for number in range(1, 11):
             await white.new_game(clock={"initial": number, "increment": 0})
             for client in (white, black):
                 await client.ask("state", game_id=number, brief=True)
         start = trio.current_time()
         spectator = await daemon.connect()
-        for number in range(1, 51):
+        for number in range(1, 11):
             state = (await spectator.ask("wait", game_id=number, ply=0, brief=True))["state"]
             assert state["termination"] == "timeout_white"
             assert trio.current_time() - start == pytest.approx(number)
 
 
-WRONG_CLOCKS: list[tuple[Any, str]] = [
-    ({}, "clock: give "),
-    ({"initial": 0}, "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
-    ({"initial": 10**8}, "clock.initial: 100000000.0 is not from more than 0 to 10000000 seconds"),
-    ({"initial": 5, "increment": 10**8}, "clock.increment: 100000000.0 is not from 0 to 10000000 seconds"),
-    ({"increment": 5}, "clock: give "),
-    ({"initial": 5, "per_move": 5}, "clock: give "),
-    ({"initial": 5, "first_move": 5, "per_move": 5}, "clock: give "),
-    ({"first_move": 5}, "clock: give "),
-    ({"first_move": 5, "per_move": 5, "increment": 1}, "clock: give "),
-    ({"first_move": 0, "per_move": 5}, "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds"),
-    ({"first_move": 5, "per_move": 0}, "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
-    ({"initial": -1}, "clock.initial: "),
-    ({"initial": None}, "clock.initial: "),
-    (5, "clock: 5 is no time control: give "),
-]
-
-
-@pytest.mark.parametrize(("clock", "error"), WRONG_CLOCKS, ids=str)
+@pytest.mark.parametrize(
+    ("clock", "error"),
+    [
+        ({"initial": -1}, "clock.initial: "),
+        ({"first_move": 5}, "clock: give "),
+        (5, "clock: 5 is no time control: give "),
+    ],
+    ids=str,
+)
 async def test_invalid_clock_is_refused(clock: Any, error: str) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         reply = await client.ask("new_game", player_white=1, player_black=2, clock=clock)
-        assert reply["code"] == "bad_request"
-        assert reply["error"].startswith(error)
+        assert (reply["code"], reply["error"][: len(error)]) == ("bad_request", error)
         assert (await client.ask("games"))["games"] == []
-
-
-@pytest.mark.parametrize(
-    ("clock", "resolved"),
-    [
-        ({"initial": 5}, {"initial": 5.0, "increment": 0.0}),
-        ({"initial": 0.5, "increment": 0.25}, {"initial": 0.5, "increment": 0.25}),
-        ({"first_move": 1, "per_move": 0.1}, {"first_move": 1.0, "per_move": 0.1}),
-        (None, None),
-    ],
-    ids=str,
-)
-async def test_options_show_the_clock_with_its_defaults(clock: Any, resolved: Any) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        assert (await client.new_game(clock=clock))["options"]["clock"] == resolved
 
 
 @pytest.mark.parametrize("variant", ["standard", "rbc"])
