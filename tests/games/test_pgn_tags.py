@@ -12,23 +12,16 @@ from gmd.games.notation import pgn_termination
 
 #: Values of section 9.8.1 of the PGN standard.
 STANDARD = {
-    "abandoned",
-    "adjudication",
-    "death",
-    "emergency",
-    "normal",
-    "rules infraction",
-    "time forfeit",
-    "unterminated",
+    *("abandoned", "adjudication", "death", "emergency", "normal", "rules infraction", "time forfeit", "unterminated")
 }
 
 
-@pytest.mark.parametrize("termination", get_args(Termination))
-def test_every_termination_has_a_word_of_the_standard(termination: Termination) -> None:
-    ending = read_ending(termination)
-    word = pgn_termination(ending)
-    assert word in STANDARD
-    assert (word in ("unterminated", "abandoned")) == (result_of(ending) == "*")
+def test_every_termination_has_a_word_of_the_standard() -> None:
+    for termination in get_args(Termination):
+        ending = read_ending(termination)
+        word = pgn_termination(ending)
+        assert word in STANDARD
+        assert (word in ("unterminated", "abandoned")) == (result_of(ending) == "*")
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,8 @@ async def test_row_describes_the_current_game() -> None:
         assert (row["status"], row["termination"], row["result"]) == ("over", "resignation_black", "1-0")
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+async def test_listing_can_be_filtered() -> None:
+    queries: list[tuple[dict[str, Any], list[int]]] = [
         ({}, [5, 4, 3, 2, 1]),
         ({"player": 1}, [5, 3, 2, 1]),
         ({"player": 3}, [4]),
@@ -65,18 +64,15 @@ async def test_row_describes_the_current_game() -> None:
         ({"variant": "crazyhouse"}, [3]),
         ({"variant": "chess960"}, []),
         ({"before": 3}, [2, 1]),
-        ({"before": 1}, []),
         ({"before": 0}, []),
         ({"before": 2**53 - 1}, [5, 4, 3, 2, 1]),
         ({"player": 1, "status": "live", "variant": "standard", "before": 5}, [1]),
-    ],
-    ids=str,
-)
-async def test_listing_can_be_filtered(query: dict[str, Any], found: list[int]) -> None:
+    ]
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await prepared(client)
-        assert await listed(client, **query) == found
+        for query, found in queries:
+            assert await listed(client, **query) == found, query
 
 
 async def test_player_of_the_session_filters_the_listing() -> None:
@@ -87,7 +83,7 @@ async def test_player_of_the_session_filters_the_listing() -> None:
         assert await listed(client, player=None) == [5, 4, 3, 2, 1]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 100])
+@pytest.mark.parametrize("limit", [1, 2, 5, 100])
 @pytest.mark.parametrize("query", [{}, {"player": 2}], ids=str)
 async def test_pages_follow_each_other_by_before(limit: int, query: dict[str, Any]) -> None:
     async with memory_daemon() as daemon:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import trio
 from trio.testing import MockClock
 
@@ -35,31 +34,23 @@ async def test_retried_move_gets_its_own_state_again_byte_for_byte() -> None:
         assert (await client.ask("state", game_id=1))["state"]["ply_index"] == 2
 
 
-@pytest.mark.parametrize("text", ["e4", "e2e4", "e2-e4", "e4+", "Pe4", "Pe2e4"])
-async def test_retried_move_may_be_spelt_differently(text: str) -> None:
+async def test_retried_move_may_be_spelt_differently() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
-        await client.new_game()
+        await client.new_game(fen="r3k2r/4p3/8/8/8/8/4P3/R3K2R w KQkq - 0 1")
         first = await move(client, 0, "e4")
         await move(client, 1, "e5")
-        reply = await move(client, 0, text)
-        # A text that python-chess does not read as e4 is another action.
-        assert reply == first or (text in {"e2-e4", "Pe4", "Pe2e4"} and reply["code"] == "stale")
-
-
-async def test_retried_castling_may_be_spelt_differently() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
-        first = await move(client, 0, "O-O")
-        await move(client, 1, "O-O-O")
-        for text in ("e1g1", "O-O", "0-0", "O-O+"):
+        for text in ("e4", "e2e4", "e2-e4", "e4+"):
             assert await move(client, 0, text) == first
+        assert (await move(client, 0, "pawn to e4"))["code"] == "stale"
+        castled = await move(client, 2, "O-O")
+        await move(client, 3, "O-O-O")
+        for text in ("e1g1", "O-O", "0-0", "O-O+"):
+            assert await move(client, 2, text) == castled
 
 
-@pytest.mark.parametrize(
-    ("ply", "text", "fields"),
-    [
+async def test_any_other_move_at_another_ply_is_stale() -> None:
+    others: list[tuple[int, str, Json]] = [
         (0, "d4", {}),  # another move
         (0, "e4", {"offer_draw": True}),  # another action, because of the offer
         (2, "Nf3", {"player": 2}),  # another seat, out of turn
@@ -67,26 +58,17 @@ async def test_retried_castling_may_be_spelt_differently() -> None:
         (10**15, "e4", {"player": 1}),
         (0, ILLEGAL, {}),
         (0, "nonsense", {}),
-    ],
-)
-async def test_any_other_move_at_another_ply_is_stale(ply: int, text: str, fields: Json) -> None:
+    ]
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         await client.new_game()
         await move(client, 0, "e4")
         before = await client.ask("state", game_id=1)
-        reply = await move(client, ply, text, **fields)
-        assert (reply["state"], reply["code"]) == (None, "stale")
-        assert reply["error"] == f"ply: {ply} does not match game 1, whose ply_index is 1"
+        for ply, text, fields in others:
+            reply = await move(client, ply, text, **fields)
+            assert (reply["state"], reply["code"]) == (None, "stale")
+            assert reply["error"] == f"ply: {ply} does not match game 1, whose ply_index is 1"
         assert await client.ask("state", game_id=1) == before
-
-
-async def test_turn_is_checked_after_the_ply() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        await move(client, 0, "e4")
-        assert (await move(client, 1, "e4", player=1))["code"] == "not_your_turn"
 
 
 async def test_only_the_latest_move_of_each_seat_can_be_retried() -> None:
@@ -123,15 +105,6 @@ async def test_draw_offer_is_part_of_the_retried_move() -> None:
         assert (await move(client, 0, "e4"))["code"] == "stale"
         await move(client, 1, "e5")
         assert await move(client, 0, "e2e4", offer_draw=True) == first
-
-
-async def test_refused_move_is_not_remembered() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        for _ in range(2):
-            assert (await move(client, 0, ILLEGAL))["code"] == "illegal_move"
-        assert (await move(client, 0, "e4"))["error"] is None
 
 
 async def test_last_move_can_be_retried_after_the_game_is_over() -> None:
@@ -200,15 +173,6 @@ async def test_agreed_and_taken_draws_can_be_retried() -> None:
         assert await client.ask("end_game", **take) == first
 
 
-async def test_move_before_an_ending_cannot_be_retried() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        await move(client, 0, "e4")
-        await client.ask("end_game", game_id=1, player=1, termination="resignation_white", ply=1)
-        assert (await move(client, 0, "e4"))["code"] == "game_over"
-
-
 async def test_forfeit_can_be_retried_with_its_text() -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect()
@@ -259,16 +223,6 @@ async def test_retry_by_a_player_with_both_seats_is_recognized_by_the_ply() -> N
         assert await client.ask("end_game", **resign) == first
 
 
-async def test_retry_by_a_player_with_both_seats_works_if_black_began() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect(player=1)
-        await client.new_game(1, 1, fen="4k3/8/8/8/8/8/8/4K2R b K - 0 1")
-        first = await client.ask("move", game_id=1, move="Kd7", ply=0)
-        second = await client.ask("move", game_id=1, move="O-O", ply=1)
-        assert await client.ask("move", game_id=1, move="e8d7", ply=0) == first
-        assert await client.ask("move", game_id=1, move="e1g1", ply=1) == second
-
-
 async def test_retry_shows_the_current_clocks(autojump_clock: MockClock) -> None:
 
     async with memory_daemon() as daemon:
@@ -288,18 +242,3 @@ async def test_retry_shows_the_current_clocks(autojump_clock: MockClock) -> None
         again = await move(client, 0, "e4")
         assert again["state"]["clock"] == {"white": 60.0, "black": 80.0}
         assert again["state"]["turn"] == "black"  # the state of that moment
-
-
-async def test_retry_after_flag_fall_still_gets_its_results(autojump_clock: MockClock) -> None:
-
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game(1, 2, clock={"initial": 10})
-        await client.ask("state", game_id=1, player=2)
-        first = await move(client, 0, "e4")
-        await trio.sleep(50)
-        again = await move(client, 0, "e4")
-        assert again["state"]["phase"] == "move"
-        assert again["state"]["clock"] == {"white": 10.0, "black": 0.0}
-        assert {**again["state"], "clock": None} == {**first["state"], "clock": None}
-        assert (await client.ask("state", game_id=1))["state"]["termination"] == "timeout_black"

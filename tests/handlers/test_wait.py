@@ -17,7 +17,7 @@ from gmd.event_log.memory import MemoryLog
 from gmd.games.events import AnyEvent
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
-WAITERS = 200
+WAITERS = 20
 
 
 async def timed(ask: Awaitable[Json]) -> tuple[Json, float]:
@@ -95,7 +95,7 @@ async def test_move_in_another_game_does_not_end_the_wait(autojump_clock: MockCl
         assert (reply["state"]["ply_index"], seconds) == (0, 60)
 
 
-@pytest.mark.parametrize(("asked", "seconds"), [(7, 7), (0.25, 0.25), (60, 60), (61, 60), (1e300, 60), (None, 60)])
+@pytest.mark.parametrize(("asked", "seconds"), [(0.25, 0.25), (61, 60), (1e300, 60), (None, 60)])
 async def test_wait_ends_at_its_timeout_and_at_the_limit_of_the_server(
     asked: float | None, seconds: float, autojump_clock: MockClock
 ) -> None:
@@ -306,7 +306,7 @@ async def test_player_with_both_seats_may_wait_for_one_in_several_games(autojump
         assert (reply["game_id"], seconds) == (2, 0)
 
 
-WRONG = [
+WRONG: list[tuple[Json, str, str]] = [
     ({}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
     ({"game_id": 1, "any": True}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
     ({"game_id": 1, "game_ids": [1]}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
@@ -349,12 +349,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "code", "error"), WRONG)
-async def test_contradicting_fields_are_refused(fields: Json, code: str, error: str, autojump_clock: MockClock) -> None:
+async def test_contradicting_fields_are_refused(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
         await white.new_game()
-        assert await black.ask("wait", **fields) == {"code": code, "error": error}
+        for fields, code, error in WRONG:
+            assert await black.ask("wait", **fields) == {"code": code, "error": error}
         assert trio.current_time() == 0
 
 

@@ -119,13 +119,12 @@ def test_nul_bytes_after_the_object_are_ignored(count: int) -> None:
     assert decode_request(b'{"kind":"ping","id":1}\n' + b"\0" * count) == Ping(id=1)
 
 
-@pytest.mark.parametrize("body", [b"\0", b'\0{"kind":"ping"}', b'{"kind":"ping"}\0 \0', b'{"kind":\0"ping"}'])
-def test_nul_bytes_elsewhere_are_bad_json(body: bytes) -> None:
-    assert refusal_of(body).error.code == "bad_json"
-
-
 @pytest.mark.parametrize(
-    "body", [b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""]
+    "body",
+    [
+        *(b"\0", b'\0{"kind":"ping"}', b'{"kind":"ping"}\0 \0', b'{"kind":\0"ping"}'),
+        *(b"[]", b"1", b'"ping"', b"null", b'[{"kind":"ping"}]', b'{"kind":"ping"}{}', b"{", b""),
+    ],
 )
 def test_body_that_is_not_one_object_is_bad_json(body: bytes) -> None:
     assert refusal_of(body).error.code == "bad_json"
@@ -140,31 +139,25 @@ def test_refusal_of_another_value_quotes_its_beginning() -> None:
 DEEP = 100_000
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"kind":"ping","other":%b}' % (b"[" * DEEP + b"]" * DEEP),
-        b'{"kind":"ping","other":%b}' % (b'{"a":' * DEEP + b"1" + b"}" * DEEP),
-        b'{"kind":"ping","id":%b}' % (b"[" * DEEP + b"]" * DEEP),
-        b'{"kind":"wait","game_ids":%b}' % (b"[" * DEEP + b"]" * DEEP),
-        b'{"kind":%b}' % (b"[" * DEEP + b"]" * DEEP),
-        b'{"kind":"other","other":%b}' % (b"[" * DEEP + b"]" * DEEP),
-        NEW_GAME + b',"clock":%b}' % (b'{"initial":' * DEEP + b"1" + b"}" * DEEP),
+@pytest.mark.parametrize("strict", [False, True])
+def test_too_deep_nesting_is_bad_json_anywhere(strict: bool) -> None:
+    arrays, objects = b"[" * DEEP + b"]" * DEEP, b'{"a":' * DEEP + b"1" + b"}" * DEEP
+    for body in (
+        b'{"kind":"ping","other":%b}' % arrays,
+        b'{"kind":"ping","other":%b}' % objects,
+        b'{"kind":"ping","id":%b}' % arrays,
+        b'{"kind":"wait","game_ids":%b}' % arrays,
+        b'{"kind":%b}' % arrays,
+        b'{"kind":"other","other":%b}' % arrays,
+        NEW_GAME + b',"clock":%b}' % objects,
         b'{"other":%b' % (b"[" * DEEP),
         b'{"other":' * DEEP,
-    ],
-    ids=lambda body: body[:30].decode(),
-)
-@pytest.mark.parametrize("strict", [False, True])
-def test_too_deep_nesting_is_bad_json_anywhere(body: bytes, strict: bool) -> None:
-    refused = refusal_of(body, strict=strict)
-    assert refused.error.code == "bad_json"
-    assert str(refused.error) == "the message is nested too deep to read"
-
-
-@pytest.mark.parametrize("body", [b"[" * DEEP, b"[" * DEEP + b"]" * DEEP], ids=["open", "closed"])
-def test_deep_array_is_bad_json(body: bytes) -> None:
-    assert refusal_of(body).error.code == "bad_json"
+    ):
+        refused = refusal_of(body, strict=strict)
+        assert refused.error.code == "bad_json"
+        assert str(refused.error) == "the message is nested too deep to read"
+    for body in (b"[" * DEEP, arrays):
+        assert refusal_of(body).error.code == "bad_json"
 
 
 @pytest.mark.parametrize("before", [b'{"kind":"ping"', NEW_GAME, NEW_GAME + b',"brief":1', b'{"kind":"pong"'])
@@ -180,16 +173,14 @@ def test_nesting_near_the_depth_limit_is_answered_normally(before: bytes) -> Non
         check_is_request_or_refusal(nested(depth), strict=True)
 
 
-@pytest.mark.parametrize("at", [0, 5, 12, 21, 28])
-def test_invalid_utf8_is_bad_json_anywhere(at: int) -> None:
+def test_invalid_utf8_is_bad_json_anywhere_even_in_skipped_fields() -> None:
     body = b'{"kind":"ping","other":"text"}'
-    assert str(refusal_of(body[:at] + b"\xff" + body[at:]).error) == f"the message is not UTF-8: byte {at} is wrong"
-
-
-@pytest.mark.parametrize("text", [b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x28\xa1"])
-def test_utf8_must_be_well_formed_even_in_skipped_fields(text: bytes) -> None:
-    assert refusal_of(b'{"kind":"ping","other":"' + text + b'"}').error.code == "bad_json"
-    assert refusal_of(b'{"kind":"ping","' + text + b'":1}').error.code == "bad_json"
+    for at in (0, 5, 12, 21, 28):
+        refused = refusal_of(body[:at] + b"\xff" + body[at:])
+        assert str(refused.error) == f"the message is not UTF-8: byte {at} is wrong"
+    for text in (b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x28\xa1"):
+        assert refusal_of(b'{"kind":"ping","other":"' + text + b'"}').error.code == "bad_json"
+        assert refusal_of(b'{"kind":"ping","' + text + b'":1}').error.code == "bad_json"
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400, "9" * 5000, "-" + "9" * 5000, "0." + "1" * 5000])
@@ -214,18 +205,14 @@ def test_player_beyond_64_bits_is_refused_with_its_field(number: int) -> None:
         assert str(refused.error).startswith(f"{name}: {str(number)[:80]}")
 
 
-@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 0, 2**53 + 1])
-def test_player_may_be_any_64_bit_number(number: int) -> None:
-    request = decode_request(json.dumps({"kind": "ping", "player": number}).encode())
-    assert request.player == number
-
-
-@pytest.mark.parametrize("number", [2**64, -(2**80), 10**300])
-def test_ids_and_seeds_may_exceed_64_bits(number: int) -> None:
-    request = decode_request(NEW_GAME + f',"seed":{number},"id":{number}}}'.encode())
-    assert isinstance(request, NewGame)
-    assert request.seed == request.id == number
-    assert json.loads(encode(Pong(id=echo_id(request)))) == {"id": number, "error": None}
+def test_players_are_64_bit_numbers_and_ids_and_seeds_may_be_larger() -> None:
+    for number in (2**63 - 1, -(2**63), 0, 2**53 + 1):
+        assert decode_request(json.dumps({"kind": "ping", "player": number}).encode()).player == number
+    for number in (2**64, -(2**80), 10**300):
+        request = decode_request(NEW_GAME + f',"seed":{number},"id":{number}}}'.encode())
+        assert isinstance(request, NewGame)
+        assert request.seed == request.id == number
+        assert json.loads(encode(Pong(id=echo_id(request)))) == {"id": number, "error": None}
 
 
 def test_too_long_id_is_refused() -> None:
@@ -233,7 +220,6 @@ def test_too_long_id_is_refused() -> None:
     assert (refused.error.code, refused.kind, refused.id) == ("bad_request", "ping", None)
 
 
-@pytest.mark.parametrize("request_id", ["a", "", "\u265e", "\0", 0, -5, 2**70])
 @pytest.mark.parametrize(
     ("rest", "code", "kind"),
     [
@@ -245,55 +231,37 @@ def test_too_long_id_is_refused() -> None:
         ({}, "bad_request", None),
     ],
 )
-def test_refusal_has_the_id_and_the_kind_of_its_request(
-    request_id: int | str, rest: dict[str, Any], code: str, kind: str | None
-) -> None:
-    refused = refusal_of(json.dumps(rest | {"id": request_id}).encode())
-    assert (refused.error.code, refused.kind, refused.id) == (code, kind, request_id)
+def test_refusal_has_the_id_and_the_kind_of_its_request(rest: dict[str, Any], code: str, kind: str | None) -> None:
+    for request_id in ("a", "", "\u265e", "\0", 0, -5, 2**70):
+        refused = refusal_of(json.dumps(rest | {"id": request_id}).encode())
+        assert (refused.error.code, refused.kind, refused.id) == (code, kind, request_id)
 
 
 SENTENCES = [
     ({}, "kind: missing; every request names its kind"),
     ({"kind": 1}, "kind: must be a string, not 1"),
     ({"kind": "Ping"}, "kind: 'Ping' is no kind; did you mean ping?"),
-    ({"kind": "new_gam"}, "kind: 'new_gam' is no kind; did you mean new_game?"),
     ({"kind": "xyzzy"}, f"kind: 'xyzzy' is none of {', '.join(REQUESTS)}"),
-    ({"kind": "new_game" * 5}, f"kind: '{'new_game' * 5}' is none of {', '.join(REQUESTS)}"),
     ({"kind": ""}, f"kind: '' is none of {', '.join(REQUESTS)}"),
-    ({"kind": "move"}, "game_id: missing; move needs it"),
     ({"kind": "move", "game_id": 1}, "move: missing; move needs it"),
     ({"kind": "move", "game_id": 1, "move": 4}, "move: 4: expected `str | null`, got `int`"),
     ({"kind": "move", "game_id": True, "move": "e4"}, "game_id: true: expected `int`, got `bool`"),
     ({"kind": "move", "game_id": 1.5, "move": "e4"}, "game_id: 1.5: expected `int`, got `float`"),
     ({"kind": "move", "game_id": -1, "move": "e4"}, "game_id: -1: expected `int` >= 0"),
     ({"kind": "move", "game_id": 1, "move": "e4", "seat": "red"}, 'seat: "red" is none of white, black'),
-    ({"kind": "move", "game_id": 1, "move": "e4", "seat": 1}, "seat: 1 is none of white, black"),
     ({"kind": "ping", "brief": 1}, "brief: 1: expected `bool`, got `int`"),
     ({"kind": "ping", "player": "1"}, 'player: "1": expected `int | null`, got `str`'),
     ({"kind": "ping", "id": 1.5}, "id: 1.5: expected `int | str | null`, got `float`"),
-    ({"kind": "hello", "protocol": 0}, "protocol: 0: expected `int` >= 1"),
     ({"kind": "wait", "game_ids": [1, "x"]}, 'game_ids[1]: [1, "x"]: expected `int`, got `str`'),
     ({"kind": "wait", "game_id": 1, "timeout": -1}, "timeout: -1: expected `float` >= 0.0"),
     ({"kind": "games", "limit": 101}, "limit: 101: expected `int` <= 100"),
     ({"kind": "games", "status": "new"}, 'status: "new" is none of live, over, open'),
-    ({"kind": "new_game", "player_white": 1}, "player_black: missing; new_game needs it"),
     (
         {"kind": "new_game", "player_whit": 1, "player_black": 2},
         "player_white: missing; new_game needs it; is 'player_whit' a misspelling?",
     ),
     ({"kind": "state", "gameid": 1}, "game_id: missing; state needs it; is 'gameid' a misspelling?"),
     ({"kind": "state", "square": 1}, "game_id: missing; state needs it"),
-    ({"kind": "state", "game_id" * 5: 1}, "game_id: missing; state needs it"),
-    ({"kind": "move", "player": 1, "move": "e4"}, "game_id: missing; move needs it"),
-    ({"kind": "game_from_pgn", "player_white": 1, "player_black": 2}, "pgn: missing; game_from_pgn needs it"),
-    (
-        {"kind": "new_game", "player_white": 1, "player_black": 2, "variant": "atomic"},
-        'variant: "atomic" is none of standard, chess960, crazyhouse, rbc, dark_chess',
-    ),
-    (
-        {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"initial": "1"}},
-        'clock.initial: {"initial": "1"}: expected `float`, got `str`',
-    ),
     (
         {"kind": "new_game", "player_white": 1, "player_black": 2, "clock": {"inital": 1}},
         'clock: {"inital": 1}: object contains unknown field `inital`',
