@@ -26,23 +26,17 @@ FISCHER = ClockOption(initial=60.0, increment=2.0)
 PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)
 
 
+SHAPES = 'give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}'
+
 # --- The option -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("option", "resolved"),
-    [
-        (ClockOption(initial=60.0), ClockOption(initial=60.0, increment=0.0)),
-        (ClockOption(initial=60.0, increment=0.0), ClockOption(initial=60.0, increment=0.0)),
-        (ClockOption(initial=0.5, increment=MAX_SECONDS), ClockOption(initial=0.5, increment=MAX_SECONDS)),
-        (ClockOption(initial=MAX_SECONDS), ClockOption(initial=MAX_SECONDS, increment=0.0)),
-        (PER_MOVE, PER_MOVE),
-        (ClockOption(initial=60.0, margin=0.5), ClockOption(initial=60.0, increment=0.0, margin=0.5)),
-        (ClockOption(first_move=1.0, per_move=1.0, margin=0.0), ClockOption(first_move=1.0, per_move=1.0, margin=0.0)),
-    ],
-)
-def test_valid_clock_option_is_accepted(option: ClockOption, resolved: ClockOption) -> None:
-    assert check_clock(option) == resolved
+def test_valid_clock_option_is_accepted() -> None:
+    for option in (PER_MOVE, ClockOption(first_move=1.0, per_move=1.0, margin=0.0)):
+        assert check_clock(option) == option
+    assert check_clock(ClockOption(initial=MAX_SECONDS)) == ClockOption(initial=MAX_SECONDS, increment=0.0)
+    option = ClockOption(initial=0.5, margin=0.5)
+    assert check_clock(option) == ClockOption(initial=0.5, increment=0.0, margin=0.5)
 
 
 numbers: st.SearchStrategy[float | UnsetType] = st.just(UNSET) | st.sampled_from([0.0, 1.0, 5.0])
@@ -70,33 +64,14 @@ def test_clock_option_is_of_exactly_one_kind(
     ("option", "message"),
     [
         (ClockOption(initial=0.0), "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"),
-        (ClockOption(initial=1e8), "clock.initial: 100000000.0 is not from more than 0 to 10000000 seconds"),
         (ClockOption(initial=math.inf), "clock.initial: inf is not from more than 0 to 10000000 seconds"),
         (ClockOption(initial=math.nan), "clock.initial: nan is not from more than 0 to 10000000 seconds"),
         (ClockOption(initial=1.0, increment=1e8), "clock.increment: 100000000.0 is not from 0 to 10000000 seconds"),
-        (
-            ClockOption(first_move=0.0, per_move=1.0),
-            "clock.first_move: 0.0 is not from more than 0 to 10000000 seconds",
-        ),
         (ClockOption(first_move=1.0, per_move=0.0), "clock.per_move: 0.0 is not from more than 0 to 10000000 seconds"),
         (ClockOption(initial=1.0, margin=1e8), "clock.margin: 100000000.0 is not from 0 to 10000000 seconds"),
         (ClockOption(initial=1.0, lag=-1.0), "clock.lag: -1.0 is not from 0 to 10000000 seconds"),
-        (ClockOption(initial=1.0, margin=math.nan), "clock.margin: nan is not from 0 to 10000000 seconds"),
-        (
-            ClockOption(margin=1.0),
-            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
-            "not nothing",
-        ),
-        (
-            ClockOption(),
-            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
-            "not nothing",
-        ),
-        (
-            ClockOption(initial=1.0, per_move=1.0),
-            'clock: give {"initial": seconds, "increment": seconds} or {"first_move": seconds, "per_move": seconds}, '
-            "not initial, per_move",
-        ),
+        (ClockOption(margin=1.0), f"clock: {SHAPES}, not nothing"),
+        (ClockOption(initial=1.0, per_move=1.0), f"clock: {SHAPES}, not initial, per_move"),
     ],
 )
 def test_invalid_clock_option_is_refused(option: ClockOption, message: str) -> None:
@@ -130,14 +105,6 @@ def test_each_move_has_its_own_time() -> None:
     assert clock.left(WHITE) == 0.1  # unused time is lost
 
 
-def test_clock_without_increment_only_runs_down() -> None:
-    clock = Clock(ClockOption(initial=3.0))
-    for left in (2.0, 1.0, 0.0, 0.0):
-        clock.charge(BLACK, 1.0)
-        clock.press(BLACK)
-        assert clock.left(BLACK) == left
-
-
 def test_margin_is_time_that_is_not_shown() -> None:
     clock = Clock(ClockOption(initial=3.0, margin=0.5))
     assert clock.show(WHITE, 1.0) == ClockState(white=2.0, black=3.0)
@@ -156,14 +123,6 @@ def test_increment_refills_the_margin() -> None:
     clock.press(WHITE)
     assert clock.left(WHITE) == 1.0  # half of it is margin
     assert clock.show(WHITE, 0.0) == ClockState(white=0.5, black=3.0)
-
-
-def test_margin_is_used_only_once_without_increment() -> None:
-    clock = Clock(ClockOption(initial=3.0, margin=0.5))
-    clock.charge(BLACK, 3.25)
-    clock.press(BLACK)
-    assert clock.fallen(BLACK, 0.25)
-    assert not clock.fallen(BLACK, 0.125)
 
 
 def test_every_move_has_the_margin_with_a_time_per_move() -> None:
@@ -265,6 +224,7 @@ def test_clocks_start_after_first_contact_of_both_seats() -> None:
     assert (game.awaited, game.ticking) == (True, False)
     assert happen(game, FirstContact(WHITE)) == Decision([FirstContactMade("white")])
     assert (game.awaited, game.ticking) == (False, True)
+    assert is_nothing(happen(game, Absent()))
 
 
 def test_first_contact_of_one_player_counts_for_both_its_seats() -> None:
@@ -291,10 +251,6 @@ def test_player_without_first_contact_loses_on_time(contacted: list[bool], loser
     assert left(game) == (60.0, 60.0)
 
 
-def test_no_player_is_absent_after_first_contact_of_both() -> None:
-    assert is_nothing(happen(ticking_game(), Absent()))
-
-
 def test_elapsed_time_is_charged_to_the_side_to_move() -> None:
     game = ticking_game()
     assert happen(game, Play(WHITE, "e4"), 10.0).events == [Moved("e2e4", 10.0)]
@@ -311,13 +267,6 @@ def test_move_after_flag_fall_is_refused_and_game_ends_on_time(thought: float) -
     assert isinstance(decision.refusal, GameIsOver)
     assert str(decision.refusal) == "game 0 is over: timeout_white"
     assert (game.now.ply, game.now.ending, left(game)) == (0, Ending(Cause.TIMEOUT, winner=BLACK), (0.0, 60.0))
-
-
-def test_move_just_in_time_is_played() -> None:
-    game = ticking_game()
-    decision = happen(game, Play(WHITE, "e4"), 59.999)
-    assert decision.refusal is None
-    assert left(game)[0] == pytest.approx(2.001)
 
 
 @pytest.mark.parametrize(
@@ -350,13 +299,6 @@ def test_player_who_gives_up_its_time_loses_on_or_off_turn(
     assert happen(game, RunOut(seat), 10.0).events == [event]
     assert (game.over, left(game)) == (True, clocks)
     assert isinstance(happen(game, RunOut(seat)).refusal, GameIsOver)
-
-
-def test_player_who_gives_up_its_time_after_the_flag_fall_of_the_other_is_refused() -> None:
-    game = ticking_game()
-    decision = happen(game, RunOut(BLACK), 60.0)
-    assert decision.events == [Ended("timeout_white", 60.0)]
-    assert isinstance(decision.refusal, GameIsOver)
 
 
 def test_time_cannot_be_given_up_without_a_clock() -> None:

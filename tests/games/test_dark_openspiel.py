@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import chess
+import pytest
 
 from gm_protocol.endings import Cause, termination_of
 from gm_protocol.messages import NewGame
@@ -202,10 +203,10 @@ HAPPENS = (
 )
 
 
+@pytest.mark.slow
 def test_random_games_match_openspiel_with_every_observation() -> None:
     games = cases(60)
     jobs = [(first, min(GAMES_A_JOB, games - first)) for first in range(0, games, GAMES_A_JOB)]
     seen = sum(in_processes(play_games, jobs), Counter())
     assert seen["games"] == games
     assert [what for what in HAPPENS if not seen[what]] == []
-    print(dict(seen))

@@ -26,12 +26,6 @@ async def test_draw_is_available_from_the_hundredth_half_move_to_the_next_pawn_m
     assert (state["draws"], counters(state["fen"])) == (0, "0 82")
 
 
-async def test_capture_restarts_the_count(client: Client) -> None:
-    table = await new_table(client, fen="4k3/8/8/8/8/4r3/4R3/4K3 w - - 99 80")
-    state = await table.play("Rxe3+")
-    assert (state["draws"], counters(state["fen"])) == (0, "0 80")
-
-
 async def test_draw_can_be_taken_only_on_the_own_turn(client: Client) -> None:
     table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 99 80")
     assert (await table.end("taken_draw_white", 1))["code"] == "not_available"  # the server does not look a move ahead
@@ -39,11 +33,6 @@ async def test_draw_can_be_taken_only_on_the_own_turn(client: Client) -> None:
     assert (await table.end("taken_draw_white", 1))["code"] == "not_your_turn"
     state = (await table.end("taken_draw_black", 2))["state"]
     assert (state["termination"], state["result"], state["draws"]) == ("taken_draw_black", "1/2-1/2", 0)
-
-
-async def test_both_draws_can_be_available_at_once(client: Client) -> None:
-    table = await new_table(client, fen="2k5/8/8/8/8/8/P3R3/4K3 w - - 92 80")
-    assert (await table.play(*("Re3", "Kd8", "Re2", "Kc8") * 2))["draws"] == FIFTY_MOVES | 2
 
 
 async def test_automatic_draw_ends_the_game_at_the_hundredth_half_move(client: Client) -> None:
@@ -59,17 +48,6 @@ async def test_checkmate_on_the_hundredth_half_move_takes_precedence(client: Cli
     state = await table.play("Ra8")
     assert (state["termination"], state["result"], state["draws"]) == ("victory_white", "1-0", 0)
     assert (counters(state["fen"]), state["pgn"]) == ("100 80", "80.Ra8#")
-
-
-@pytest.mark.parametrize("draws", ["claimed", "automatic"])
-async def test_stalemate_on_the_hundredth_half_move_takes_precedence(client: Client, draws: str) -> None:
-    table = await new_table(client, fen="7k/8/4Q3/6K1/8/8/8/8 w - - 99 80", draws=draws)
-    assert (await table.play("Qf7"))["termination"] == "stalemate"
-
-
-async def test_castling_counts_as_a_quiet_move(client: Client) -> None:
-    table = await new_table(client, fen="4k3/8/8/8/8/8/8/4K2R w K - 99 80")
-    assert (await table.play("O-O"))["draws"] == FIFTY_MOVES
 
 
 async def test_drop_is_no_pawn_move(client: Client) -> None:

@@ -31,13 +31,6 @@ async def test_game_of_chess_is_drawn_at_the_setting() -> None:
         assert (state["ply_index"], state["termination"], state["result"]) == (6, "draw_move_limit", "1/2-1/2")
 
 
-async def test_shorter_limit_of_the_game_itself_comes_first() -> None:
-    async with memory_daemon(max_plies=6) as daemon:
-        client = await daemon.connect()
-        game_id = (await client.new_game(max_moves=2))["game_id"]
-        assert (await play_on(client, game_id, 0, 4))["termination"] == "draw_move_limit"
-
-
 async def test_game_of_blind_chess_is_drawn_at_the_setting() -> None:
     async with memory_daemon(max_plies=4) as daemon:
         client = await daemon.connect()

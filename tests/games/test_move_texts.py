@@ -111,39 +111,12 @@ def test_spellings_of_legal_moves_and_similar_texts_are_read_as_by_python_chess(
         assert found_by_us(board, board.san(move)) == found_by_us(board, board.uci(move)) == {board.uci(move)}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Rd1", {AMBIGUOUS}),
-        ("R1d1", {AMBIGUOUS}),
-        ("Rad1", {"a1d1"}),
-        ("Rhd1", {"h1d1"}),
-        ("Ra1d1", {"a1d1"}),
-        ("a1d1", {"a1d1"}),
-        ("a1-d1", {"a1d1"}),
-        ("Rbd1", set()),
-        ("Rd8", set()),
-    ],
-)
-def test_text_must_name_one_of_two_rooks(text: str, expected: set[str]) -> None:
-    board = Board("4k3/8/8/8/8/8/4K3/R6R w - - 0 1")
-    assert readings(board, text) == expected
-    assert found_by_us(board, text) == expected
-
-
 @pytest.mark.parametrize("text", ["--", "Z0", "0000", "@@@@"])
 def test_null_move_is_refused_as_a_null_move(text: str) -> None:
     board = Board("4k3/8/8/8/8/8/4K3/R6R b - - 0 1")
     with pytest.raises(IllegalMove) as refused:
         find_move(board, access(board).sources, text)
     assert str(refused.value) == f"move: '{text}' is a null move: in chess black must move"
-
-
-@pytest.mark.parametrize("text", ["e2xe4", "exe4", "xe4", "e2-e4", "Nxf3", "Ng1xf3"])
-def test_capture_sign_is_ignored(text: str) -> None:
-    """PROTOCOL says so, and python-chess reads the texts in the same way."""
-    target = "f3" if text.startswith("N") else "e4"
-    assert found_by_us(Board(), text) == readings(Board(), text) == {{"f3": "g1f3", "e4": "e2e4"}[target]}
 
 
 @pytest.mark.slow

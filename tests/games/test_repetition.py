@@ -23,14 +23,6 @@ async def test_draw_is_available_exactly_while_the_position_has_occurred_three_t
     assert await draws_along(table, "Nf3", "d5", "Ng1", "Nf6", "Nf3") == [THREEFOLD, 0, 0, 0, 0]
 
 
-async def test_unclaimed_draw_can_be_taken_when_the_position_recurs(client: Client) -> None:
-    table = await new_table(client)
-    await table.play(*KNIGHTS_OUT_AND_BACK * 2, "Nc3", "Nc6")
-    assert (await table.end("taken_draw_white", 1))["code"] == "not_available"
-    await table.play("Nb1", "Nb8")
-    assert (await table.end("taken_draw_white", 1))["state"]["termination"] == "taken_draw_white"
-
-
 async def test_automatic_draw_ends_the_game_at_the_third_occurrence(client: Client) -> None:
     table = await new_table(client, draws="automatic")
     state = await table.play(*KNIGHTS_OUT_AND_BACK, *KNIGHTS_OUT_AND_BACK[:3])
@@ -65,12 +57,6 @@ async def test_double_step_without_a_possible_capture_makes_no_difference(client
     assert await draws_along(table, *black_first * 2) == [0] * 7 + [THREEFOLD]
 
 
-async def test_en_passant_capture_that_a_pin_forbids_makes_no_difference(client: Client) -> None:
-    table = await new_table(client, fen="4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1")
-    assert (await table.play("d5"))["passant_file"] == -1
-    assert await draws_along(table, *("Ka4", "Ke7", "Ka5", "Ke8") * 2) == [0] * 7 + [THREEFOLD]
-
-
 async def test_position_with_other_castling_rights_differs(client: Client) -> None:
     table = await new_table(client, fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     rooks_out_and_back = ("Rb1", "Rb8", "Ra1", "Ra8")
@@ -79,15 +65,6 @@ async def test_position_with_other_castling_rights_differs(client: Client) -> No
     assert table.state["available_castles"] == 0x01 | 0x04
     # When the position after Rb1 first occurred, Black still had its right too.
     assert await draws_along(table, *rooks_out_and_back) == [0, THREEFOLD, THREEFOLD, THREEFOLD]
-
-
-async def test_crazyhouse_position_repeats_after_captures_and_drops(client: Client) -> None:
-    table = await new_table(
-        client, variant="crazyhouse", draws="claimed", fen="4r1k1/5ppp/8/8/8/8/5PPP/3R2K1[Nn] w - - 0 1"
-    )
-    # Each side drops a knight, loses it and captures the opponent's.
-    circle = ("N@e5", "Rxe5", "Kf1", "N@d4", "Rxd4", "Re8", "Rd1", "Kh8", "Kg1", "Kg8")
-    assert await draws_along(table, *circle * 2) == [0] * 19 + [THREEFOLD]
 
 
 async def test_pockets_are_part_of_a_crazyhouse_position(client: Client) -> None:

@@ -241,16 +241,6 @@ async def test_waiting_seeks_are_paired_when_a_player_has_room_again() -> None:
         assert (await alice.ask("wait", any=True))["game_id"] == 2
 
 
-async def test_waiting_seeks_are_paired_when_a_player_raises_its_limit() -> None:
-    async with house() as (_, alice, bob, _carol):
-        await alice.ask("seek")
-        await alice.ask("settings", max_games=0)
-        assert (await bob.ask("seek"))["game_id"] is None
-        await alice.ask("settings", max_games=1)
-        for client in (alice, bob):
-            assert (await client.ask("wait", any=True, brief=True))["state"]["phase"] == "open"
-
-
 async def test_invitations_of_a_revoked_player_are_cancelled() -> None:
     async with house() as (daemon, alice, bob, carol):
         await alice.ask("challenge", opponent="bob")
@@ -282,19 +272,3 @@ async def test_accepted_game_allows_the_start_timeout_for_first_contact(autojump
         await trio.sleep(60)
         state = (await alice.ask("state", game_id=1, brief=True))["state"]
         assert (state["termination"], state["clock"]["white"]) == ("available_move", 840.0)
-
-
-async def test_player_with_too_many_invitations_cannot_seek() -> None:
-    async with house(max_invitations=1) as (_, alice, bob, carol):
-        for client in (bob, carol):
-            await client.ask("seek")
-            found = await alice.ask("seek", color="white")
-            if client is bob:
-                assert found["game_id"] == 1
-        assert refusal_of(found) == (
-            "too_many",
-            "max_invitations: 1 of yours wait for answers; withdraw some, or wait",
-        )
-        assert found["retry_after"] == 300.0
-        await bob.ask("accept", game_id=1)
-        assert (await alice.ask("seek", color="white"))["game_id"] == 2

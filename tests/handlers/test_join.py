@@ -82,14 +82,6 @@ async def test_state_and_join_name_registered_players_only() -> None:
         assert "names" not in moved | waited
 
 
-async def test_invited_player_is_named_before_and_after_it_accepts() -> None:
-    async with house() as (_, alice, bob, _):
-        await alice.new_game(ALICE, BOB)
-        before = await alice.ask("state", game_id=1, brief=True)
-        accepted = await bob.ask("accept", game_id=1, brief=True)
-        assert before["names"] == accepted["names"] == {"white": "alice", "black": "bob"}
-
-
 async def test_game_of_open_ids_has_no_names() -> None:
     async with house() as (_, _, _, anybody):
         await anybody.new_game(7, 8)
@@ -141,13 +133,6 @@ async def test_reserved_seat_is_refused_to_other_players() -> None:
         )
         assert (await bob.ask("join", game_id=1, seat="white"))["code"] == "not_available"
         assert (await bob.ask("join", game_id=1))["seat"] == "black"
-
-
-async def test_player_takes_its_reserved_seat_before_an_open_one() -> None:
-    async with house() as (_, alice, bob, _open):
-        await alice.new_game(None, BOB)
-        assert (await bob.ask("join", game_id=1))["seat"] == "black"
-        assert (await alice.ask("join", game_id=1))["seat"] == "white"
 
 
 async def test_game_cannot_be_played_before_both_seats_are_taken() -> None:

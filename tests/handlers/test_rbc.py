@@ -174,16 +174,6 @@ async def test_pass_and_promotion_can_be_retried_in_any_notation() -> None:
             assert await client.ask("move", game_id=1, player=2, ply=1, move=text) == passed
 
 
-async def test_move_is_no_retry_of_an_ending() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        ended = {"game_id": 1, "player": 1, "ply": 0}
-        first = await client.ask("end_game", **ended, termination="resignation_white")
-        assert await client.ask("end_game", **ended, termination="resignation_white") == first
-        assert (await client.ask("move", **ended, move="resignation_white"))["code"] == "game_over"
-
-
 # --- Seats ------------------------------------------------------------------------------------------------------
 
 
@@ -301,15 +291,6 @@ async def test_actions_match_the_phase() -> None:
         await client.ask("move", game_id=1, player=1, move="e2e4")
         assert await counted(1) == [None, None]
         assert await counted(2) == [64, 34]
-
-
-async def test_wait_for_the_own_turn_ends_in_either_phase() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect(player=1)
-        await new_rbc(client)
-        assert (await client.ask("wait", game_id=1))["state"]["phase"] == "sense"
-        await client.ask("sense", game_id=1, square="e7")
-        assert (await client.ask("wait", game_id=1))["state"]["phase"] == "move"
 
 
 async def test_sense_does_not_put_a_game_back_in_the_order() -> None:

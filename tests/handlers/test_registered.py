@@ -392,28 +392,6 @@ async def test_wrong_tokens_count_as_failed_attempts() -> None:
             await client.aclose()
 
 
-@pytest.mark.usefixtures("separate_loopback")
-async def test_registrations_are_limited_by_address() -> None:
-    async with running_daemon(max_registrations_per_hour=2) as daemon:
-        one, other = await connect(daemon.port, "127.0.0.1"), await connect(daemon.port, "127.0.0.2")
-        for name in ("one", "two"):
-            await register(one, name, token="t")
-        assert (await one.ask("register", name="three"))["code"] == "too_many"
-        await register(one, "two", token="t")  # this is no new registration
-        await register(other, "three")
-        for client in (one, other):
-            await client.aclose()
-
-
-async def test_refused_registration_is_not_counted() -> None:
-    async with running_daemon(max_players=1, max_registrations_per_hour=2) as daemon:
-        client = await connect(daemon.port, "127.0.0.1")
-        await register(client)
-        for _ in range(3):
-            assert (await client.ask("register", name="other"))["error"].startswith("max_players: the limit of 1 ")
-        await client.aclose()
-
-
 async def test_no_password_is_hashed_if_there_is_no_room() -> None:
     """Otherwise anyone could request this work without end, because a refused attempt is not counted."""
     async with house(max_players=1) as (daemon, _operator, client):

@@ -74,27 +74,6 @@ async def test_move_of_the_opponent_ends_the_wait(autojump_clock: MockClock) -> 
         assert (reply["state"]["last_move"], reply["state"]["turn"], seconds) == ("e2e4", "black", 10)
 
 
-async def test_end_of_the_game_ends_the_wait_of_the_opponent(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await pair(daemon)
-        await white.new_game()
-
-        async def resign() -> None:
-            assert (await white.ask("end_game", game_id=1, termination="resignation_white"))["error"] is None
-
-        reply, seconds = await meanwhile(black, resign, game_id=1)
-        assert (reply["state"]["termination"], seconds) == ("resignation_white", 10)
-
-
-async def test_move_in_another_game_does_not_end_the_wait(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await pair(daemon)
-        await white.new_game()
-        await white.new_game()
-        reply, seconds = await meanwhile(black, lambda: white.play(2, "e4"), game_id=1)
-        assert (reply["state"]["ply_index"], seconds) == (0, 60)
-
-
 @pytest.mark.parametrize(("asked", "seconds"), [(0.25, 0.25), (61, 60), (1e300, 60), (None, 60)])
 async def test_wait_ends_at_its_timeout_and_at_the_limit_of_the_server(
     asked: float | None, seconds: float, autojump_clock: MockClock
@@ -195,44 +174,6 @@ async def test_frame_that_has_already_arrived_ends_the_wait_at_once(wait: Json, 
         assert trio.current_time() == 0
 
 
-async def test_partial_frame_ends_the_wait_only_when_it_is_overdue(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await pair(daemon)
-        await white.new_game()
-        await black.send({"kind": "wait", "game_id": 1})
-        await black.send_bytes(b"\0\0\0\x0f{")
-        reply, seconds = await timed(black.receive())
-        assert (reply["error"], seconds) == (None, 30)
-        assert (await black.receive())["code"] == "bad_frame"
-        assert await black.closed()
-
-
-async def test_partial_frame_may_be_completed_during_the_wait(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await pair(daemon)
-        await white.new_game()
-        await black.send({"kind": "wait", "game_id": 1})
-        await black.send_bytes(b"\0\0\0\x0f{")
-        await trio.sleep(20)
-        await black.send_bytes(b'"kind":"ping"}')
-        reply, seconds = await timed(black.receive())
-        assert (reply["error"], seconds) == (None, 0)
-        assert await black.receive() == {"error": None}
-
-
-async def test_bad_frame_ends_the_wait_and_then_the_session(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, black = await pair(daemon)
-        await white.new_game()
-        await black.send({"kind": "wait", "game_id": 1})
-        await trio.sleep(5)
-        await black.send_bytes(b"\0\0\0\0")
-        reply, seconds = await timed(black.receive())
-        assert (reply["error"], seconds) == (None, 0)
-        assert (await black.receive())["code"] == "bad_frame"
-        assert await black.closed()
-
-
 async def test_end_of_input_does_not_end_the_wait(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         white, black = await pair(daemon)
@@ -282,17 +223,6 @@ async def test_one_move_ends_any_number_of_waits(autojump_clock: MockClock) -> N
         assert states[0]["ply_index"] == 1
 
 
-async def test_player_with_both_seats_may_wait_for_one(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect(player=1)
-        await client.new_game(1, 1)
-        assert (await timed(client.ask("wait", game_id=1)))[1] == 0
-        assert (await timed(client.ask("wait", game_id=1, seat="white")))[1] == 0
-        assert (await timed(client.ask("wait", game_id=1, seat="black")))[1] == 60
-        await client.ask("move", game_id=1, move="e4")
-        assert (await timed(client.ask("wait", game_id=1, seat="black")))[1] == 0
-
-
 async def test_player_with_both_seats_may_wait_for_one_in_several_games(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(player=1)
@@ -309,8 +239,6 @@ async def test_player_with_both_seats_may_wait_for_one_in_several_games(autojump
 WRONG: list[tuple[Json, str, str]] = [
     ({}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
     ({"game_id": 1, "any": True}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
-    ({"game_id": 1, "game_ids": [1]}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
-    ({"game_ids": [1], "any": True}, "bad_request", "game_id: wait takes exactly one of game_id, game_ids and any"),
     ({"game_ids": []}, "bad_request", "game_ids: 0 games are not between 1 and 100"),
     ({"game_ids": [1] * 101}, "bad_request", "game_ids: 101 games are not between 1 and 100"),
     ({"any": True, "except": [1] * 101}, "bad_request", "except: 101 games are more than 100"),
@@ -342,9 +270,7 @@ WRONG: list[tuple[Json, str, str]] = [
     ({"game_id": 1, "timeout": -1}, "bad_request", "timeout: -1: expected `float` >= 0.0"),
     ({"game_id": 7}, "no_such_game", "game_id: there is no game 7"),
     ({"game_ids": [1, 7]}, "no_such_game", "game_id: there is no game 7"),
-    ({"player": None, "game_id": 7, "ply": 0}, "no_such_game", "game_id: there is no game 7"),
     ({"player": 3, "game_id": 1}, "not_a_player", "player: 3 has no seat in game 1"),
-    ({"player": 3, "game_ids": [1]}, "not_a_player", "player: 3 has no seat in game 1"),
     ({"game_id": 1, "seat": "white"}, "not_a_player", "seat: player 2 does not hold white's seat in game 1"),
 ]
 

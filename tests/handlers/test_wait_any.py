@@ -166,13 +166,6 @@ async def test_result_of_a_game_with_oneself_is_delivered_once(autojump_clock: M
         assert await due(client, **{"except": [1]}) is None
 
 
-async def test_wait_shows_no_games_of_other_players(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        white, stranger = await daemon.connect(player=1), await daemon.connect(player=9)
-        await white.new_game()
-        assert await due(stranger) is None
-
-
 async def test_one_session_plays_many_games_to_their_end(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         mate = ["f3", "e5", "g4", "Qh4#"]
