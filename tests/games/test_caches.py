@@ -56,10 +56,9 @@ def in_memory() -> int:
 def test_full_cache_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "KEPT_POSITIONS", 0)
     before = in_memory()
-    positions = some_positions(facts.RECENT_POSITIONS + 50, random.Random("full"))
-    for _ in range(2):  # the second time, all have been evicted, and are to be kept
-        for position in positions:
-            check(position)
+    positions = some_positions(3 * facts.RECENT_POSITIONS, random.Random("full"))
+    for position in positions * 2:  # the second time, most have been evicted, and are to be kept
+        facts.facts_of(position)
     assert in_memory() <= before + facts.RECENT_POSITIONS + 1
 
 
