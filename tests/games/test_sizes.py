@@ -16,7 +16,7 @@ from gmd.games.events import AnyEvent, Created, Moved, Sensed
 from gmd.games.game import Game
 from gmd.games.variants import make_game
 
-PLIES = 1_500
+PLIES = 600
 
 pytestmark = pytest.mark.slow
 

@@ -92,6 +92,7 @@ async def test_history_is_made_in_steps_and_a_cached_one_at_once() -> None:
         assert bench.slices == before
 
 
+@pytest.mark.slow
 async def test_loading_a_long_game_gives_way_to_other_requests(tmp_path: Path) -> None:
     async with step_by_step(data=str(tmp_path)) as daemon, connected(daemon) as client:
         game_id = await put_in(daemon, long_game())

@@ -73,6 +73,7 @@ async def test_change_wakes_few_waiters_in_each_turn_of_the_event_loop(wait: Jso
         assert turns.longest < MANY
 
 
+@pytest.mark.slow
 async def test_players_wake_before_spectators_and_a_small_crowd_along_with_a_large_one() -> None:
     async with memory_daemon() as daemon:
         white, black = await daemon.connect(player=1), await daemon.connect(player=2)
@@ -100,6 +101,7 @@ async def test_players_wake_before_spectators_and_a_small_crowd_along_with_a_lar
         assert order.index("lonely") <= 4 * PORTION
 
 
+@pytest.mark.slow
 async def test_waiters_for_a_later_ply_do_not_delay_others(autojump_clock: MockClock) -> None:
     """Waiters that every move wakes in vain are woken after those that have not been woken yet."""
     async with memory_daemon() as daemon:
