@@ -61,17 +61,15 @@ def key(board: Board) -> str:
     return " ".join(board.fen(en_passant="fen").split()[:4])
 
 
-async def test_belief_begins_with_the_start_position_for_both_seats() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client)
-        for seat in SEATS:
-            belief = await ask(client, seat, samples=5)
-            assert (belief["ply"], belief["count"], belief["exact"]) == (0, 1, True)
-            assert belief["samples"] == [START_FEN]
-            board = Board()
-            for piece, row in zip(PIECES, belief["marginals"], strict=True):
-                assert row == [float(board.piece_at(square) == piece) for square in chess.SQUARES]
+async def test_belief_begins_with_the_start_position_for_both_seats(client: Client) -> None:
+    await begun(client)
+    for seat in SEATS:
+        belief = await ask(client, seat, samples=5)
+        assert (belief["ply"], belief["count"], belief["exact"]) == (0, 1, True)
+        assert belief["samples"] == [START_FEN]
+        board = Board()
+        for piece, row in zip(PIECES, belief["marginals"], strict=True):
+            assert row == [float(board.piece_at(square) == piece) for square in chess.SQUARES]
 
 
 def after_one_move() -> Iterator[Board]:
@@ -82,34 +80,30 @@ def after_one_move() -> Iterator[Board]:
         yield board
 
 
-async def test_samples_are_the_possible_positions_and_marginals_their_shares() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client)
-        await turn(client, "white", "e7", "e2e4")
-        belief = await ask(client, "black", samples=100)
-        assert (belief["ply"], belief["count"], belief["exact"]) == (1, 21, True)
-        boards = [Board(fen) for fen in belief["samples"]]
-        assert {board.board_fen() for board in boards} == {board.board_fen() for board in after_one_move()}
-        assert len(boards) == 21
-        for piece, row in zip(PIECES, belief["marginals"], strict=True):
-            expected = [sum(board.piece_at(square) == piece for board in boards) / 21 for square in chess.SQUARES]
-            assert row == pytest.approx(expected)
-        assert (await ask(client, "white"))["count"] == 1
-        await client.ask("sense", game_id=1, player=2, square="e3")
-        assert (await ask(client, "black"))["count"] == 1
+async def test_samples_are_the_possible_positions_and_marginals_their_shares(client: Client) -> None:
+    await begun(client)
+    await turn(client, "white", "e7", "e2e4")
+    belief = await ask(client, "black", samples=100)
+    assert (belief["ply"], belief["count"], belief["exact"]) == (1, 21, True)
+    boards = [Board(fen) for fen in belief["samples"]]
+    assert {board.board_fen() for board in boards} == {board.board_fen() for board in after_one_move()}
+    assert len(boards) == 21
+    for piece, row in zip(PIECES, belief["marginals"], strict=True):
+        expected = [sum(board.piece_at(square) == piece for board in boards) / 21 for square in chess.SQUARES]
+        assert row == pytest.approx(expected)
+    assert (await ask(client, "white"))["count"] == 1
+    await client.ask("sense", game_id=1, player=2, square="e3")
+    assert (await ask(client, "black"))["count"] == 1
 
 
-async def test_same_seed_draws_the_same_samples_and_another_seed_others() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client)
-        await turn(client, "white", None, "e2e4")
-        one, again, other = [await ask(client, "black", samples=4, seed=seed) for seed in (1, 1, 2)]
-        assert one == again
-        assert len(set(one["samples"])) == 4
-        assert one["samples"] != other["samples"]
-        assert one["marginals"] == other["marginals"]
+async def test_same_seed_draws_the_same_samples_and_another_seed_others(client: Client) -> None:
+    await begun(client)
+    await turn(client, "white", None, "e2e4")
+    one, again, other = [await ask(client, "black", samples=4, seed=seed) for seed in (1, 1, 2)]
+    assert one == again
+    assert len(set(one["samples"])) == 4
+    assert one["samples"] != other["samples"]
+    assert one["marginals"] == other["marginals"]
 
 
 async def test_belief_has_the_truth_and_is_the_same_after_a_restart_of_the_following() -> None:
@@ -129,25 +123,21 @@ async def test_belief_has_the_truth_and_is_the_same_after_a_restart_of_the_follo
         assert [await ask(client, seat, samples=10) for seat in SEATS] == followed
 
 
-async def test_finished_game_keeps_each_seats_own_belief() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client)
-        await turn(client, "white", None, "e2e4")
-        before = await ask(client, "black")
-        await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
-        assert await ask(client, "black") == before
-        assert (await ask(client, "white"))["count"] == 1
+async def test_finished_game_keeps_each_seats_own_belief(client: Client) -> None:
+    await begun(client)
+    await turn(client, "white", None, "e2e4")
+    before = await ask(client, "black")
+    await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
+    assert await ask(client, "black") == before
+    assert (await ask(client, "white"))["count"] == 1
 
 
-async def test_capture_of_a_king_is_left_out() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client, fen=DECIDED)
-        before = await ask(client, "white"), await ask(client, "black")
-        await turn(client, "white", None, "e2e8")
-        assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
-        assert (await ask(client, "white"), await ask(client, "black")) == before
+async def test_capture_of_a_king_is_left_out(client: Client) -> None:
+    await begun(client, fen=DECIDED)
+    before = await ask(client, "white"), await ask(client, "black")
+    await turn(client, "white", None, "e2e8")
+    assert (await client.ask("state", game_id=1))["state"]["phase"] == "over"
+    assert (await ask(client, "white"), await ask(client, "black")) == before
 
 
 async def test_more_positions_than_the_cap_are_sampled_and_said_to_be_inexact() -> None:
@@ -241,16 +231,14 @@ async def test_players_who_catch_up_get_answers_however_many_others_ask(mock_clo
 
 
 @pytest.mark.slow
-async def test_inexact_belief_keeps_fewer_positions() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await begun(client)
-        for _ in range(4):
-            await turn(client, "white", "d2", None)
-            await turn(client, "black", "d7", None)
+async def test_inexact_belief_keeps_fewer_positions(client: Client) -> None:
+    await begun(client)
+    for _ in range(4):
         await turn(client, "white", "d2", None)
-        while (await client.ask("belief", game_id=1, player=1))["error"] is not None:
-            pass
         await turn(client, "black", "d7", None)
-        reply = await ask(client, "white")
-        assert (reply["exact"], reply["count"]) == (False, SAMPLE_CAP)
+    await turn(client, "white", "d2", None)
+    while (await client.ask("belief", game_id=1, player=1))["error"] is not None:
+        pass
+    await turn(client, "black", "d7", None)
+    reply = await ask(client, "white")
+    assert (reply["exact"], reply["count"]) == (False, SAMPLE_CAP)

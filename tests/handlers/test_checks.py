@@ -21,15 +21,13 @@ async def prepared(client: Client) -> None:
     assert (await client.ask("end_game", player=1, game_id=2, termination="resignation_white"))["error"] is None
 
 
-async def test_first_of_two_errors_is_reported() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await prepared(client)
-        move: Json = {"player": 1, "game_id": 1, "move": "e4"}
-        for (code, first), (_, second) in combinations(WRONG, 2):
-            reply = await client.ask("move", **{**move, **second, **first})
-            assert (reply["state"], reply["code"]) == (None, code), (first, second)
-        assert (await client.ask("move", **move))["error"] is None  # the refused moves have changed nothing
+async def test_first_of_two_errors_is_reported(client: Client) -> None:
+    await prepared(client)
+    move: Json = {"player": 1, "game_id": 1, "move": "e4"}
+    for (code, first), (_, second) in combinations(WRONG, 2):
+        reply = await client.ask("move", **{**move, **second, **first})
+        assert (reply["state"], reply["code"]) == (None, code), (first, second)
+    assert (await client.ask("move", **move))["error"] is None  # the refused moves have changed nothing
 
 
 @pytest.mark.parametrize(
@@ -50,15 +48,13 @@ async def test_first_of_two_errors_is_reported() -> None:
         ),
     ],
 )
-async def test_move_refusal_names_the_field_and_the_reason(code: str, fields: Json, error: str) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await prepared(client)
-        reply = await client.ask("move", **{"player": 1, "game_id": 1, "move": "e4", **fields})
-        assert reply == {"state": None, "code": code, "error": error}
+async def test_move_refusal_names_the_field_and_the_reason(client: Client, code: str, fields: Json, error: str) -> None:
+    await prepared(client)
+    reply = await client.ask("move", **{"player": 1, "game_id": 1, "move": "e4", **fields})
+    assert reply == {"state": None, "code": code, "error": error}
 
 
-async def test_end_game_refusal_has_its_code_and_changes_nothing() -> None:
+async def test_end_game_refusal_has_its_code_and_changes_nothing(client: Client) -> None:
     wrong: list[tuple[str, Json]] = [
         ("bad_request", {"termination": "checkmate"}),
         ("bad_request", {"player": None}),
@@ -72,15 +68,13 @@ async def test_end_game_refusal_has_its_code_and_changes_nothing() -> None:
         ("not_available", {"termination": "taken_draw_white"}),
         ("not_available", {"termination": "draw_agreed"}),
     ]
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await prepared(client)
-        before = await client.ask("state", game_id=1)
-        asked: Json = {"player": 1, "game_id": 1, "termination": "resignation_white"}
-        for code, fields in wrong:
-            reply = await client.ask("end_game", **{**asked, **fields})
-            assert (set(reply), reply["state"], reply["code"]) == ({"state", "code", "error"}, None, code)
-            assert await client.ask("state", game_id=1) == before
+    await prepared(client)
+    before = await client.ask("state", game_id=1)
+    asked: Json = {"player": 1, "game_id": 1, "termination": "resignation_white"}
+    for code, fields in wrong:
+        reply = await client.ask("end_game", **{**asked, **fields})
+        assert (set(reply), reply["state"], reply["code"]) == ({"state", "code", "error"}, None, code)
+        assert await client.ask("state", game_id=1) == before
 
 
 async def test_missing_game_is_refused_for_every_kind() -> None:

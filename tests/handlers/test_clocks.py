@@ -350,33 +350,29 @@ async def test_each_of_many_games_has_its_own_clocks(autojump_clock: MockClock) 
     ],
     ids=str,
 )
-async def test_invalid_clock_is_refused(clock: Any, error: str) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        reply = await client.ask("new_game", player_white=1, player_black=2, clock=clock)
-        assert (reply["code"], reply["error"][: len(error)]) == ("bad_request", error)
-        assert (await client.ask("games"))["games"] == []
+async def test_invalid_clock_is_refused(client: Client, clock: Any, error: str) -> None:
+    reply = await client.ask("new_game", player_white=1, player_black=2, clock=clock)
+    assert (reply["code"], reply["error"][: len(error)]) == ("bad_request", error)
+    assert (await client.ask("games"))["games"] == []
 
 
 @pytest.mark.parametrize("variant", ["standard", "rbc"])
-async def test_clock_may_be_written_as_text(variant: str) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        for text, option in {
-            "180+2": {"initial": 180.0, "increment": 2.0},
-            "60": {"initial": 60.0, "increment": 0.0},
-            "1/0.05": {"first_move": 1.0, "per_move": 0.05},
-        }.items():
-            made = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock=text)
-            assert made["options"]["clock"] == option
-        refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="fast")
-        assert (refused["code"], refused["error"]) == (
-            "bad_request",
-            "clock: 'fast' is no clock: write seconds, such as 300, 180+2, 1/0.05 (the seconds for the first and each "
-            "later move), or null to play without",
-        )
-        refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="0+2")
-        assert refused["error"] == "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"
+async def test_clock_may_be_written_as_text(client: Client, variant: str) -> None:
+    for text, option in {
+        "180+2": {"initial": 180.0, "increment": 2.0},
+        "60": {"initial": 60.0, "increment": 0.0},
+        "1/0.05": {"first_move": 1.0, "per_move": 0.05},
+    }.items():
+        made = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock=text)
+        assert made["options"]["clock"] == option
+    refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="fast")
+    assert (refused["code"], refused["error"]) == (
+        "bad_request",
+        "clock: 'fast' is no clock: write seconds, such as 300, 180+2, 1/0.05 (the seconds for the first and each "
+        "later move), or null to play without",
+    )
+    refused = await client.ask("new_game", player_white=1, player_black=2, variant=variant, clock="0+2")
+    assert refused["error"] == "clock.initial: 0.0 is not from more than 0 to 10000000 seconds"
 
 
 async def test_seeks_with_the_same_clock_match_however_it_is_written() -> None:

@@ -56,17 +56,15 @@ async def prepared(client: Client) -> None:
     assert (await client.ask("end_game", player=1, game_id=2, termination="resignation_white"))["error"] is None
 
 
-async def test_first_of_two_errors_is_reported() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await prepared(client)
-        asked: Json = {"player": 1, "game_id": 1, "square": "e7", "move": "e2e4"}
-        for kind, wrong in (("sense", WRONG_SENSES), ("move", WRONG_MOVES)):
-            for (code, first), (_, second) in combinations(wrong, 2):
-                reply = await client.ask(kind, **{**asked, **second, **first})
-                shown = set(reply), reply["state"], reply["code"]
-                assert shown == ({"state", "code", "error"}, None, code), (first, second)
-        assert (await client.ask("sense", **asked))["error"] is None  # the refused requests have changed nothing
+async def test_first_of_two_errors_is_reported(client: Client) -> None:
+    await prepared(client)
+    asked: Json = {"player": 1, "game_id": 1, "square": "e7", "move": "e2e4"}
+    for kind, wrong in (("sense", WRONG_SENSES), ("move", WRONG_MOVES)):
+        for (code, first), (_, second) in combinations(wrong, 2):
+            reply = await client.ask(kind, **{**asked, **second, **first})
+            shown = set(reply), reply["state"], reply["code"]
+            assert shown == ({"state", "code", "error"}, None, code), (first, second)
+    assert (await client.ask("sense", **asked))["error"] is None  # the refused requests have changed nothing
 
 
 @pytest.mark.parametrize(
@@ -76,15 +74,13 @@ async def test_first_of_two_errors_is_reported() -> None:
         ("not_available", {"offer_draw": True}, "offer_draw: rbc has no draw offers: they would be signals"),
     ],
 )
-async def test_refused_move_has_no_effect(code: str, fields: Json, error: str) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        asked: Json = {"player": 1, "game_id": 1}
-        await client.ask("sense", **asked, square=None)
-        reply = await client.ask("move", **{**asked, "move": "e2e4", **fields})
-        assert reply == {"state": None, "code": code, "error": error}
-        assert (await client.ask("move", **asked, move="e2e4"))["taken_move"] == "e2e4"
+async def test_refused_move_has_no_effect(client: Client, code: str, fields: Json, error: str) -> None:
+    await new_rbc(client)
+    asked: Json = {"player": 1, "game_id": 1}
+    await client.ask("sense", **asked, square=None)
+    reply = await client.ask("move", **{**asked, "move": "e2e4", **fields})
+    assert reply == {"state": None, "code": code, "error": error}
+    assert (await client.ask("move", **asked, move="e2e4"))["taken_move"] == "e2e4"
 
 
 @pytest.mark.parametrize("hello", [True, False])
@@ -125,53 +121,47 @@ async def test_sense_and_pass_are_refused_in_chess() -> None:
 # --- Retries ----------------------------------------------------------------------------------------------------
 
 
-async def test_latest_sense_and_move_of_each_seat_can_be_retried() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        white: Json = {"game_id": 1, "player": 1}
-        sensed = await client.ask("sense", **white, ply=0, square="e7")
-        moved = await client.ask("move", **white, ply=0, move="e2e4")
-        for ply, move in enumerate(["d7d5", "e4d5", "d8d5"], 1):
-            await turn(client, ply, move)
-        assert (await client.ask("sense", **white, ply=0, square="e7"))["code"] == "stale"
-        again = await client.ask("sense", **white, ply=2, square=None)
-        assert (again["sense_result"], again["state"]["ply_index"], again["state"]["phase"]) == ([], 2, "move")
-        assert again["state"]["opponent_capture"] is None  # as before: the pawn on d5 has been captured since
-        assert "P" in again["state"]["fen"].split("/")[4]
-        latest = await client.ask("move", **white, ply=2, move="e4d5")
-        assert (latest["capture_square"], latest["state"]["ply_index"]) == ("d5", 3)
-        assert (sensed["state"]["ply_index"], moved["state"]["ply_index"]) == (0, 1)
+async def test_latest_sense_and_move_of_each_seat_can_be_retried(client: Client) -> None:
+    await new_rbc(client)
+    white: Json = {"game_id": 1, "player": 1}
+    sensed = await client.ask("sense", **white, ply=0, square="e7")
+    moved = await client.ask("move", **white, ply=0, move="e2e4")
+    for ply, move in enumerate(["d7d5", "e4d5", "d8d5"], 1):
+        await turn(client, ply, move)
+    assert (await client.ask("sense", **white, ply=0, square="e7"))["code"] == "stale"
+    again = await client.ask("sense", **white, ply=2, square=None)
+    assert (again["sense_result"], again["state"]["ply_index"], again["state"]["phase"]) == ([], 2, "move")
+    assert again["state"]["opponent_capture"] is None  # as before: the pawn on d5 has been captured since
+    assert "P" in again["state"]["fen"].split("/")[4]
+    latest = await client.ask("move", **white, ply=2, move="e4d5")
+    assert (latest["capture_square"], latest["state"]["ply_index"]) == ("d5", 3)
+    assert (sensed["state"]["ply_index"], moved["state"]["ply_index"]) == (0, 1)
 
 
-async def test_retry_gets_the_same_reply_byte_for_byte() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        white: Json = {"game_id": 1, "player": 1, "ply": 0}
-        sensed = await client.ask("sense", **white, square="e7")
-        assert await client.ask("sense", **white, square=52) == sensed
-        moved = await client.ask("move", **white, move="e2e4")
-        assert await client.ask("sense", **white, square="e7") == sensed
-        await client.ask("sense", game_id=1, player=2, square="e4")
-        assert await client.ask("move", **white, move="e2e4") == moved
-        await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
-        assert await client.ask("sense", **white, square="e7") == sensed
-        assert (await client.ask("sense", **white, square="e6"))["code"] == "game_over"
+async def test_retry_gets_the_same_reply_byte_for_byte(client: Client) -> None:
+    await new_rbc(client)
+    white: Json = {"game_id": 1, "player": 1, "ply": 0}
+    sensed = await client.ask("sense", **white, square="e7")
+    assert await client.ask("sense", **white, square=52) == sensed
+    moved = await client.ask("move", **white, move="e2e4")
+    assert await client.ask("sense", **white, square="e7") == sensed
+    await client.ask("sense", game_id=1, player=2, square="e4")
+    assert await client.ask("move", **white, move="e2e4") == moved
+    await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
+    assert await client.ask("sense", **white, square="e7") == sensed
+    assert (await client.ask("sense", **white, square="e6"))["code"] == "game_over"
 
 
-async def test_pass_and_promotion_can_be_retried_in_any_notation() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client, fen="7k/P7/8/8/8/8/8/K7 w - - 0 1")
-        moved = await turn(client, 0, "a7a8")
-        assert (moved["requested_move"], moved["taken_move"]) == ("a7a8", "a7a8q")
-        for text in ("a7a8", "a7a8q"):
-            assert await client.ask("move", game_id=1, player=1, ply=0, move=text) == moved
-        assert (await client.ask("move", game_id=1, player=1, ply=0, move="a7a8r"))["code"] == "stale"
-        passed = await turn(client, 1, None)
-        for text in (None, "0000"):
-            assert await client.ask("move", game_id=1, player=2, ply=1, move=text) == passed
+async def test_pass_and_promotion_can_be_retried_in_any_notation(client: Client) -> None:
+    await new_rbc(client, fen="7k/P7/8/8/8/8/8/K7 w - - 0 1")
+    moved = await turn(client, 0, "a7a8")
+    assert (moved["requested_move"], moved["taken_move"]) == ("a7a8", "a7a8q")
+    for text in ("a7a8", "a7a8q"):
+        assert await client.ask("move", game_id=1, player=1, ply=0, move=text) == moved
+    assert (await client.ask("move", game_id=1, player=1, ply=0, move="a7a8r"))["code"] == "stale"
+    passed = await turn(client, 1, None)
+    for text in (None, "0000"):
+        assert await client.ask("move", game_id=1, player=2, ply=1, move=text) == passed
 
 
 # --- Seats ------------------------------------------------------------------------------------------------------
@@ -270,27 +260,25 @@ async def test_creator_of_a_game_sees_its_own_view() -> None:
 # --- Actions and waiting ----------------------------------------------------------------------------------------
 
 
-async def test_actions_match_the_phase() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
+async def test_actions_match_the_phase(client: Client) -> None:
+    await new_rbc(client)
 
-        async def counted(player: int | None) -> list[int | None]:
-            state = await client.ask("state", game_id=1, player=player, actions=True)
-            if player is not None:
-                actions = await client.ask("actions", game_id=1, player=player)
-                assert {name: state[name] for name in actions} == actions
-            found = [state["sense_actions"], state["move_actions"]]
-            return [None if each is None else len(each) for each in found]
+    async def counted(player: int | None) -> list[int | None]:
+        state = await client.ask("state", game_id=1, player=player, actions=True)
+        if player is not None:
+            actions = await client.ask("actions", game_id=1, player=player)
+            assert {name: state[name] for name in actions} == actions
+        found = [state["sense_actions"], state["move_actions"]]
+        return [None if each is None else len(each) for each in found]
 
-        # Twenty moves, and two captures by each pawn except one by each pawn at the edge.
-        assert await counted(1) == [64, 34]
-        assert await counted(2) == await counted(None) == [None, None]
-        await client.ask("sense", game_id=1, player=1, square="e7")
-        assert await counted(1) == [None, 34]
-        await client.ask("move", game_id=1, player=1, move="e2e4")
-        assert await counted(1) == [None, None]
-        assert await counted(2) == [64, 34]
+    # Twenty moves, and two captures by each pawn except one by each pawn at the edge.
+    assert await counted(1) == [64, 34]
+    assert await counted(2) == await counted(None) == [None, None]
+    await client.ask("sense", game_id=1, player=1, square="e7")
+    assert await counted(1) == [None, 34]
+    await client.ask("move", game_id=1, player=1, move="e2e4")
+    assert await counted(1) == [None, None]
+    assert await counted(2) == [64, 34]
 
 
 async def test_sense_does_not_put_a_game_back_in_the_order() -> None:
@@ -308,40 +296,36 @@ async def test_sense_does_not_put_a_game_back_in_the_order() -> None:
 # --- Clocks -----------------------------------------------------------------------------------------------------
 
 
-async def test_each_player_sees_only_its_own_clock(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game(variant="rbc")
-        clocks = [(await client.ask("state", game_id=1, player=player))["state"]["clock"] for player in (1, 2, None)]
-        assert clocks == [
-            {"white": 900.0, "black": None},
-            {"white": None, "black": 900.0},
-            {"white": None, "black": None},
-        ]
-        white: Json = {"game_id": 1, "player": 1}
-        await trio.sleep(10)
-        assert (await client.ask("sense", **white, square="e7"))["state"]["clock"] == {"white": 890.0, "black": None}
-        await trio.sleep(5)
-        assert (await client.ask("state", **white))["state"]["clock"] == {"white": 885.0, "black": None}
-        assert (await client.ask("move", **white, move="e2e4"))["state"]["clock"] == {"white": 890.0, "black": None}
-        await trio.sleep(3)
-        assert (await client.ask("state", game_id=1, player=2))["state"]["clock"] == {"white": None, "black": 897.0}
-        ended = await client.ask("end_game", **white, termination="resignation_white")
-        assert ended["state"]["clock"] == {"white": 890.0, "black": 897.0}
+async def test_each_player_sees_only_its_own_clock(client: Client, autojump_clock: MockClock) -> None:
+    await client.new_game(variant="rbc")
+    clocks = [(await client.ask("state", game_id=1, player=player))["state"]["clock"] for player in (1, 2, None)]
+    assert clocks == [
+        {"white": 900.0, "black": None},
+        {"white": None, "black": 900.0},
+        {"white": None, "black": None},
+    ]
+    white: Json = {"game_id": 1, "player": 1}
+    await trio.sleep(10)
+    assert (await client.ask("sense", **white, square="e7"))["state"]["clock"] == {"white": 890.0, "black": None}
+    await trio.sleep(5)
+    assert (await client.ask("state", **white))["state"]["clock"] == {"white": 885.0, "black": None}
+    assert (await client.ask("move", **white, move="e2e4"))["state"]["clock"] == {"white": 890.0, "black": None}
+    await trio.sleep(3)
+    assert (await client.ask("state", game_id=1, player=2))["state"]["clock"] == {"white": None, "black": 897.0}
+    ended = await client.ask("end_game", **white, termination="resignation_white")
+    assert ended["state"]["clock"] == {"white": 890.0, "black": 897.0}
 
 
-async def test_time_that_runs_out_after_a_sense_loses(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game(variant="rbc", clock={"initial": 10})
-        await client.ask("state", game_id=1, player=2)
-        await client.ask("state", game_id=1, player=1)
-        await trio.sleep(6)
-        await client.ask("sense", game_id=1, player=1, square="e7")
-        started = trio.current_time()
-        reply = await client.ask("wait", game_id=1, player=2)
-        assert (reply["state"]["termination"], trio.current_time() - started) == ("timeout_white", pytest.approx(4))
-        assert (await client.ask("move", game_id=1, player=1, move="e2e4"))["code"] == "game_over"
+async def test_time_that_runs_out_after_a_sense_loses(client: Client, autojump_clock: MockClock) -> None:
+    await client.new_game(variant="rbc", clock={"initial": 10})
+    await client.ask("state", game_id=1, player=2)
+    await client.ask("state", game_id=1, player=1)
+    await trio.sleep(6)
+    await client.ask("sense", game_id=1, player=1, square="e7")
+    started = trio.current_time()
+    reply = await client.ask("wait", game_id=1, player=2)
+    assert (reply["state"]["termination"], trio.current_time() - started) == ("timeout_white", pytest.approx(4))
+    assert (await client.ask("move", game_id=1, player=1, move="e2e4"))["code"] == "game_over"
 
 
 # --- The log ----------------------------------------------------------------------------------------------------
@@ -367,22 +351,20 @@ async def test_game_continues_after_any_restart() -> None:
 # --- History and spectators -------------------------------------------------------------------------------------
 
 
-async def test_history_is_hidden_until_the_end_and_then_is_that_of_reconchess(tmp_path: Path) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        await turns(client, "e2e4", "f7f6", "d1h5", None, "h5e8")
-        for player in (1, 2, NOBODY, None):
-            reply = await client.ask("history", game_id=1, player=player)
-            assert reply["error"] is None
-        assert reply["moves"] == ["e2e4", "f7f6", "d1h5", "0000", "h5e8"]
-        assert reply["pgn"].endswith("1. e4 1... f6 2. Qh5 2... -- 3. Qxe8 1-0\n")
-        file = tmp_path / "game.json"
-        file.write_text(json.dumps(reply["history"]))
-        history = GameHistory.from_file(str(file))
-        assert [history.capture_square(each) for each in history.turns()] == [None, None, None, None, 60]
-        state = (await client.ask("state", game_id=1))["state"]
-        assert (state["pgn"], state["last_move"]) == ("1.e4 f6 2.Qh5 -- 3.Qxe8", "h5e8")
+async def test_history_is_hidden_until_the_end_and_then_is_that_of_reconchess(client: Client, tmp_path: Path) -> None:
+    await new_rbc(client)
+    await turns(client, "e2e4", "f7f6", "d1h5", None, "h5e8")
+    for player in (1, 2, NOBODY, None):
+        reply = await client.ask("history", game_id=1, player=player)
+        assert reply["error"] is None
+    assert reply["moves"] == ["e2e4", "f7f6", "d1h5", "0000", "h5e8"]
+    assert reply["pgn"].endswith("1. e4 1... f6 2. Qh5 2... -- 3. Qxe8 1-0\n")
+    file = tmp_path / "game.json"
+    file.write_text(json.dumps(reply["history"]))
+    history = GameHistory.from_file(str(file))
+    assert [history.capture_square(each) for each in history.turns()] == [None, None, None, None, 60]
+    state = (await client.ask("state", game_id=1))["state"]
+    assert (state["pgn"], state["last_move"]) == ("1.e4 f6 2.Qh5 -- 3.Qxe8", "h5e8")
 
 
 async def test_history_names_registered_players(tmp_path: Path) -> None:
@@ -409,22 +391,20 @@ async def test_history_names_registered_players(tmp_path: Path) -> None:
     assert history.num_turns() == 3
 
 
-async def test_pgn_of_rbc_is_refused_with_advice() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await new_rbc(client)
-        await turns(client, "e2e4", "e7e5", None)
-        await client.ask("end_game", player=2, game_id=1, termination="resignation_black")
-        pgn = (await client.ask("history", game_id=1))["pgn"]
-        for fields in ({}, {"variant": "rbc"}, {"variant": "standard"}):
-            reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=pgn, **fields)
-            header = "its Variant header is 'Reconnaissance blind chess', and "
-            named = fields.get("variant") == "rbc"
-            assert reply["code"] == ("bad_request" if named else "bad_pgn")
-            assert reply["error"] == (
-                f"pgn: {'' if named else header}no game of rbc is made from a PGN; gmd import takes such games in, "
-                "from the JSON lines that gmd export writes"
-            )
+async def test_pgn_of_rbc_is_refused_with_advice(client: Client) -> None:
+    await new_rbc(client)
+    await turns(client, "e2e4", "e7e5", None)
+    await client.ask("end_game", player=2, game_id=1, termination="resignation_black")
+    pgn = (await client.ask("history", game_id=1))["pgn"]
+    for fields in ({}, {"variant": "rbc"}, {"variant": "standard"}):
+        reply = await client.ask("game_from_pgn", player_white=1, player_black=2, pgn=pgn, **fields)
+        header = "its Variant header is 'Reconnaissance blind chess', and "
+        named = fields.get("variant") == "rbc"
+        assert reply["code"] == ("bad_request" if named else "bad_pgn")
+        assert reply["error"] == (
+            f"pgn: {'' if named else header}no game of rbc is made from a PGN; gmd import takes such games in, "
+            "from the JSON lines that gmd export writes"
+        )
 
 
 LIVE = {"spectate": "live"}

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED
-from tests.helpers import Json, memory_daemon
+from tests.helpers import Client, Json, memory_daemon
 
 #: Open ids at every edge of their range.
 OPEN = [0, -1, 2**63 - 1, -(2**63), FIRST_REGISTERED - 1, LAST_REGISTERED + 1]
@@ -23,7 +23,7 @@ async def test_open_id_needs_no_key() -> None:
             assert (await client.ask("move", game_id=game_id, move="e4"))["error"] is None
 
 
-async def test_registered_player_cannot_act_without_its_key() -> None:
+async def test_registered_player_cannot_act_without_its_key(client: Client) -> None:
     asked: list[tuple[str, Json]] = [
         ("hello", {}),
         ("new_game", {"player_white": 1, "player_black": 2}),
@@ -37,25 +37,21 @@ async def test_registered_player_cannot_act_without_its_key() -> None:
         ("actions", {"game_id": 1}),
         ("history", {"game_id": 1}),
     ]
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        for player, (kind, fields) in product(REGISTERED, asked):
-            reply = await client.ask(kind, player=player, **fields)
-            assert reply["code"] == "unauthorized"
-            assert reply["error"] == f"player: {player} is a registered player's id; send the player's key with it"
-        assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
+    await client.new_game()
+    for player, (kind, fields) in product(REGISTERED, asked):
+        reply = await client.ask(kind, player=player, **fields)
+        assert reply["code"] == "unauthorized"
+        assert reply["error"] == f"player: {player} is a registered player's id; send the player's key with it"
+    assert [row["game_id"] for row in (await client.ask("games"))["games"]] == [1]
 
 
 @pytest.mark.parametrize("seat", ["player_white", "player_black"])
-async def test_game_with_an_unregistered_id_of_the_registered_range_is_refused(seat: str) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        for player in REGISTERED:
-            reply = await client.ask("new_game", **{"player_white": 1, "player_black": 2, seat: player})
-            assert (reply["game_id"], reply["state"], reply["code"]) == (None, None, "not_available")
-            assert reply["error"].startswith(f"{seat}: {player} ")
-        assert (await client.ask("games"))["games"] == []
+async def test_game_with_an_unregistered_id_of_the_registered_range_is_refused(client: Client, seat: str) -> None:
+    for player in REGISTERED:
+        reply = await client.ask("new_game", **{"player_white": 1, "player_black": 2, seat: player})
+        assert (reply["game_id"], reply["state"], reply["code"]) == (None, None, "not_available")
+        assert reply["error"].startswith(f"{seat}: {player} ")
+    assert (await client.ask("games"))["games"] == []
 
 
 async def test_player_with_both_seats_acts_for_the_side_to_move() -> None:
@@ -112,22 +108,18 @@ async def test_player_cannot_name_the_seat_of_another() -> None:
             )
 
 
-async def test_request_without_a_necessary_player_is_refused() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        for kind in ("move", "end_game", "actions"):
-            reply = await client.ask(kind, game_id=1, move="e4", termination="draw_agreed")
-            assert reply["code"] == "bad_request"
-            assert reply["error"] == f"player: {kind} needs one, in the request or in the session's hello"
+async def test_request_without_a_necessary_player_is_refused(client: Client) -> None:
+    await client.new_game()
+    for kind in ("move", "end_game", "actions"):
+        reply = await client.ask(kind, game_id=1, move="e4", termination="draw_agreed")
+        assert reply["code"] == "bad_request"
+        assert reply["error"] == f"player: {kind} needs one, in the request or in the session's hello"
 
 
-async def test_everyone_may_look_at_a_game() -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect()
-        await client.new_game()
-        shown = await client.ask("state", game_id=1)
-        assert shown["error"] is None
-        for player in (None, 1, 2, 77):
-            assert await client.ask("state", game_id=1, player=player) == shown
-            assert (await client.ask("history", game_id=1, player=player))["error"] is None
+async def test_everyone_may_look_at_a_game(client: Client) -> None:
+    await client.new_game()
+    shown = await client.ask("state", game_id=1)
+    assert shown["error"] is None
+    for player in (None, 1, 2, 77):
+        assert await client.ask("state", game_id=1, player=player) == shown
+        assert (await client.ask("history", game_id=1, player=player))["error"] is None
