@@ -100,34 +100,17 @@ async def test_reset_during_a_wait_is_not_logged_as_a_failure() -> None:
                 await reset(client)
 
 
-BAD = {
-    "empty": b"\0\0\0\0",
-    "negative": b"\xff\xff\xff\xff",
-    "lowest": b"\x80\0\0\0",
-    "too long": struct.pack(">i", (1 << 20) + 1),
-    "longest": b"\x7f\xff\xff\xff",
-}
-
-
-@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-async def test_framing_error_is_answered_after_earlier_requests_and_no_later_request_is_executed(bad: bytes) -> None:
+@pytest.mark.parametrize("length", [0, -1, -(1 << 31), (1 << 20) + 1, (1 << 31) - 1])
+async def test_framing_error_is_answered_after_earlier_requests_and_no_later_request_is_executed(length: int) -> None:
     async with quiet_daemon() as daemon, connected(daemon, player=1) as client:
-        await client.send_bytes(PING * 40 + bad + MOVE + b"{}" * 10)
+        await client.send_bytes(PING * 40 + struct.pack(">i", length) + MOVE + b"{}" * 10)
         for _ in range(40):
             assert await client.receive() == {"error": None}
         reply = await client.receive()
         assert (set(reply), reply["code"]) == ({"code", "error"}, "bad_frame")
-        assert f"frame length {int.from_bytes(bad, 'big', signed=True)} is not" in reply["error"]
+        assert f"frame length {length} is not" in reply["error"]
         assert await client.closed()
         assert await ply_of_the_game(daemon) == 0
-
-
-@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-async def test_framing_error_in_the_first_frame_is_answered(bad: bytes) -> None:
-    async with quiet_daemon() as daemon, connected(daemon, hello=False) as client:
-        await client.send_bytes(bad)
-        assert (await client.receive())["code"] == "bad_frame"
-        assert await client.closed()
 
 
 async def test_message_limit_is_the_configured_one() -> None:

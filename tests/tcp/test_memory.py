@@ -256,7 +256,6 @@ async def test_client_must_read_a_long_reply_at_a_minimum_rate(
     async with memory_daemon(max_message=2 * size, min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
         client = lockstep(daemon)
         nursery.start_soon(client.send, {"kind": "hello", "protocol": 2}, long_ping(size), {"kind": "ping"})
-        begun = trio.current_time()
         async with trio.open_nursery() as closing:
 
             async def end() -> None:
@@ -265,21 +264,14 @@ async def test_client_must_read_a_long_reply_at_a_minimum_rate(
 
             closing.start_soon(end)
             received = await reads(client, rate, 1)
+            if not is_taken:
+                assert daemon.services.metrics.sessions[2, "stalled"] == 1
+                assert daemon.services.memory.held == 0
         nursery.cancel_scope.cancel()
     assert (received > size) is is_taken
     if not is_taken:
         # n bytes have n / 16,000 seconds and 30 seconds more
         assert received == pytest.approx(rate * 30 / (1 - rate / 16_000), rel=0.2)
-        assert trio.current_time() > begun
-
-
-async def test_connection_whose_reader_is_too_slow_is_closed_as_stalled(autojump_clock: MockClock) -> None:
-    async with memory_daemon(min_read_rate=16_000) as daemon, trio.open_nursery() as nursery:
-        client = lockstep(daemon)
-        nursery.start_soon(client.send, {"kind": "hello"}, long_ping(1_000_000))
-        assert await reads(client, 7_500, 1) < 1_000_000
-        assert daemon.services.metrics.sessions[2, "stalled"] == 1
-        assert daemon.services.memory.held == 0
 
 
 async def ends_by_itself(client: Client, daemon: MemoryDaemon) -> None:
@@ -324,14 +316,6 @@ async def test_all_memory_is_released_however_a_connection_ends(how: Any, what: 
             commit.settle(None)
         await nothing_held(daemon)
         assert daemon.services.memory.by_address() == {}
-
-
-async def test_cancelled_session_releases_all_its_memory() -> None:
-    async with running_daemon(stop_timeout=0) as daemon, connected(daemon) as client:
-        await client.send_bytes(short_frame())
-        await until_held(daemon, FRAME - 10)
-        memory = daemon.memory
-    assert memory.held == 0
 
 
 async def test_wait_for_many_games_is_counted_until_it_ends() -> None:

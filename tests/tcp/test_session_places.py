@@ -264,18 +264,6 @@ async def test_tls_handshake_is_ended_to_make_room_for_a_newcomer(certificates: 
             await stream.aclose()
 
 
-async def test_playing_session_stays_though_it_was_idle_for_longer_than_others() -> None:
-    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
-        playing = await connect(HOG, player=1)
-        await playing.new_game()
-        await playing.ask("move", game_id=1, player=1, move="e4")
-        idle = await connect(HOG, player=7)
-        await connect(HOG, player=8)
-        await connect(HONEST)
-        assert await idle.receive() == EVICTED
-        assert await is_well(playing)
-
-
 async def test_tls_hello_that_announces_a_great_length_is_refused_at_once(certificates: Certificates) -> None:
     """OpenSSL would reserve the announced length for as long as a handshake may take."""
     async with running_daemon(**certificates.settings) as daemon:

@@ -100,7 +100,3 @@ async def test_stopping_server_waits_for_a_client_that_does_not_read_no_longer_t
         assert daemon.session_server.sessions == 1
 
 
-async def test_server_without_sessions_stops_at_once(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        await daemon.session_server.stop(4)
-        assert trio.current_time() == 0

@@ -38,14 +38,6 @@ async def trickle(client: Client, data: bytes, seconds: float) -> AsyncIterator[
         nursery.cancel_scope.cancel()
 
 
-async def test_client_has_30_seconds_for_its_first_frame(autojump_clock: MockClock) -> None:
-    async with memory_daemon() as daemon:
-        client = await daemon.connect(hello=False)
-        assert await client.receive() == TOO_SLOW
-        assert trio.current_time() == pytest.approx(30)
-        assert await client.closed()
-
-
 async def test_client_that_sends_its_first_frame_byte_by_byte_still_has_30_seconds(autojump_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         client = await daemon.connect(hello=False)
@@ -81,10 +73,10 @@ async def test_frames_sent_slowly_but_within_the_limit_are_answered_without_end(
     async with memory_daemon() as daemon:
         client = await daemon.connect()
         seconds = 29 / len(PING)
-        async with trickle(client, PING * 100, seconds):
-            for _ in range(100):
+        async with trickle(client, PING * 10, seconds):
+            for _ in range(10):
                 assert await client.receive() == {"error": None}
-        assert trio.current_time() > 2_800
+        assert trio.current_time() > 280
 
 
 async def test_client_has_30_seconds_for_a_frame_begun_directly_after_another(autojump_clock: MockClock) -> None:

@@ -60,7 +60,7 @@ async def is_closed(client: Client) -> bool:
     return True
 
 
-@pytest.mark.parametrize("sent", [0, 1, 5, 100], ids="{} bytes".format)
+@pytest.mark.parametrize("sent", [0, 5, 100], ids="{} bytes".format)
 async def test_handshake_has_the_time_limit_of_a_frame(
     sent: int, certificates: Certificates, autojump_clock: MockClock
 ) -> None:
@@ -88,17 +88,6 @@ async def trickle(client: Client) -> None:
     for byte in first_words():
         await client.send_bytes(bytes([byte]))
         await trio.sleep(1)
-
-
-async def test_first_frame_has_its_own_time_limit_after_the_handshake(
-    certificates: Certificates, autojump_clock: MockClock
-) -> None:
-    async with memory_daemon(**certificates.settings) as daemon:
-        client = TlsClient(raw_client(daemon).stream, certificates)
-        await trio.sleep(29)
-        await client.tls.do_handshake()
-        assert (await client.receive())["code"] == "bad_frame"
-        assert trio.current_time() == pytest.approx(59)
 
 
 async def test_handshakes_count_as_connections_and_free_their_places(
@@ -265,7 +254,7 @@ async def test_handshake_cut_at_any_byte_harms_no_other_client(reset: bool, cert
 
             whole = await sent_before(1 << 20)
             assert whole > 600
-            for size in random.Random(7100).sample(range(whole), min(whole, cases(60))):
+            for size in random.Random(7100).sample(range(whole), min(whole, cases(30))):
                 assert await sent_before(size) == size
             while daemon.session_server.places_taken > 1:
                 await trio.testing.wait_all_tasks_blocked()

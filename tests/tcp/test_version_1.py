@@ -81,26 +81,6 @@ async def test_refused_request_gets_one_reply_and_the_server_closes(kind: str) -
         assert (await one_shot(daemon, {"kind": kind, **fields}))["code"] == code
 
 
-@pytest.mark.parametrize("kind", ["ping", "move"])
-async def test_ended_session_is_freed_without_the_garbage_collector(kind: str) -> None:
-    async with running_daemon() as daemon:
-        await one_shot(daemon, {"kind": "new_game", "player_white": 1, "player_black": 2})
-        await wait_all_tasks_blocked()
-        gc.disable()
-        try:
-            before = parts_of_sessions()
-            await one_shot(daemon, {"kind": kind, **ONE_OF_EACH[kind]})
-            await wait_all_tasks_blocked()
-            assert len(parts_of_sessions()) == len(before)
-        finally:
-            gc.enable()
-
-
-def parts_of_sessions() -> list[object]:
-    """Return the session objects of this process, including those of other tests."""
-    return [found for found in gc.get_objects() if isinstance(found, Session | ClientSession | Outbox)]
-
-
 def test_every_kind_of_request_was_tried() -> None:
     assert set(ONE_OF_EACH) | set(REFUSED) | {"hello"} == set(REQUESTS)
 
