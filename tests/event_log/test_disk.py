@@ -16,7 +16,10 @@ from tests.helpers import Client, Json
 from tests.serving import Served, served
 from tests.tools import require_tool
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="libraries are preloaded in another way here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="libraries are preloaded in another way here"),
+]
 
 FAILED: Json = {
     "state": None,
@@ -84,10 +87,10 @@ async def moves_of(client: Client) -> list[str]:
 @pytest.mark.parametrize(
     ("what", "number", "reason"),
     [
-        pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails", marks=pytest.mark.slow),
-        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails", marks=pytest.mark.slow),
+        pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails"),
+        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails"),
         pytest.param("write", errno.ENOSPC, "database or disk is full", id="disk full"),
-        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only", marks=pytest.mark.slow),
+        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only"),
     ],
 )
 async def test_write_that_the_disk_refuses_is_refused_and_never_shown(

@@ -5,20 +5,14 @@ from __future__ import annotations
 import resource
 import signal
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 import structlog
 import trio
 
 from gmd.event_log.directory import DataError
-from gmd.event_log.migrations import migrate
-from gmd.event_log.sqlite import SqliteStore, open_engine
-from gmd.event_log.store import GameAppend
-from tests.event_log.test_contract import CREATED, SUMMARY
 from tests.helpers import Client, Json, durable_daemon, running_daemon, store_in, troubles
 from tests.serving import Served, children_of, served
 
@@ -81,27 +75,7 @@ async def test_move_is_refused_while_another_process_holds_the_database(tmp_path
     assert [entry.get("reason") for entry in troubles(logged)] == ["OperationalError: database is locked", None]
 
 
-def test_new_game_is_written_as_soon_as_the_other_process_commits(tmp_path: Path) -> None:
-    attempts: SimpleQueue[object] = SimpleQueue()
-    engine = open_engine(tmp_path / "games.sqlite")
-    migrate(engine)
-    with (
-        closing(SqliteStore(engine, PATIENCE_SECONDS)) as store,
-        closing(sqlite3.connect(tmp_path / "games.sqlite", isolation_level=None)) as other,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        other.execute("BEGIN IMMEDIATE")
-        driver = store._connected().connection.driver_connection
-        assert driver is not None
-        driver.set_trace_callback(attempts.put)
-        written = pool.submit(store.write, [GameAppend(1, 0, [CREATED], SUMMARY, None)], [])
-        for _ in range(3):
-            attempts.get(timeout=PATIENCE_SECONDS)
-        other.execute("ROLLBACK")
-        written.result(PATIENCE_SECONDS)
-        assert store.newest_game_id() == 1
-
-
+@pytest.mark.slow
 async def test_daemon_stops_in_time_while_another_process_holds_the_database(tmp_path: Path) -> None:
     new_game = {"kind": "new_game", "player_white": 1, "player_black": 2, "brief": True}
     with served("--data", str(tmp_path), "--stop-timeout", "1") as daemon:
@@ -187,8 +161,6 @@ async def test_game_that_does_not_replay_is_reported_and_affects_no_other(damage
     ("damage", "what"),
     [
         ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "it has 5 events, and event 2 is missing"),
-        ("DELETE FROM events WHERE game_id = 1 AND seq = 4", "it has 5 events, and event 4 is missing"),
-        ("DELETE FROM events WHERE game_id = 1", "it has 5 events, and event 0 is missing"),
         ("UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0", "it has 5 events, and event 0 is missing"),
         ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
     ],
@@ -286,6 +258,7 @@ def limit(served: Served, size: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
+@pytest.mark.slow
 async def test_daemon_reports_a_full_disk_and_recovers_when_there_is_room(tmp_path: Path) -> None:
     with served("--data", str(tmp_path)) as daemon:
         client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
@@ -314,8 +287,8 @@ async def test_daemon_reports_a_full_disk_and_recovers_when_there_is_room(tmp_pa
     await client.aclose()
 
 
-@pytest.mark.parametrize("seconds", [20.0])
-async def test_no_player_loses_on_time_while_the_log_cannot_be_written(seconds: float, tmp_path: Path) -> None:
+async def test_no_player_loses_on_time_while_the_log_cannot_be_written(tmp_path: Path) -> None:
+    seconds = 20.0
     with structlog.testing.capture_logs(), store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect(player=1)

@@ -4,7 +4,7 @@ game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
 from gmd.event_log.pending import MOST_GAMES, PORTION
 from gmd.event_log.returning import RETURN_SECONDS
-from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, running_log, store_in, troubles
@@ -315,12 +314,6 @@ async def test_appends_of_a_large_batch_are_settled_over_several_turns_in_order(
     assert settled == list(range(1, number + 1))
 
 
-async def test_log_that_stops_settles_every_append_of_a_large_batch(store: FaultyStore) -> None:
-    async with running_log(store) as log:
-        commits = [log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY) for _ in range(3 * MOST_GAMES)]
-    assert all(commit.done for commit in commits)
-
-
 async def test_later_append_that_fails_is_settled_after_the_earlier_one_of_its_game(store: FaultyStore) -> None:
     """The earlier one is the last of a large batch, which is settled over several turns."""
     settled: list[GmError | None] = []
@@ -335,34 +328,3 @@ async def test_later_append_that_fails_is_settled_after_the_earlier_one_of_its_g
         await later.settled()
     assert settled[0] is None
     assert isinstance(settled[1], LogFailed)
-
-
-class FailingCommitter:
-    """A committer with a bug."""
-
-    def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
-        raise ZeroDivisionError("a bug")
-
-    async def run(self, answered: Callable[[bool], None]) -> None:
-        await trio.sleep_forever()
-
-
-async def test_log_that_fails_ends_and_leaves_nobody_waiting(store: FaultyStore) -> None:
-    log = BatchingLog(store, committer=FailingCommitter())
-    refused = list[str]()
-
-    async def append_one() -> None:
-        with pytest.raises(LogFailed) as caught:
-            await log.append(1, 0, [CREATED], lambda: SUMMARY).wait()
-        refused.append(str(caught.value))
-
-    with structlog.testing.capture_logs() as logged:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(append_one)
-            with pytest.raises(ExceptionGroup) as ended:
-                await log.run()
-    log.close()
-    assert ended.group_contains(ZeroDivisionError)
-    assert [each["event"] for each in logged] == ["the event log has failed: the server ends"]
-    [why] = refused
-    assert why.startswith("game 1: the server failed, and it is not known whether the request was carried out: look")

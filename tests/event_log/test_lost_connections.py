@@ -1,9 +1,11 @@
-"""Connections to PostgreSQL that are lost: while idle, before a commit and after it. Each batch is written once."""
+"""Connections to PostgreSQL that are lost: while idle, before a commit, after it, and while it is replicated. Each
+batch is written once.
+"""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, suppress
 from threading import Thread
 from typing import Any
@@ -198,6 +200,7 @@ async def test_crash_and_restart_of_the_server_delay_a_commit(server: Postgres, 
         assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
+@pytest.mark.slow
 async def test_crash_and_restart_of_the_server_delay_a_read(server: Postgres) -> None:
     async with open_log(migrated(server)) as log, trio.open_nursery() as nursery:
         await append(log, 1, 0, CREATED)
@@ -206,6 +209,7 @@ async def test_crash_and_restart_of_the_server_delay_a_read(server: Postgres) ->
         assert await log.load(1) == [CREATED]
 
 
+@pytest.mark.slow
 async def test_outage_fails_appends_and_ends_by_itself(server: Postgres) -> None:
     async with open_log(migrated(server), patience=0.0, by_thread=True) as log:
         await append(log, 1, 0, CREATED)
@@ -230,6 +234,7 @@ async def test_outage_fails_appends_and_ends_by_itself(server: Postgres) -> None
         assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
+@pytest.mark.slow
 async def test_commit_that_may_still_be_under_way_is_not_said_to_be_undone(url: str) -> None:
     psycopg = require_module("psycopg")
     end = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted"
@@ -273,6 +278,7 @@ class Stopping:
         return await self._log.write(stopping)
 
 
+@pytest.mark.slow
 async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: Postgres) -> None:
     async with open_log(migrated(server), patience=0.0) as log:
         registry = Registry(SqlPlayers(Stopping(log, server)), 10)
@@ -281,6 +287,7 @@ async def test_player_who_may_have_been_stored_is_not_said_to_be_undone(server: 
             await registry.register("one", None, None)
 
 
+@pytest.mark.slow
 async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(server: Postgres) -> None:
 
     with closing(new_store(migrated(server), 0.0)) as store:
@@ -312,58 +319,12 @@ async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres
         assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
-async def test_connection_that_is_closed_before_its_loss_is_taken_in_gets_no_batch(url: str) -> None:
-    async with open_log(url) as log:
-        await append(log, 1, 0, CREATED)
-        committer: Any = log._committer
-        committer._connection.pgconn.finish()  # as libpq does when it reads the end of the connection
-        committer.ready = trio.Event()
-        await append(log, 1, 1, Moved("e2e4"))
-        assert await log.load(1) == [CREATED, Moved("e2e4")]
-        await committer.ready.wait()  # it has connected again
-
-
 async def test_batches_larger_than_the_buffers_of_the_socket_are_written(url: str) -> None:
     async with open_log(url) as log:
         commits = [log.append(game_id, 0, [CREATED] * 50, lambda: SUMMARY) for game_id in range(1, 257)]
         for commit in commits:
             await commit.wait()
         assert await count(log, "events") == 256 * 50
-
-
-class AppendAtLoss(trio.abc.Instrument):
-    """Appends to a log in the turn of the event loop in which its committer finds its connection lost.
-
-    :ivar commit: the append, once it is made; ``made`` is set then.
-    """
-
-    def __init__(self, log: BatchingLog, connection: Any) -> None:
-        """:param connection: the committer's."""
-        self._log, self._connection = log, connection
-        self._token = trio.lowlevel.current_trio_token()
-        self.made = trio.Event()
-        self.commit: Any = None
-
-    def after_task_step(self, task: trio.lowlevel.Task) -> None:
-        if self.commit is None and self._connection.closed:
-            self.commit = self._log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
-            self._token.run_sync_soon(self.made.set)
-
-
-async def test_append_in_the_turn_in_which_the_connection_is_found_lost_is_written(url: str) -> None:
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
-    psycopg = require_module("psycopg")
-    with trio.fail_after(PATIENCE):
-        async with open_log(url) as log:
-            await append(log, 1, 0, CREATED)
-            committer: Any = log._committer
-            trio.lowlevel.add_instrument(at_loss := AppendAtLoss(log, committer._connection))
-            with psycopg.connect(url, autocommit=True) as operator:
-                operator.execute(end, (operator.info.backend_pid,))
-            await at_loss.made.wait()
-            await at_loss.commit.wait()
-            trio.lowlevel.remove_instrument(at_loss)
-            assert await log.load(1) == [CREATED, Moved("e2e4")]
 
 
 async def test_event_that_cannot_be_stored_fails_its_append_alone(url: str) -> None:
@@ -374,3 +335,70 @@ async def test_event_that_cannot_be_stored_fails_its_append_alone(url: str) -> N
                 await append(log, 1, 1, Moved("\udcff"))
             await append(log, 1, 1, Moved("e2e4"))
             assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+# --- Synchronous replication: nothing is acknowledged that a failover may undo ----------------------------------------
+
+#: Backends that wait for a standby to confirm their commits.
+WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+
+class Operator:
+    """The operator of a database, whose standby by the name "replica" is away."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def require_replica(self, required: bool) -> None:
+        """Have commits wait for the standby, or not any more: those that wait then end."""
+        name = "replica" if required else ""
+        self._connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+        self._connection.execute("SELECT pg_reload_conf()")
+
+    async def until(self, is_true: Callable[[set[int]], bool]) -> set[int]:
+        """Return the backends that wait for the standby, once something is true of them."""
+        with trio.fail_after(60):
+            while not is_true(found := {pid for (pid,) in self._connection.execute(WAITING)}):  # noqa: ASYNC110
+                await trio.sleep(0.01)
+        return found
+
+    async def cancel(self) -> None:
+        """Cancel the wait of the backend that waits, and return when it does not wait any more."""
+        (pid,) = await self.until(bool)
+        self._connection.execute("SELECT pg_cancel_backend(%s)", (pid,))
+        await self.until(lambda waiting: pid not in waiting)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_thread", [True, False])
+async def test_move_whose_wait_for_the_replica_is_cancelled_is_acknowledged_once_it_is_replicated(
+    server: Postgres, by_thread: bool
+) -> None:
+    psycopg, url = require_module("psycopg"), migrated(server)
+    with psycopg.connect(url, autocommit=True) as connection:
+        operator = Operator(connection)
+        async with open_log(url, by_thread=by_thread) as log:
+            await append(log, 1, 0, CREATED)
+            operator.require_replica(True)
+            commit = log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
+            await operator.cancel()
+            await operator.until(bool)  # it asks again, by another commit
+            assert not commit.done
+            operator.require_replica(False)
+            await commit.wait()
+            assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
+@pytest.mark.slow
+async def test_other_write_whose_wait_for_the_replica_is_cancelled_is_not_known_to_be_done(server: Postgres) -> None:
+    psycopg, url = require_module("psycopg"), migrated(server)
+    with psycopg.connect(url, autocommit=True) as connection:
+        operator = Operator(connection)
+        async with open_log(url) as log, trio.open_nursery() as nursery:
+            operator.require_replica(True)
+            nursery.start_soon(operator.cancel)
+            insert = "INSERT INTO secrets VALUES ('a', 'b')"
+            with pytest.raises(LogFailed) as caught:
+                await log.write(lambda connection: connection.exec_driver_sql(insert))
+            operator.require_replica(False)
+            assert "nobody knows whether this was done" in str(caught.value)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
-import urllib.error
-import urllib.request
+import shutil
+from collections.abc import MutableMapping
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGTERM
+from typing import Any
 
 import pytest
 import structlog
@@ -15,137 +15,112 @@ import trio
 
 from gmd.event_log.last_commit import FILE_NAME, LastCommit, read_last_commit, what_is_missing
 from gmd.event_log.store import LAST_GAME_ID
-from tests.helpers import Client
-from tests.serving import STOP_SECONDS, Served, children_of, served
+from gmd.unix_socket import SOCKET_NAME
+from tests.helpers import Client, connected, running_daemon
+from tests.serving import STOP_SECONDS, served
 
 DELETED = "the write-ahead log was deleted while it was open"
 MISSING = "commits are missing: the write-ahead log was deleted, or the file is an older one"
 
-
-async def client_of(daemon: Served) -> Client:
-    client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-    await client.ask("hello")
-    return client
+Logged = list[MutableMapping[str, Any]]
 
 
-async def play_moves(daemon: Served, *moves: str) -> Client:
-    client = await client_of(daemon)
+async def begin(client: Client, *moves: str) -> None:
     await client.new_game()
     await client.play(1, *moves)
-    return client
 
 
-def kill(daemon: Served) -> None:
-    """Kill the daemon and its commit process, which would tidy up the files."""
-    for process in (*children_of(daemon.process.pid), daemon.process.pid):
-        os.kill(process, SIGKILL)
-    daemon.process.wait()
+async def entry_of(logged: Logged, event: str) -> MutableMapping[str, Any]:
+    """Return the first entry whose event begins so, once it is logged."""
+    while True:
+        for entry in logged:
+            if entry["event"].startswith(event):
+                return entry
+        await trio.sleep(0.01)
 
 
-def line_of(daemon: Served, text: str) -> str:
-    """Return the first line of the daemon's log that contains a text, once it appears."""
-    assert daemon.process.stderr is not None
-    return next(line for line in daemon.process.stderr if text in line)
+def killed(data: Path, to: Path, *without: str) -> Path:
+    """Return a copy of a directory that a daemon has open, as a kill of all its processes leaves it.
+
+    :param without: the files that are lost then.
+    """
+    shutil.copytree(data, to, ignore=shutil.ignore_patterns("*-shm", "lock", SOCKET_NAME, *without))
+    return to
 
 
-def health_of(port: str) -> int:
-    """Return the HTTP status of a daemon's health check."""
-    try:
-        status: int = urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").status
-    except urllib.error.HTTPError as error:
-        status = error.code
-        error.close()
-    return status
-
-
-def said_until_stopped(daemon: Served) -> str:
-    daemon.process.send_signal(signal.SIGTERM)
-    return daemon.process.communicate(timeout=STOP_SECONDS)[1]
-
-
-async def test_deleted_wal_is_reported_and_later_acknowledged_writes_survive_a_crash(
-    tmp_path: Path,
-) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        client = await play_moves(daemon, "e4")
-        (tmp_path / "games.sqlite-wal").unlink()
-        assert (await client.play(1, "e5", "Nf3", white_first=False))["ply_index"] == 3
-        assert (await client.ask("register", name="ann"))["error"] is None
-        assert "restart the daemon, which makes a new one; nothing is lost" in line_of(daemon, DELETED)
-        kill(daemon)
-        await client.aclose()
-    with served("--data", str(tmp_path)) as daemon:
-        client = await client_of(daemon)
-        assert (await client.ask("state", game_id=1))["state"]["ply_index"] == 3
-        assert (await client.ask("register", name="ann"))["code"] == "not_available"
-        await client.aclose()
-        assert MISSING not in said_until_stopped(daemon)
-
-
-async def test_deleted_wal_is_noticed_while_no_game_is_played(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        client = await play_moves(daemon, "e4")
-        (tmp_path / "games.sqlite-wal").unlink()
-        line_of(daemon, DELETED)
-        kill(daemon)
-        await client.aclose()
-    with served("--data", str(tmp_path)) as daemon:
-        client = await client_of(daemon)
-        assert (await client.ask("state", game_id=1))["state"]["ply_index"] == 1
-        await client.aclose()
+@pytest.mark.parametrize("idle", [False, pytest.param(True, marks=pytest.mark.slow)])  # it looks every two seconds
+async def test_deleted_wal_is_reported_and_acknowledged_writes_survive_a_crash(idle: bool, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(data)) as daemon, connected(daemon) as client:
+            await begin(client, "e4")
+            (data / "games.sqlite-wal").unlink()
+            if not idle:
+                assert (await client.play(1, "e5", "Nf3", white_first=False))["ply_index"] == 3
+                assert (await client.ask("register", name="ann"))["error"] is None
+            assert (
+                "restart the daemon, which makes a new one; nothing is lost"
+                in ((await entry_of(logged, DELETED))["advice"])
+            )
+            crashed = killed(data, tmp_path / "crashed")
+        async with running_daemon(data=str(crashed)) as daemon, connected(daemon) as client:
+            assert (await client.ask("state", game_id=1))["state"]["ply_index"] == (1 if idle else 3)
+            if not idle:
+                assert (await client.ask("register", name="ann"))["code"] == "not_available"
+    assert MISSING not in [entry["event"] for entry in logged]
 
 
 async def test_moved_database_file_is_an_outage_until_it_is_back(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
-        http = daemon.http.rpartition(":")[2]
-        client = await play_moves(daemon, "e4")
-        (tmp_path / "games.sqlite").rename(tmp_path / "elsewhere")
-        reply = await client.ask("move", game_id=1, player=2, move="e5")
-        assert reply["code"] == "internal"
-        assert "was deleted, moved or replaced while it was open" in line_of(daemon, "cannot be written")
-        assert await trio.to_thread.run_sync(health_of, http) == 503
-        (tmp_path / "elsewhere").rename(tmp_path / "games.sqlite")
-        assert (await client.ask("move", game_id=1, player=2, move="e5"))["error"] is None
-        await client.aclose()
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            await begin(client, "e4")
+            (tmp_path / "games.sqlite").rename(tmp_path / "elsewhere")
+            assert (await client.ask("move", game_id=1, player=2, move="e5"))["code"] == "internal"
+            entry = await entry_of(logged, "the event log cannot be written")
+            assert "was deleted, moved or replaced while it was open" in entry["reason"]
+            assert daemon.arbiter.log.failure is not None
+            (tmp_path / "elsewhere").rename(tmp_path / "games.sqlite")
+            assert (await client.ask("move", game_id=1, player=2, move="e5"))["error"] is None
 
 
 async def test_wal_deleted_after_a_crash_is_reported_at_the_next_start(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        await (await play_moves(daemon, "e4")).aclose()
-        kill(daemon)
-    (tmp_path / "games.sqlite-wal").unlink()
-    with served("--data", str(tmp_path)) as daemon:
-        line = line_of(daemon, MISSING)
-        assert "game 1 had 2 events on disk, and the log has no such game" in line
-        assert "put back games.sqlite with the games.sqlite-wal that belongs to it" in line
-        client = await client_of(daemon)
-        assert (await client.new_game())["game_id"] == 2  # the id of the lost game was acknowledged
-        await client.aclose()
+    data = tmp_path / "data"
+    async with running_daemon(data=str(data)) as daemon, connected(daemon) as client:
+        await begin(client, "e4")
+        crashed = killed(data, tmp_path / "crashed", "games.sqlite-wal")
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(crashed)) as daemon, connected(daemon) as client:
+            entry = await entry_of(logged, MISSING)
+            assert entry["missing"] == "game 1 had 2 events on disk, and the log has no such game"
+            assert "put back games.sqlite with the games.sqlite-wal that belongs to it" in entry["advice"]
+            assert (await client.new_game())["game_id"] == 2  # the id of the lost game was acknowledged
 
 
 async def test_older_database_file_is_reported_at_the_next_start(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        await (await play_moves(daemon, "e4")).aclose()
-        assert MISSING not in said_until_stopped(daemon)
-    older = (tmp_path / "games.sqlite").read_bytes()
-    with served("--data", str(tmp_path)) as daemon:
-        client = await client_of(daemon)
-        await client.play(1, "e5", white_first=False)
-        await client.aclose()
-        assert MISSING not in said_until_stopped(daemon)
-    (tmp_path / "games.sqlite").write_bytes(older)
-    with served("--data", str(tmp_path)) as daemon:
-        assert "game 1 had 3 events on disk, and the log has 2" in line_of(daemon, MISSING)
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            await begin(client, "e4")
+        older = (tmp_path / "games.sqlite").read_bytes()
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            await client.play(1, "e5", white_first=False)
+        assert MISSING not in [entry["event"] for entry in logged]
+        (tmp_path / "games.sqlite").write_bytes(older)
+        async with running_daemon(data=str(tmp_path)):
+            entry = await entry_of(logged, MISSING)
+            assert entry["missing"] == "game 1 had 3 events on disk, and the log has 2"
 
 
+@pytest.mark.slow
 async def test_killing_only_the_daemon_loses_no_commits(tmp_path: Path) -> None:
     """The commit process moves the write-ahead log into the file and deletes it."""
     with served("--data", str(tmp_path)) as daemon:
-        await (await play_moves(daemon, "e4")).aclose()
+        async with daemon.client() as client:
+            await begin(client, "e4")
         daemon.process.kill()
         daemon.process.wait()
     with served("--data", str(tmp_path)) as daemon:
-        assert MISSING not in said_until_stopped(daemon)
+        daemon.process.send_signal(SIGTERM)
+        assert MISSING not in daemon.process.communicate(timeout=STOP_SECONDS)[1]
     assert read_last_commit(tmp_path) == LastCommit(1, 2, 1)
 
 
@@ -162,26 +137,13 @@ def test_pruned_game_is_not_reported_as_missing() -> None:
     assert what_is_missing(last, {7: 29}.__getitem__) == "game 7 had 30 events on disk, and the log has 29"
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [(1, 1, LAST_GAME_ID + 1), (1, 1, 2**63 - 1), (2**64, 1, 1), (1, -1, 1), (-1, 1, 5), (1, 1, LAST_GAME_ID)],
-)
-def test_impossible_numbers_of_a_last_commit_are_ignored_and_reported(
+@pytest.mark.parametrize("numbers", [(1, 1, 2**63 - 1), (2**64, 1, 1), (1, -1, 1), (-1, 1, 5), (1, 1, LAST_GAME_ID)])
+async def test_impossible_last_commit_is_reported_and_new_games_can_be_made(
     numbers: tuple[int, int, int], tmp_path: Path
 ) -> None:
     (tmp_path / FILE_NAME).write_text(" ".join(map(str, numbers)) + "\n")
     with structlog.testing.capture_logs() as logged:
-        assert read_last_commit(tmp_path) is None
-    assert [(line["event"], line["log_level"], line["file"]) for line in logged] == [
-        ("the record of the last commit is damaged and ignored", "error", str(tmp_path / FILE_NAME))
-    ]
-
-
-async def test_new_games_can_be_made_beside_a_damaged_last_commit(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        await (await play_moves(daemon, "e4")).aclose()
-    (tmp_path / FILE_NAME).write_text(f"{1:20} {1:20} {2**63 - 1:20}\n")
-    with served("--data", str(tmp_path)) as daemon:
-        client = await client_of(daemon)
-        assert (await client.new_game())["game_id"] == 2
-        await client.aclose()
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            assert (await client.new_game())["game_id"] == 1
+    (line,) = [line for line in logged if line["event"] == "the record of the last commit is damaged and ignored"]
+    assert (line["log_level"], line["file"]) == ("error", os.fspath(tmp_path / FILE_NAME))

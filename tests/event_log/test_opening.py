@@ -28,7 +28,6 @@ from gmd.event_log.sqlite import open_engine
 from gmd.event_log.store import GameAppend
 from gmd.event_log.tables import metadata
 from tests.event_log.test_contract import CREATED, SUMMARY
-from tests.serving import SERVE, environment, served
 
 NOBODY = 65_534
 
@@ -164,6 +163,15 @@ def test_path_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "file") == f"data: {tmp_path}/file is a file: {advice}"
 
 
+def test_directory_of_a_live_daemon_is_refused_with_its_process_id(tmp_path: Path) -> None:
+    with open_log(str(tmp_path)):
+        assert refusal(tmp_path) == (
+            f"data: {tmp_path} is in use by another gmd: process {os.getpid()}; name another directory with --data"
+        )
+    with open_log(str(tmp_path)):
+        pass
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child uses no threads
 def test_unwritable_directory_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
@@ -210,35 +218,17 @@ def test_log_in_an_unwritable_directory_can_be_read() -> None:
         Path(directory).chmod(0o755)
 
 
-def test_second_daemon_is_refused_with_the_process_id_of_the_first(tmp_path: Path) -> None:
-    command = [*SERVE, "--port", "0", "--data", str(tmp_path)]
-    with served("--data", str(tmp_path)) as first:
-        second = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
-        assert (second.returncode, second.stdout) == (1, "")
-        assert (
-            second.stderr == f"Error: data: {tmp_path} is in use by another gmd: process {first.process.pid}; "
-            "name another directory with --data\n"
-        )
-    with served("--data", str(tmp_path)) as third:  # the first daemon was killed, which released its lock
-        assert third.lines[1] == f"Games are kept in {tmp_path}"
-
-
-@pytest.mark.parametrize(("log", "loaded"), [("new", False), ("current", False), ("old", True)])
-def test_alembic_is_loaded_only_for_a_migration(log: str, loaded: bool, tmp_path: Path) -> None:
-    if log == "old":
-        at_first_revision(tmp_path / "games.sqlite").dispose()
-    elif log == "current":
-        with open_log(str(tmp_path)):
-            pass
-    code = (
-        "import sys; from gmd.event_log.opening import open_log\n"
-        f"with open_log({str(tmp_path)!r}): print('alembic' in sys.modules)"
-    )
+@pytest.mark.slow
+def test_only_what_a_log_needs_is_imported(tmp_path: Path) -> None:
+    """A log in memory needs no SQLAlchemy, and only a migration needs alembic."""
+    at_first_revision(tmp_path / "games.sqlite").dispose()
+    code = f"""
+import sys, gmd.daemon
+print("sqlalchemy" in sys.modules)
+from gmd.event_log.opening import open_log
+for data in ({str(tmp_path / "new")!r}, {str(tmp_path / "new")!r}, {str(tmp_path)!r}):
+    with open_log(data):
+        print("alembic" in sys.modules)
+"""
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"{loaded}\n"
-
-
-def test_memory_log_loads_no_database() -> None:
-    code = "import sys; import gmd.daemon; print('sqlalchemy' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "False\n"
+    assert ran.stdout.split() == ["False", "False", "False", "True"]

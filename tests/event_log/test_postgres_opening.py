@@ -75,6 +75,7 @@ def test_database_is_upgraded(database_url: str, tmp_path: Path) -> None:
     engine.dispose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
 def test_server_that_may_lose_games_is_refused_unless_that_is_allowed(
     setting: str, server: Postgres, tmp_path: Path
@@ -92,6 +93,7 @@ def test_server_that_may_lose_games_is_refused_unless_that_is_allowed(
         pass
 
 
+@pytest.mark.slow
 def test_commits_wait_for_the_disk_whatever_the_server_says(server: Postgres, tmp_path: Path) -> None:
     server.restart(synchronous_commit="off")
     with open_store(str(tmp_path), server.new_database()) as store:
@@ -100,6 +102,7 @@ def test_commits_wait_for_the_disk_whatever_the_server_says(server: Postgres, tm
     server.restart(synchronous_commit="on")
 
 
+@pytest.mark.slow
 def test_password_is_in_no_sentence(server: Postgres, tmp_path: Path) -> None:
     port = server.port
     server.stop()
@@ -139,6 +142,7 @@ def test_games_are_not_in_memory_and_in_a_database() -> None:
     )
 
 
+@pytest.mark.slow
 def test_database_of_another_encoding_is_refused(server: Postgres, tmp_path: Path) -> None:
     url = server.new_database("ENCODING 'LATIN1'")
     assert refusal(tmp_path, url).endswith("has the encoding LATIN1; create it with ENCODING 'UTF8' TEMPLATE template0")
@@ -159,6 +163,7 @@ def test_empty_database_has_nothing_to_read(database_url: str) -> None:
     assert str(caught.value).endswith("has no games in it, nor tables for them")
 
 
+@pytest.mark.slow
 def test_schema_does_not_change_under_daemons_of_an_older_version_that_serve(database_url: str, tmp_path: Path) -> None:
     """One whose lease has run out does not count, and finds its tables gone. Secrets and times stay."""
     from gmd.event_log.migrations import HEAD

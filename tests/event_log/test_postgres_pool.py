@@ -15,6 +15,8 @@ from tests.postgres import ROLE, Postgres, database_of, own_postgres, require_po
 from tests.serving import reserved_port
 from tests.tools import require_program_of
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = """
 [databases]
 {name} = host=127.0.0.1 port={server.port} user={role}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-import chess
 import pytest
 import structlog
 import trio
@@ -15,11 +13,11 @@ from alembic import command
 from alembic.config import Config
 
 from gmd.event_log.batching import BatchingLog
-from gmd.event_log.interface import GameQuery, LogFailed, Pruned, TokenUse
+from gmd.event_log.interface import GameQuery, LogFailed, TokenUse
 from gmd.event_log.migrations import HEAD, migrate, stored_revision
 from gmd.event_log.sql import PRUNED_EVENTS
 from gmd.event_log.sqlite import SqliteStore, open_engine
-from gmd.event_log.store import GameAppend, ResultDelivered
+from gmd.event_log.store import GameAppend
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, OVER, SUMMARY
 from tests.helpers import FaultyStore, store_in
@@ -120,37 +118,6 @@ async def test_failed_pruning_removes_nothing_and_is_logged(store: FaultyStore, 
             log.stop()
     other.close()
     assert [entry["event"] for entry in logged] == ["finished games cannot be pruned"]
-
-
-async def test_log_stopped_during_pruning_still_writes_what_waits(tmp_path: Path) -> None:
-    done: list[str] = []
-
-    class Slow(FaultyStore):
-        """Store whose pruning lasts until the test's last write begins, or briefly if that write waits for it."""
-
-        def prune(self, seconds: float) -> list[Pruned]:
-            pruning.set()
-            written.wait(0.2)
-            done.append("pruned")
-            return []
-
-        def write(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> None:
-            written.set()
-            done.append("written")
-            super().write(appends, delivered)
-
-    pruning, written = threading.Event(), threading.Event()
-    with store_in(tmp_path) as whole:
-        log = BatchingLog(Slow(whole))
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(log.run)
-            async with trio.open_nursery() as pruner:
-                pruner.start_soon(log.prune, 0.0)
-                await trio.to_thread.run_sync(pruning.wait)
-                pruner.cancel_scope.cancel()
-            log.result_delivered(1, chess.WHITE)
-            log.stop()
-    assert done == ["pruned", "written"]
 
 
 def test_games_that_ended_before_ends_were_recorded_are_pruned_like_others(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class HeldRows(FaultyStore):
     """A store whose listings end when a test says so; it counts how many are read at a time."""
 
     def __init__(self, store: FaultyStore) -> None:
-        super().__init__(store._store)
+        super().__init__(store)  # type: ignore[arg-type] (it delegates)
         self.may_end = threading.Event()
         self.running = self.most = 0
         self._counting = threading.Lock()

@@ -16,21 +16,6 @@ def after_commit(returning: Returning, answered: set[int], gathered: set[int]) -
     return returning.is_awaited
 
 
-async def test_single_game_is_waited_for_and_nobody_waits_with_it(mock_clock: MockClock) -> None:
-    returning = Returning(RETURN_SECONDS)
-    assert after_commit(returning, {1}, set())
-    returning.gathered(1)
-    assert not returning.is_awaited
-
-
-async def test_wait_ends_with_the_last_game_that_comes_back(mock_clock: MockClock) -> None:
-    returning = Returning(RETURN_SECONDS)
-    assert after_commit(returning, {1, 2}, {3})
-    for game_id, awaited in ((4, True), (2, True), (1, False)):
-        returning.gathered(game_id)
-        assert returning.is_awaited == awaited
-
-
 async def test_each_game_that_comes_back_prolongs_the_wait_up_to_its_limit(mock_clock: MockClock) -> None:
     returning = Returning(RETURN_SECONDS)
     began = trio.current_time()
@@ -41,15 +26,6 @@ async def test_each_game_that_comes_back_prolongs_the_wait_up_to_its_limit(mock_
         if not returning.is_awaited:
             break
     assert trio.current_time() - began == pytest.approx(LONGEST_SECONDS, abs=RETURN_SECONDS / 2)
-
-
-async def test_other_games_do_not_prolong_the_wait(mock_clock: MockClock) -> None:
-    returning = Returning(RETURN_SECONDS)
-    assert after_commit(returning, {1}, {2})
-    mock_clock.jump(RETURN_SECONDS / 2)
-    returning.gathered(3)
-    mock_clock.jump(RETURN_SECONDS / 2)
-    assert not returning.is_awaited
 
 
 async def test_after_waits_in_vain_ever_more_commits_do_without_until_games_come_back(mock_clock: MockClock) -> None:
@@ -70,7 +46,3 @@ def _commits_without(returning: Returning, *, returns: bool = False) -> int:
         returning.gathered(1)
     returning.handed_over()
     return number
-
-
-async def test_without_seconds_no_batch_waits(mock_clock: MockClock) -> None:
-    assert not after_commit(Returning(0.0), {1, 2}, {3})

@@ -10,13 +10,14 @@ from pathlib import Path
 from signal import SIGTERM
 from typing import NamedTuple
 
+import pytest
 import trio
 
 from tests.serving import Served, served
 from tests.tools import require_tool
 
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-MOVES = 40
+MOVES = 20
 #: Number of simultaneous clients, and of games that each of them begins and moves in.
 CLIENTS = 12
 GAMES = 4
@@ -101,6 +102,7 @@ async def test_log_is_synced_between_any_two_acknowledgements(tmp_path: Path) ->
     assert re.sub("S+", "S", happened).removeprefix("S").removesuffix("S") == "R" + "SR" * (MOVES + 1)
 
 
+@pytest.mark.slow
 async def test_under_load_every_acknowledged_game_was_synced_before(tmp_path: Path) -> None:
     """A player's unique number identifies the game whose event a page holds."""
     players = [1_000_000_007 + 1_009 * number for number in range(CLIENTS * GAMES)]

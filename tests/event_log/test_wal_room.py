@@ -24,7 +24,12 @@ ROW = b"x" * 3_000
 
 def opened(directory: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(directory / FILE, isolation_level=None)
-    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0", "PRAGMA busy_timeout = 0"):
+    for statement in (
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA wal_autocheckpoint = 0",
+        "PRAGMA busy_timeout = 0",
+        "PRAGMA synchronous = OFF",
+    ):
         connection.execute(statement).close()
     connection.execute("CREATE TABLE IF NOT EXISTS rows (row BLOB)").close()
     return connection

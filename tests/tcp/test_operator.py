@@ -68,7 +68,7 @@ os.setuid(int(sys.argv[2]))
 socket.socket(socket.AF_UNIX).connect(sys.argv[1])
 """
     with tempfile.TemporaryDirectory(dir="/tmp") as data:
-        Path(data).chmod(0o755)
+        os.chmod(data, 0o755)  # noqa: PTH101 (not asynchronous)
         async with running_daemon(data=data):
             command = [sys.executable, "-c", attempt, f"{data}/{SOCKET_NAME}"]
             await trio.run_process([*command, "0"])
