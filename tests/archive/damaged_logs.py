@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import pytest
 import trio
 
 from gmd.config import Config
@@ -127,6 +128,11 @@ def games_by_page(directory: Path, tmp_path: Path) -> dict[int, set[int]]:
         if content[page * PAGE] == 0:  # only the longest game continues on such pages
             found[page + 1] = {longest}
     return found
+
+
+def seeds(values: Sequence[Any], ordinary: int = 2) -> list[Any]:
+    """Return the parameters of a test of which the first few show what it promises; the others are slow."""
+    return [*values[:ordinary], *(pytest.param(value, marks=pytest.mark.slow) for value in values[ordinary:])]
 
 
 def zero(random: Random, content: bytearray) -> tuple[int, int]:

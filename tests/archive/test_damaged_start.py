@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import structlog
-import trio
 
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.directory import DataError
 from gmd.in_process import Refused
-from tests.archive.damaged_logs import FILE, Stored, damage, games_by_page, games_of, rows_of, shown, spoil_row
-from tests.helpers import Client, troubles
-from tests.serving import STOP_SECONDS, served
+from tests.archive.damaged_logs import FILE, Stored, damage, games_by_page, games_of, rows_of, seeds, shown, spoil_row
+from tests.helpers import connected, running_daemon, troubles
 
 EXPORT = "gmd export"
 
@@ -46,7 +43,7 @@ async def answer(daemon: Daemon, game_id: int) -> object:
         return refused.code
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(range(12)))
 async def test_daemon_reports_damaged_bytes_and_serves_undamaged_games(
     seed: int, stored: Stored, data: Path, tmp_path: Path
 ) -> None:
@@ -56,7 +53,7 @@ async def test_daemon_reports_damaged_bytes_and_serves_undamaged_games(
     await assert_served(data, stored, games_of(stored.rows).keys() - hit)
 
 
-@pytest.mark.parametrize("seed", range(100, 112))
+@pytest.mark.parametrize("seed", seeds(range(100, 112)))
 async def test_daemon_reports_a_damaged_column_and_serves_the_other_games_and_players(
     seed: int, stored: Stored, data: Path
 ) -> None:
@@ -84,22 +81,17 @@ def zero_in_players(data: Path, size: int = 512) -> None:
 
 async def test_zeroed_player_row_is_reported_and_other_players_keep_their_games(stored: Stored, data: Path) -> None:
     zero_in_players(data)
-    with served("--data", str(data)) as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        newest, key = max(stored.keys.items())
-        assert (await client.ask("hello", player=newest, key=key))["error"] is None
-        assert (await client.ask("state", game_id=max(games_of(stored.rows))))["error"] is None
-        assert (await client.ask("register", name="somebody-new"))["player"] == newest + 1
-        await client.aclose()
-        daemon.process.send_signal(signal.SIGTERM)
-        said = daemon.process.communicate(timeout=STOP_SECONDS)[1]
-    assert "Traceback" not in said
-    lines = [line for line in said.splitlines() if "a row is damaged, and is left out" in line]
-    assert lines
-    for line in lines:
-        assert "table=players" in line
-        assert f"file={data / FILE}" in line
-        assert f"{EXPORT} --data {data}" in line
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(data)) as daemon, connected(daemon) as client:
+            newest, key = max(stored.keys.items())
+            assert (await client.ask("hello", player=newest, key=key))["error"] is None
+            assert (await client.ask("state", game_id=max(games_of(stored.rows))))["error"] is None
+            assert (await client.ask("register", name="somebody-new"))["player"] == newest + 1
+    entries = [entry for entry in logged if entry["event"].startswith("a row is damaged, and is left out")]
+    assert entries
+    for entry in entries:
+        assert (entry["table"], entry["file"]) == ("players", str(data / FILE))
+        assert f"{EXPORT} --data {data}" in entry["advice"]
 
 
 async def test_unreadable_game_waiting_for_its_player_does_not_prevent_the_start(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,8 @@ from gmd.games.game import Game
 from gmd.games.replay import replay
 from gmd.games.variants import make_game
 from tests.archive.histories import blind_histories, histories
+
+pytestmark = pytest.mark.slow
 
 History = tuple[ChessGame, list[AnyEvent]]
 AnyHistory = tuple[Game, list[AnyEvent]]

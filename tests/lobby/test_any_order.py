@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import chess
+import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,6 +177,7 @@ actions = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(actions, min_size=1, max_size=25))
 def test_invitations_match_the_model_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Both().play, acted, clock=MockClock(autojump_threshold=0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,6 +130,7 @@ actions = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(actions, min_size=1, max_size=25))
 def test_books_match_the_games_after_any_sequence_of_actions(acted: list[tuple[Any, ...]]) -> None:
     trio.run(Ledger().play, acted, clock=MockClock(autojump_threshold=0))

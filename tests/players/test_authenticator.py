@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from threading import Event
 
 import pytest
 import trio
@@ -13,22 +12,8 @@ from trio.testing import wait_all_tasks_blocked
 from gm_protocol.errors import Unauthorized
 from gmd.players.authenticator import Authenticator
 from gmd.players.memory import MemoryPlayers
-from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
-
-PASSWORD = "correct horse"
-
-
-class Patient(Passwords):
-    """Passwords with a cheap hash, which are compared only when permitted."""
-
-    def __init__(self) -> None:
-        super().__init__(passes=1, memory_kib=64)
-        self.may_compare = Event()
-
-    def _matches(self, stored: str, password: str) -> bool:
-        self.may_compare.wait()
-        return super()._matches(stored, password)
+from tests.players.test_password_queue import PASSWORD, Patient
 
 
 @asynccontextmanager
@@ -40,7 +25,6 @@ async def authenticator_with_a_player() -> AsyncIterator[tuple[Authenticator, Pa
         account, _ = await authenticator.registry.register("bot", await passwords.hash(PASSWORD), None)
         yield authenticator, passwords, account.player
     finally:
-        passwords.may_compare.set()
         authenticator.close()
 
 

@@ -170,16 +170,13 @@ async def test_forwarded_request_does_not_count_as_a_connection() -> None:
             await credentials.admit("Bot", PASSWORD, "192.0.2.1:0")
 
 
-async def test_password_is_verified_again_after_a_while(autojump_clock: MockClock) -> None:
-    async with players() as (authenticator, _, key):
+async def test_password_is_verified_again_after_a_while(mock_clock: MockClock) -> None:
+    async with players() as (authenticator, account, _):
         credentials = Credentials(authenticator, seconds=600)
-        await credentials.admit("Bot", key, PEER)  # a password would need a thread, for which this clock does not wait
-        assert len(credentials) == 1
-        await trio.sleep(599)
-        assert credentials._remembered(credentials._digest("Bot", key), "Bot") is not None
-        await trio.sleep(2)
-        assert credentials._remembered(credentials._digest("Bot", key), "Bot") is None
-        assert len(credentials) == 0
+        for seconds, verified in ((0, 1), (599, 1), (2, 2)):
+            mock_clock.jump(seconds)
+            assert await credentials.admit("Bot", PASSWORD, PEER) == account
+            assert authenticator.passwords.verified == verified
 
 
 async def test_new_key_or_revocation_takes_effect_at_once() -> None:

@@ -104,8 +104,8 @@ async def test_own_process_and_operator_are_never_refused(autojump_clock: MockCl
 
 
 async def test_hundred_addresses_that_fill_the_queue_do_not_block_another(autojump_clock: MockClock) -> None:
-    attackers = [f"attacker-{number}" for number in range(100)] * 20
-    crowd = await crowded(one_at_a_time(max_waiting=1_024, max_of_one=64), unknown("-", *attackers, "honest"))
+    attackers = [f"attacker-{number}" for number in range(100)] * 3
+    crowd = await crowded(one_at_a_time(max_waiting=200, max_of_one=64), unknown("-", *attackers, "honest"))
     sources = [client.source for client in crowd.served]
     assert sources.index("honest") <= 100  # at most one of each address comes before it
     assert "honest" not in {client.source for client, _ in crowd.refused}
@@ -130,38 +130,19 @@ def test_every_client_is_served_refused_or_gone_and_every_turn_is_returned(
             for number, (source, is_known) in enumerate(clients):
                 nursery.start_soon(ask, number, QueuedClient(source, is_known))
                 await wait_all_tasks_blocked()
-                waiting = Counter(queue._waiting)
                 assert len(queue) <= max_waiting
-                assert max(waiting.values(), default=0) <= max_of_one
-        assert (len(queue), queue._running) == (0, 0)
+        assert len(queue) == 0
         assert len(crowd.served) + len(crowd.refused) >= len(clients) - len(leaving)
+        begun = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for number in range(at_a_time):
+                nursery.start_soon(crowd.ask, QueuedClient(str(number), known=False))
+        assert trio.current_time() - begun == 1, "all turns are free"
 
     trio.run(run, clock=MockClock(autojump_threshold=0))
 
 
-@given(asked, st.integers(2, 8))
-def test_address_is_refused_only_if_no_other_has_two_places_more(
-    clients: list[tuple[str, bool]], max_waiting: int
-) -> None:
-    async def run() -> None:
-        queue = one_at_a_time(max_waiting)
-        with trio.CancelScope() as over:
-            async with trio.open_nursery() as nursery:
-                crowd = Crowd(queue)
-                for source, is_known in [("-", False), *clients]:
-                    refused = len(crowd.refused)
-                    nursery.start_soon(crowd.ask, QueuedClient(source, is_known))
-                    await wait_all_tasks_blocked()
-                    for client, _ in crowd.refused[refused:]:
-                        mine = queue._waiting[client.source]
-                        most = max(queue._waiting.values())
-                        assert most <= mine + 1 or (is_known and not client.known)
-                over.cancel()
-
-    trio.run(run, clock=MockClock())
-
-
-async def test_client_cancelled_as_its_turn_begins_passes_it_on() -> None:
+async def test_client_cancelled_as_its_turn_begins_passes_it_on(autojump_clock: MockClock) -> None:
     queue = one_at_a_time()
     crowd = Crowd(queue)
     async with trio.open_nursery() as nursery:
@@ -173,4 +154,5 @@ async def test_client_cancelled_as_its_turn_begins_passes_it_on() -> None:
                 await wait_all_tasks_blocked()
                 leaving.cancel()  # the turn ends before the cancellation is noticed
     assert crowd.served == [QueuedClient("b", known=False)]
-    assert queue._running == 0
+    await crowd.ask(QueuedClient("c", known=False))
+    assert len(crowd.served) == 2

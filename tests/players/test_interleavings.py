@@ -46,6 +46,7 @@ class House(NamedTuple):
     operators: SessionServer
     nursery: trio.Nursery
     stops: Stops
+    store: StoppedStore
     numbers: Iterator[int]
 
     def operator(self) -> Client:
@@ -75,7 +76,7 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
         authenticator = daemon.authenticator
         authenticator.passwords.close()
         authenticator.passwords = StoppedPasswords(stops)
-        authenticator.registry._store = StoppedStore(authenticator.registry._store, stops)
+        store = authenticator.registry._store = StoppedStore(authenticator.registry._store, stops)
         made_under = daemon.arbiter.log.made_under
 
         async def stopped(player: int | None, token: bytes, peer: str = "") -> tuple[int, bytes] | None:
@@ -85,7 +86,9 @@ async def house(new_daemon: Callable[[], AbstractAsyncContextManager[MemoryDaemo
             return made
 
         daemon.arbiter.log.made_under = stopped  # type: ignore[method-assign]
-        yield House(daemon, SessionServer(daemon.services, authority=Authority.OPERATOR), nursery, stops, count())
+        yield House(
+            daemon, SessionServer(daemon.services, authority=Authority.OPERATOR), nursery, stops, store, count()
+        )
         nursery.cancel_scope.cancel()
 
 
@@ -361,7 +364,7 @@ async def check_store(scene: Scene) -> None:
     """Assert that the store agrees with the daemon."""
     await scene.house.stops.settled()  # the check of the keys has used a key
     registry = scene.house.daemon.authenticator.registry
-    again = Registry(registry._store, 10**6)
+    again = Registry(scene.house.store, 10**6)
     await again.start()
     assert again.named(scene.name) == registry.named(scene.name)
 
@@ -435,6 +438,7 @@ async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(
     assert tried.orders > 20
 
 
+@pytest.mark.slow
 async def test_lost_key_cannot_create_a_game() -> None:
     tried = Tried()
     async with house(in_memory) as there:
@@ -444,6 +448,7 @@ async def test_lost_key_cannot_create_a_game() -> None:
     assert tried.orders > 2 * len(OPERATIONS)
 
 
+@pytest.mark.slow
 async def test_one_of_several_concurrent_registrations_of_a_name_creates_the_player() -> None:
     tried = Tried()
     async with house(in_sqlite) as there:

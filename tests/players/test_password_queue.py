@@ -118,6 +118,7 @@ async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong
         await crowd(patient, login)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("separate_loopback")
 async def test_right_password_is_accepted_despite_a_hundred_addresses_with_wrong_ones_over_http() -> None:
     async with http_daemon(trusted_proxies="127.0.0.1") as (daemon, client):

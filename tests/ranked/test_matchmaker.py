@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -153,6 +154,7 @@ async def accept_all(daemon: MemoryDaemon, player: int) -> None:
         await trio.sleep(30)
 
 
+@pytest.mark.slow
 async def test_unanswered_invitation_is_repeated_at_growing_intervals(autojump_clock: MockClock) -> None:
     async with house(invitation_timeout=300.0, idle_timeout=10**6) as (daemon, alice, bob, _):
         await want_ranked(alice)
@@ -190,6 +192,7 @@ async def test_player_who_declines_everything_is_left_alone_while_others_play(au
         assert daemon.services.ranked.ratings.ladder.games >= 5
 
 
+@pytest.mark.slow
 async def test_player_who_keeps_asking_but_never_accepts_is_left_alone(autojump_clock: MockClock) -> None:
     async with house() as (_, alice, bob, _):
         await want_ranked(alice)

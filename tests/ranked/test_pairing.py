@@ -72,7 +72,7 @@ def test_pairings_do_not_depend_on_the_order_of_the_players(everybody: list[Cand
     assert pair(everybody[::-1], Meetings(), Random(seed)) == there
 
 
-@given(st.lists(candidates, max_size=8), st.integers())
+@given(st.lists(candidates, max_size=4), st.integers())
 def test_colours_alternate_in_every_pair_of_players(rounds: list[list[Candidate]], seed: int) -> None:
     random, meetings = Random(seed), Meetings()
     latest: dict[frozenset[int], Pairing] = {}

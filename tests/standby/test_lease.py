@@ -14,7 +14,7 @@ from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, append
 from tests.event_log.test_postgres_pool import pool
 from tests.helpers import running_log
-from tests.postgres import Postgres, new_store, new_term, own_postgres, require_postgres
+from tests.postgres import Postgres, new_store, new_term, require_postgres, shared_postgres
 from tests.tools import require_module, require_program_of
 
 require_module("psycopg")
@@ -32,10 +32,9 @@ PATIENCE = 60
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
+def server() -> Postgres:
     require_postgres()
-    with own_postgres() as server:
-        yield server
+    return shared_postgres()
 
 
 @pytest.fixture
@@ -149,6 +148,7 @@ async def test_daemon_that_another_one_has_followed_is_lost(url: str) -> None:
         assert two.is_valid()
 
 
+@pytest.mark.slow
 async def test_calls_of_held_replies_come_when_the_lease_is_valid_again_and_never_after_a_loss(url: str) -> None:
     async with held(url, "one") as one:
         await let_run_out(one, url)

@@ -201,11 +201,9 @@ async def test_second_daemon_that_is_not_to_wait_ends_with_a_sentence(server: Po
         assert line.endswith("leave out --no-standby to wait for it")
 
 
-async def test_embedded_daemon_waits_for_its_turn(server: Postgres, tmp_path: Path) -> None:
-    database = server.new_database()
-
+async def test_embedded_daemon_waits_for_its_turn(database_url: str, tmp_path: Path) -> None:
     def config(name: str, **settings: Any) -> Config:
-        return Config(database=database, data=str(tmp_path / name), port=0, http=False, bots="none", **settings)
+        return Config(database=database_url, data=str(tmp_path / name), port=0, http=False, bots="none", **settings)
 
     with trio.fail_after(PATIENCE):
         async with open_daemon(config("one")) as one:
