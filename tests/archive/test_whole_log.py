@@ -42,7 +42,7 @@ from gmd.event_log.opening import open_log, open_reader, open_store
 from gmd.event_log.tables import metadata
 from tests.cli.commands import Ran, change, gmd, joined
 from tests.helpers import connected, running_daemon
-from tests.postgres import clean_database, new_database, require_postgres
+from tests.postgres import new_database, require_postgres
 from tests.serving import environment
 
 TOKEN = "0123456789abcdef"
@@ -215,25 +215,6 @@ async def test_restored_server_goes_on(exported: Path, tmp_path: Path) -> None:
         assert (await guest.new_game())["game_id"] == 11  # not that of a removed game
 
 
-@pytest.mark.slow
-async def test_bots_keep_their_names_where_a_log_is_restored(tmp_path: Path) -> None:
-    async def bots_in(**place: str) -> list[tuple[int, str]]:
-        async with running_daemon(bots="random", **place) as daemon, connected(daemon) as client:
-            return [(bot["player"], bot["name"]) for bot in (await client.ask("hello", protocol=2))["bots"]]
-
-    require_postgres()
-    first = await bots_in(data=str(tmp_path / "first"))
-    assert [name for _, name in first] == ["random"]
-    file = tmp_path / "whole.jsonl"
-    gmd("export", "--data", tmp_path / "first", "--all", file)
-    with clean_database() as url:
-        assert imported(file, url).status == 0
-        assert await bots_in(data=str(tmp_path / "own"), database=url) == first
-        gmd("export", "--database", url, "--all", file)
-    assert imported(file, tmp_path / "last").status == 0
-    assert await bots_in(data=str(tmp_path / "last")) == first
-
-
 def test_export_is_of_one_moment(exported: Path, target: str, tmp_path: Path) -> None:
     imported(exported, target)
     directory, database = (None, target) if "://" in target else (Path(target), None)
@@ -269,15 +250,6 @@ def test_file_is_readable_by_its_owner_only(exported: Path, played: Path, tmp_pa
         os.umask(before)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [each.name for each in tmp_path.iterdir()] == ["whole.jsonl"]
-
-
-@pytest.mark.slow
-def test_export_without_room_leaves_no_file(played: Path, tmp_path: Path) -> None:
-    data, file = shutil.copytree(played, tmp_path / "data"), tmp_path / "whole.jsonl"
-    change(data, "UPDATE contests SET report = printf('%.*c', 200000, 'x')")
-    ran = limited(100_000, "export", "--data", data, "--all", file)
-    assert ran == (2, "", f"Error: output: {file} cannot be written: File too large\n")
-    assert [each.name for each in tmp_path.iterdir()] == ["data"]
 
 
 def test_truncated_file_is_refused_and_the_whole_one_accepted_afterwards(
@@ -378,15 +350,6 @@ def test_export_of_everything_selects_nothing(option: tuple[str, object], tmp_pa
     ran = gmd("export", "--data", tmp_path, "--all", tmp_path / "whole.jsonl", *option)
     assert ran.status == 2
     assert ran.err.endswith(f"Error: --all writes the whole log to its file; leave out {option[0]}\n")
-
-
-@pytest.mark.parametrize("option", [("--format", "jsonl"), ("--new-ids",), ("--white", 1), ("games.pgn",)])
-def test_whole_log_is_imported_alone(option: tuple[str, ...], exported: Path, tmp_path: Path) -> None:
-    (tmp_path / "games.pgn").touch()
-    options = [tmp_path / one if one == "games.pgn" else one for one in option]
-    ran = gmd("import", "--data", tmp_path, exported, *options)
-    assert ran.status == 2
-    assert "a whole log is imported alone, without --format, --new-ids, --white and --black" in ran.err
 
 
 def test_whole_log_is_recognised_whatever_its_name(exported: Path, tmp_path: Path) -> None:

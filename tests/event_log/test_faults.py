@@ -112,21 +112,6 @@ async def connect(daemon: Served) -> Client:
     return client
 
 
-async def test_game_with_damaged_events_does_not_affect_others(tmp_path: Path) -> None:
-    with structlog.testing.capture_logs(), store_in(tmp_path) as store:
-        async with durable_daemon(store) as daemon:
-            client = await daemon.connect()
-            for _ in range(2):
-                await client.play((await client.new_game())["game_id"], "e4")
-        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
-            connection.execute("UPDATE events SET event = '{' WHERE game_id = 1 AND seq = 1")
-        connection.close()
-        async with durable_daemon(store) as daemon:
-            client = await daemon.connect()
-            assert (await client.ask("state", game_id=1))["code"] == "internal"
-            assert await moves_of(client, 2) == 1
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -256,35 +241,6 @@ def limit(served: Served, size: int) -> None:
     for pid in (served.process.pid, *children_of(served.process.pid)):
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
-
-
-@pytest.mark.slow
-async def test_daemon_reports_a_full_disk_and_recovers_when_there_is_room(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
-        game_id = (await client.new_game())["game_id"]
-        limit(daemon, 100_000)
-        acknowledged, refusal = await play_until_refused(client, game_id)
-        assert (refusal["code"], refusal["state"]) == ("internal", None)
-        for _ in range(3):
-            assert (await move(client, game_id, acknowledged))["code"] == "internal"
-        assert (await client.ask("new_game", player_white=1, player_black=2))["code"] == "internal"
-        assert await moves_of(client, game_id) == acknowledged
-        limit(daemon, resource.RLIM_INFINITY)
-        for ply in range(acknowledged, acknowledged + 10):
-            assert (await move(client, game_id, ply))["error"] is None
-        assert daemon.stop(15) == 0
-        assert daemon.process.stdout is not None
-        said = daemon.process.stdout.read() + (daemon.process.stderr.read() if daemon.process.stderr else "")
-    assert "the event log cannot be written" in said
-    assert "the event log can be written again" in said
-    with served("--data", str(tmp_path)) as daemon:
-        again = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await again.ask("hello")
-        assert await moves_of(again, game_id) == acknowledged + 10
-        await again.aclose()
-    await client.aclose()
 
 
 async def test_no_player_loses_on_time_while_the_log_cannot_be_written(tmp_path: Path) -> None:

@@ -304,21 +304,6 @@ async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(server: Postgre
         log.close()
 
 
-@pytest.mark.slow
-async def test_batch_is_not_sent_on_a_connection_that_has_ended(server: Postgres) -> None:
-    async with open_log(migrated(server), patience=0.0) as log:
-        await append(log, 1, 0, CREATED)
-        server.stop("immediate")
-        with pytest.raises(LogFailed) as caught:
-            await append(log, 1, 1, Moved("e2e4"))
-        assert (
-            str(caught.value) == "game 1: the database cannot be reached now; nothing was done: send the request again"
-        )
-        server.start()
-        await append(log, 1, 1, Moved("e2e4"))
-        assert await log.load(1) == [CREATED, Moved("e2e4")]
-
-
 async def test_batches_larger_than_the_buffers_of_the_socket_are_written(url: str) -> None:
     async with open_log(url) as log:
         commits = [log.append(game_id, 0, [CREATED] * 50, lambda: SUMMARY) for game_id in range(1, 257)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,22 +63,6 @@ async def test_repeated_failures_are_logged_once_a_minute(autojump_clock: MockCl
     ]
 
 
-async def test_each_outage_is_logged(autojump_clock: MockClock) -> None:
-    outage = Outage()
-    with structlog.testing.capture_logs() as logged:
-        for reason in ("one", "two"):
-            outage.failed(reason, games=1)
-            assert outage.reason == reason
-            outage.over()
-            assert outage.reason is None
-    assert [(line.get("reason"), line.get("failures")) for line in logged] == [
-        ("one", None),
-        (None, 1),
-        ("two", None),
-        (None, 1),
-    ]
-
-
 async def test_failing_log_retries_without_requests(store: FaultyStore, autojump_clock: MockClock) -> None:
     metrics = Metrics()
     log = BatchingLog(store, metrics)
@@ -103,14 +85,3 @@ async def test_failing_log_retries_without_requests(store: FaultyStore, autojump
         "the event log cannot be written",
         "the event log can be written again",
     ]
-
-
-def test_probe_writes_but_leaves_nothing_behind(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        wal = tmp_path / "games.sqlite-wal"
-        before = wal.stat().st_size
-        store.probe()
-        store.probe()
-        assert wal.stat().st_size > before
-    with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection:
-        assert connection.execute("SELECT count(*) FROM tokens").fetchone() == (0,)

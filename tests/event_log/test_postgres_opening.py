@@ -157,12 +157,6 @@ def test_database_of_a_newer_program_is_refused(database_url: str, tmp_path: Pat
     assert re.fullmatch(f"database: .*/{name}.* was written by a newer gmd: .*", refusal(tmp_path, database_url))
 
 
-def test_empty_database_has_nothing_to_read(database_url: str) -> None:
-    with pytest.raises(DataError) as caught, open_reader("", database_url):
-        pass
-    assert str(caught.value).endswith("has no games in it, nor tables for them")
-
-
 @pytest.mark.slow
 def test_schema_does_not_change_under_daemons_of_an_older_version_that_serve(database_url: str, tmp_path: Path) -> None:
     """One whose lease has run out does not count, and finds its tables gone. Secrets and times stay."""

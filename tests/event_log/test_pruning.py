@@ -145,11 +145,8 @@ def test_games_that_ended_before_ends_were_recorded_are_pruned_like_others(tmp_p
 
 PLANNED = {
     "newest": GameQuery(),
-    "status": GameQuery(status="over"),
-    "variant": GameQuery(variant="crazyhouse"),
     "variant and status": GameQuery(variant="crazyhouse", status="live", before=9),
     "player": GameQuery(player=1),
-    "player and status": GameQuery(player=1, status="over"),
     "player and variant": GameQuery(player=1, variant="crazyhouse"),
 }
 

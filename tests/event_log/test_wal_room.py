@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.event_log.wal_room import LEAST_ROOM, MOST_ROOM, WalRoom
+from gmd.event_log.wal_room import LEAST_ROOM, WalRoom
 from tests.event_log.test_commit_process import log_in
 from tests.event_log.test_contract import CREATED, SUMMARY
 
@@ -71,36 +71,6 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_commits_overwrite_the_room_without_lengthening_the_file(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as connection:
-        room = room_in(tmp_path, connection)
-        insert(connection)
-        before = size_of(tmp_path)
-        room.keep()
-        made = size_of(tmp_path)
-        assert made == before + LEAST_ROOM
-        for _ in range(3):  # three frames each at most, which fit into the least room
-            insert(connection)
-            room.keep()
-        assert size_of(tmp_path) == made
-
-
-def test_room_grows_with_the_log_up_to_its_bound(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as connection:
-        room = room_in(tmp_path, connection)
-        steps = set()
-        while size_of(tmp_path) < 4 * MOST_ROOM:
-            before = size_of(tmp_path)
-            insert(connection)
-            used = size_of(tmp_path)
-            room.keep()
-            if used > before:
-                steps.add(size_of(tmp_path) - used)
-                assert size_of(tmp_path) - used == min(max(used, LEAST_ROOM), MOST_ROOM)
-        assert max(steps) == MOST_ROOM
-        assert min(steps) == LEAST_ROOM
-
-
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 40)), min_size=1, max_size=15))
 def test_commits_of_two_connections_survive_a_crash(
     tmp_path_factory: pytest.TempPathFactory, commits: list[tuple[int, int]]
@@ -146,15 +116,6 @@ def test_full_disk_prevents_only_the_room(tmp_path: Path) -> None:
         assert not connection.in_transaction
         with closing(crashed(tmp_path, tmp_path / "copy")) as found:
             assert count_in(found) == 2
-
-
-def test_log_without_a_file_has_no_room(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as connection:
-        room = WalRoom(connection, str(tmp_path / "missing"))
-        insert(connection)
-        before = size_of(tmp_path)
-        room.keep()
-        assert size_of(tmp_path) == before
 
 
 async def test_commit_process_makes_room(tmp_path: Path) -> None:

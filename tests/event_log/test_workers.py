@@ -19,35 +19,6 @@ def workers() -> Iterator[Workers]:
     workers.close()
 
 
-async def test_result_and_error_are_returned(workers: Workers) -> None:
-    def divide(one: int, other: int) -> tuple[int, bool]:
-        return one // other, threading.current_thread() is threading.main_thread()
-
-    assert await workers.run(divide, 6, 3) == (2, False)
-    with pytest.raises(ZeroDivisionError):
-        await workers.run(divide, 1, 0)
-
-
-async def test_no_more_calls_run_at_once_than_there_are_threads(workers: Workers) -> None:
-    under_way = threading.Lock()
-
-    def alone() -> bool:
-        if not under_way.acquire(blocking=False):
-            return False
-        under_way.release()
-        return True
-
-    results: list[bool] = []
-
-    async def run() -> None:
-        results.append(await workers.run(alone))
-
-    async with trio.open_nursery() as nursery:
-        for _ in range(20):
-            nursery.start_soon(run)
-    assert results == [True] * 20
-
-
 async def test_cancellation_waits_for_a_running_call_and_starts_none(workers: Workers) -> None:
     begun, may_end = threading.Event(), threading.Event()
     ended: list[int] = []
@@ -94,10 +65,3 @@ async def test_cancellation_does_not_wait_for_a_call_that_waits_for_a_thread(wor
 async def cancel_when_blocked(scope: trio.CancelScope) -> None:
     await trio.testing.wait_all_tasks_blocked()
     scope.cancel()
-
-
-async def test_closed_workers_have_no_threads() -> None:
-    workers = Workers(2, "test worker")
-    await workers.run(int)
-    workers.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("test worker")]

@@ -5,28 +5,10 @@ from __future__ import annotations
 import chess
 import pytest
 import trio
-from trio.testing import MockClock
 
-from gm_protocol.endings import CALLED_OFF, Cause, Ending
-from gm_protocol.errors import BadRequest, GameIsOver, NotAvailable, TooMany
-from gmd.lobby.invitation import CALLED_OFF_STATUS
-from gmd.lobby.offer import Offer, terms
+from gm_protocol.errors import NotAvailable
+from gmd.lobby.offer import Offer
 from tests.lobbying import ALICE, BOB, CAROL, house
-
-
-async def test_invitation_is_a_game_with_the_inviter_seated() -> None:
-    async with house() as (daemon, *_):
-        lobby = daemon.lobby
-        live = await lobby.invite(ALICE, "Bob", chess.BLACK)
-        game = live.game
-        assert (game.named, game.players, game.options.variant) == ((ALICE, BOB), (ALICE, None), "rbc")
-        assert game.options.clock is not None
-        assert (game.options.clock.initial, game.options.clock.increment) == (900.0, 5.0)
-        (received,) = lobby.book.received(BOB)
-        assert (received.game_id, received.status, received.ranked) == (game.id, "pending", False)
-        assert lobby.book.sent(ALICE) == [received]
-        assert lobby.book.received(ALICE) == lobby.book.sent(BOB) == []
-        assert [each.game_id for each in await lobby.listed(BOB)] == [game.id]
 
 
 async def test_invitation_is_listed_until_its_player_is_ready() -> None:
@@ -70,55 +52,3 @@ async def test_offer_of_the_matchmaker_invites_both_players() -> None:
         assert len(await lobby.listed(ALICE)) == 1
         await lobby.accept(live.game.id, BOB, now)
         assert live.game.begun
-
-
-async def test_player_is_not_invited_beyond_its_limit_of_games() -> None:
-    async with house() as (daemon, *_):
-        lobby, now = daemon.lobby, trio.current_time()
-        await daemon.authenticator.registry.set(BOB, max_games=2)
-        first = await lobby.invite(ALICE, BOB)
-        await lobby.invite(CAROL, BOB)
-        with pytest.raises(NotAvailable, match="'bob' has as many games as its max_games allows; try again later"):
-            await lobby.invite(CAROL, "bob")
-        assert lobby.room(BOB) == 0
-        await lobby.accept(first.game.id, BOB, now)
-        assert lobby.room(BOB) == 0
-        await daemon.authenticator.registry.set(BOB, max_games=3)
-        assert lobby.room(BOB) == 1
-        await lobby.decline(lobby.book.received(BOB)[0].game_id, BOB, now)
-        assert lobby.room(BOB) == 2
-
-
-async def test_player_has_a_limit_of_unanswered_invitations() -> None:
-    async with house(max_invitations=2) as (daemon, *_):
-        lobby, now = daemon.lobby, trio.current_time()
-        live = await lobby.invite(ALICE, BOB)
-        await lobby.invite(ALICE, CAROL)
-        with pytest.raises(TooMany):
-            await lobby.invite(ALICE, CAROL)
-        await lobby.accept(live.game.id, BOB, now)
-        await lobby.invite(ALICE, CAROL)
-
-
-async def test_invitation_expires(autojump_clock: MockClock) -> None:
-    async with house(invitation_timeout=300.0) as (daemon, *_):
-        lobby = daemon.lobby
-        live = await lobby.invite(ALICE, BOB, terms=terms(variant="standard"))
-        await trio.sleep(299)
-        assert not live.game.over
-        await trio.sleep(2)
-        assert live.game.now.ending == Ending(Cause.EXPIRED)
-        assert lobby.book.received(BOB) == lobby.book.sent(ALICE) == []
-        assert lobby.room(BOB) == lobby.room(ALICE) == 4
-        with pytest.raises(GameIsOver, match=r"game 1 is over: expired"):
-            await lobby.accept(live.game.id, BOB, trio.current_time())
-
-
-async def test_player_cannot_invite_itself() -> None:
-    async with house() as (daemon, *_):
-        with pytest.raises(BadRequest):
-            await daemon.lobby.invite(ALICE, "alice")
-
-
-def test_every_cause_that_cancels_an_invitation_has_its_status() -> None:
-    assert {cause: Ending(cause).termination for cause in CALLED_OFF} == CALLED_OFF_STATUS

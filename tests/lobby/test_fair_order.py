@@ -31,18 +31,6 @@ def changed(changes: list[str | int]) -> tuple[FairOrder, dict[int, str]]:
 
 
 @given(changes)
-def test_order_contains_each_game_once_after_any_changes(changes: list[str | int]) -> None:
-    order, owners = changed(changes)
-    assert sorted(order) == sorted(owners)
-    assert len(order) == len(owners)
-    assert all(game_id in order for game_id in owners)
-    for game_id in owners:
-        order.drop(game_id)
-        order.drop(game_id)
-    assert list(order) == []
-
-
-@given(changes)
 def test_newcomer_is_preceded_by_at_most_one_game_of_each_owner(changes: list[str | int]) -> None:
     order, owners = changed(changes)
     order.put(1_000, "newcomer")

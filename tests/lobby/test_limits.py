@@ -61,19 +61,6 @@ async def test_limit_of_unanswered_invitations_holds_for_every_way_to_invite(mad
         assert (await alice.ask("new_game", **kept(ALICE, BOB)))["error"] is None
 
 
-async def test_concurrent_invitations_are_counted_one_after_the_other() -> None:
-    async with house(max_invitations=3) as (daemon, *_):
-        alice, replies = From(daemon, HERE, ALICE), []
-
-        async def ask() -> None:
-            replies.append(await alice.ask("new_game", **kept(ALICE, BOB)))
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(10):
-                nursery.start_soon(ask)
-        assert sum(reply["error"] is None for reply in replies) == daemon.lobby.book.out(ALICE) == 3
-
-
 # --- For each invited player, and fair ------------------------------------------------------------------------------
 
 
@@ -123,16 +110,6 @@ async def test_challenges_that_fill_all_places_of_a_player_make_way_for_another_
         assert daemon.lobby.room(BOB) == 0
 
 
-async def test_games_in_progress_are_not_cancelled_for_a_new_challenge() -> None:
-    async with house() as (daemon, *_):
-        alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
-        for _ in range(4):
-            game_id = (await alice.ask("challenge", opponent="bob"))["game_id"]
-            await bob.ask("accept", game_id=game_id)
-        assert (await carol.ask("challenge", opponent="bob"))["code"] == "not_available"
-        assert daemon.lobby.book.in_hand(BOB) == 4
-
-
 async def test_seek_can_match_a_player_whose_places_are_full_of_challenges() -> None:
     async with house() as (daemon, *_):
         alice, bob, carol = (From(daemon, HERE, player) for player in (ALICE, BOB, CAROL))
@@ -169,14 +146,6 @@ async def test_invitations_by_the_server_are_not_cancelled_for_a_challenge() -> 
         for _ in range(4):
             await daemon.lobby.offer(Offer(ALICE, BOB))
         assert (await From(daemon, HERE, CAROL).ask("challenge", opponent="bob"))["code"] == "not_available"
-
-
-async def test_seats_reserved_by_new_game_do_not_block_challenges() -> None:
-    async with house() as (daemon, *_):
-        for _ in range(10):
-            assert (await From(daemon, HERE).ask("new_game", **kept(BOB)))["error"] is None
-        assert daemon.lobby.room(BOB) == 4
-        assert (await From(daemon, HERE, ALICE).ask("challenge", opponent="bob"))["error"] is None
 
 
 # --- The listing ----------------------------------------------------------------------------------------------------
@@ -232,18 +201,6 @@ async def test_wait_alternates_between_a_game_and_an_invitation() -> None:
         assert await shown_game(session, junk[0]) == junk[1]
         assert [await shown_game(session, *junk) for _ in range(2)] == [mine[0]] * 2
         assert [await shown_game(session, *mine) for _ in range(2)] == [junk[0]] * 2
-
-
-async def test_sent_invitations_are_paged_in_the_same_way() -> None:
-    async with house(max_invitations=50) as (daemon, *_):
-        alice = From(daemon, HERE, ALICE)
-        for opponent in (BOB, BOB, BOB, CAROL):
-            await alice.ask("new_game", **kept(ALICE, opponent))
-        first = await alice.ask("invitations", limit=2)
-        assert [row["game_id"] for row in first["sent"]] == [1, 4]
-        rest = await alice.ask("invitations", sent_after=first["sent_after"])
-        assert [row["game_id"] for row in rest["sent"]] == [2, 3]
-        assert "sent_after" not in rest
 
 
 @pytest.mark.parametrize("after", ["1", "1.2.3", "\u0661.1", 1])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from threading import Event
 from typing import NamedTuple
 
@@ -227,9 +227,9 @@ async def test_accepted_connection_stays_accepted_although_the_queue_is_full() -
         assert (await credentials.admit("bot", PASSWORD, MINE)).name == "bot"
 
 
-async def refused(authenticator: Authenticator, name: str, peer: str) -> None:
+async def refused(authenticator: Authenticator, name: str, peer: str, password: str = "wrong") -> None:
     with pytest.raises((Unauthorized, TooMany)):
-        await authenticator.admit_with_password(name, "wrong", peer)
+        await authenticator.admit_with_password(name, password, peer)
 
 
 async def test_player_is_known_at_an_address_after_its_key_or_password_was_accepted() -> None:
@@ -267,3 +267,17 @@ async def test_many_players_of_one_address_do_not_make_others_unknown() -> None:
     assert guesses.client("bot", MINE).known
     puppets = [guesses.client(f"sockpuppet-{number}", "198.51.100.1:1").known for number in range(MAX_KNOWN + 10)]
     assert puppets == [False] * 11 + [True] * (MAX_KNOWN - 1)
+
+
+@pytest.mark.parametrize("has_new_key", [False, True])
+async def test_player_revoked_during_the_password_comparison_is_refused(has_new_key: bool) -> None:
+    patient = Patient()
+    with closing(Authenticator(Registry(MemoryPlayers(), 10), 1_000, 1_000, patient)) as authenticator:
+        account, _ = await authenticator.registry.register("bot", await patient.hash(PASSWORD), None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(refused, authenticator, "bot", "", PASSWORD)
+            await wait_all_tasks_blocked()
+            await authenticator.registry.revoke(account.player)
+            if has_new_key:
+                await authenticator.registry.rekey(account.player, None)
+            patient.may_compare.set()

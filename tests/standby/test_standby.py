@@ -184,23 +184,6 @@ def activated_standby(listening: socket.socket, slots: Slots, directory: Path) -
     return subprocess.Popen(command, env=environment(), pass_fds=[listening.fileno()])
 
 
-@pytest.mark.slow
-async def test_second_daemon_that_is_not_to_wait_ends_with_a_sentence(server: Postgres, tmp_path: Path) -> None:
-    async with both(server, tmp_path) as slots:
-        arguments = ["--database", slots.url, "--data", str(tmp_path / "other"), "--port", "0", "--no-standby"]
-
-        def run() -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [*SERVE, *arguments], env=environment(), capture_output=True, text=True, check=False, timeout=PATIENCE
-            )
-
-        done = await trio.to_thread.run_sync(run)
-        assert done.returncode == 1
-        line = done.stderr.splitlines()[-1]
-        assert f"is served by {socket.gethostname()}/{slots[0].pid} at 127.0.0.1:{slots[0].port} (gmd " in line
-        assert line.endswith("leave out --no-standby to wait for it")
-
-
 async def test_embedded_daemon_waits_for_its_turn(database_url: str, tmp_path: Path) -> None:
     def config(name: str, **settings: Any) -> Config:
         return Config(database=database_url, data=str(tmp_path / name), port=0, http=False, bots="none", **settings)

@@ -95,22 +95,6 @@ async def test_server_reads_from_the_client_again_after_its_reply_and_always_onc
         assert await room.received(3) == [first + 1, first + 2, first + 3]
 
 
-async def test_request_that_arrived_by_the_time_the_reply_left_is_answered() -> None:
-    async with open_room() as room:
-        await room.ask_singly()
-        for ply in range(SINGLES + 2, SINGLES + 6):
-            await room.send_moves()
-            room.settle()
-            assert await room.received() == [ply]
-        await room.send_moves()
-        await room.client.end()
-        room.settle()
-        assert await room.received() == [SINGLES + 6]
-        assert await room.client.closed()
-        await wait_all_tasks_blocked()
-        assert room.daemon.services.metrics.sessions[2, "client_closed"] == 1
-
-
 async def test_connection_that_breaks_as_its_reply_leaves_counts_as_lost() -> None:
     async with open_room() as room:
         await room.ask_singly()

@@ -142,30 +142,6 @@ async def test_session_with_a_request_under_way_or_a_seat_stays_while_another_is
             assert await is_well(client)
 
 
-async def test_older_of_two_sessions_that_play_one_seat_is_evicted() -> None:
-    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
-        before, now, black = [await connect(HOG, player=player) for player in (1, 1, 2)]
-        await before.new_game()
-        assert (await now.ask("state", game_id=1))["error"] is None
-        assert (await black.ask("state", game_id=1))["error"] is None
-        await connect(HONEST)
-        assert await before.receive() == EVICTED
-        assert await is_well(now)
-        assert await is_well(black)
-
-
-async def test_session_whose_game_is_over_no_longer_counts_as_playing() -> None:
-    async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
-        over, on, third = [await connect(HOG, player=player) for player in (1, 3, 3)]
-        await over.new_game()
-        await on.new_game(3, 4)
-        reply = await over.ask("end_game", game_id=1, termination="resignation_white")
-        assert reply["error"] is None
-        assert await is_well(third)
-        await connect(HONEST)
-        assert await over.receive() == EVICTED
-
-
 async def test_session_whose_opponent_has_ended_the_game_no_longer_counts_as_playing() -> None:
     async with running_daemon(max_connections=3) as daemon, connections_to(daemon) as connect:
         over, on, waiting = [await connect(HOG, player=player) for player in (1, 2, 3)]
@@ -236,18 +212,6 @@ async def test_address_gets_no_more_than_its_share_while_there_is_room() -> None
             "max_connections_per_address: 2 of 2 from this address are open, "
             "and another client has the place of this session; connect again"
         )
-
-
-@pytest.mark.parametrize(("host", "share"), [("127.0.0.1", 3), ("0.0.0.0", 2)])
-async def test_share_of_an_address_is_half_of_all_places_if_others_can_reach_the_daemon(host: str, share: int) -> None:
-    async with running_daemon(host=host, max_connections=4) as daemon, connections_to(daemon) as connect:
-        for _ in range(share):
-            await connect(HOG)
-        last = await connect(HOG, hello=False)
-        if host == "127.0.0.1":
-            assert (await last.ask("hello"))["error"] is None
-        else:
-            assert (await last.receive())["error"].startswith("max_connections_per_address: 2 of 2 ")
 
 
 async def test_tls_handshake_is_ended_to_make_room_for_a_newcomer(certificates: Certificates) -> None:
