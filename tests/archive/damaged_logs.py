@@ -23,7 +23,7 @@ FILE = "games.sqlite"
 PAGE = 4_096
 TABLES = ("games", "events", "tokens", "players", "retired")
 #: Long enough for its event to continue on other pages.
-LONG_PGN = "1. Nf3 Nf6 2. Ng1 Ng8 " * 600
+LONG_PGN = "1. Nf3 Nf6 2. Ng1 Ng8 " * 250
 
 #: Rows of each table, as SQL reads them.
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -62,7 +62,7 @@ async def shown(daemon: Daemon, game_id: int) -> Any:
 
 
 async def _play(directory: Path) -> dict[int, str]:
-    async with open_daemon(Config(data=str(directory), port=0, max_plies=6_000)) as daemon:
+    async with open_daemon(Config(data=str(directory), port=0)) as daemon:
         for number in range(4):  # these games are removed: the game that ended first is removed first
             await _ended(daemon, number)
         keys = {}
@@ -130,8 +130,8 @@ def games_by_page(directory: Path, tmp_path: Path) -> dict[int, set[int]]:
     return found
 
 
-def seeds(values: Sequence[Any], ordinary: int = 2) -> list[Any]:
-    """Return the parameters of a test of which the first few show what it promises; the others are slow."""
+def seeds(values: Sequence[Any], ordinary: int = 1) -> list[Any]:
+    """Return the parameters of a test of which the first ones show what it promises; the others are slow."""
     return [*values[:ordinary], *(pytest.param(value, marks=pytest.mark.slow) for value in values[ordinary:])]
 
 

@@ -133,7 +133,7 @@ def test_damaged_column_loses_at_most_its_own_game(seed: int, stored: Stored, da
     assert [row for row in new["players"] if table != "players" or row[0] != key] == others
 
 
-@pytest.mark.parametrize("place", seeds([0, 100, 20], 1))
+@pytest.mark.parametrize("place", seeds([0, 100, 20]))
 def test_damage_at_the_start_of_the_file_loses_no_game(place: int, stored: Stored, data: Path) -> None:
     zero_bytes(data, place, 512)
     ran, new = carried_over(data)
@@ -142,7 +142,7 @@ def test_damage_at_the_start_of_the_file_loses_no_game(place: int, stored: Store
 
 
 @pytest.mark.parametrize(
-    "name", seeds(["events", "sqlite_autoindex_events_1", "games_by_end", "retired", "tokens_of_games"], 1)
+    "name", seeds(["events", "sqlite_autoindex_events_1", "games_by_end", "retired", "tokens_of_games"])
 )
 def test_damaged_first_page_of_a_tree_loses_no_game(name: str, stored: Stored, data: Path) -> None:
     zero_root(data, name)

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 import structlog
 import trio
-from alembic import command
-from alembic.config import Config
 
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, TokenUse
@@ -20,6 +18,7 @@ from gmd.event_log.sqlite import SqliteStore, open_engine
 from gmd.event_log.store import GameAppend
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, OVER, SUMMARY
+from tests.event_log.test_opening import at_first_revision
 from tests.helpers import FaultyStore, store_in
 
 
@@ -121,13 +120,8 @@ async def test_failed_pruning_removes_nothing_and_is_logged(store: FaultyStore, 
 
 
 def test_games_that_ended_before_ends_were_recorded_are_pruned_like_others(tmp_path: Path) -> None:
-    engine = open_engine(tmp_path / "games.sqlite")
-    config = Config()
-    config.set_main_option("script_location", "gmd.event_log:migrations")
-    config.set_main_option("path_separator", "os")
+    engine = at_first_revision(tmp_path / "games.sqlite")
     with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
         for game_id, status, changed in ((1, "over", 1000.0), (2, "live", 1000.0), (3, "over", 2e12)):
             connection.exec_driver_sql(
                 "INSERT INTO games VALUES (?, 'standard', 1, 2, '2026-11-21T04:41:00Z', 0, 1, 1, ?, 'draw_agreed', 1, "

@@ -14,6 +14,7 @@ from gm_protocol.errors import GmError, NotAvailable
 from gmd.lobby.offer import Offer, terms
 from tests.helpers import FaultyStore, durable_daemon, memory_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, enter, house, housed
+from tests.proofs import cases
 
 CHESS = terms(variant="standard")
 
@@ -54,7 +55,7 @@ async def test_first_of_an_answer_and_a_withdrawal_counts() -> None:
 
 async def test_accept_at_the_deadline_is_either_in_time_or_refused(autojump_clock: MockClock) -> None:
     outcomes = {None: None, "game_over": Ending(Cause.EXPIRED)}
-    for _ in range(20):  # trio wakes tasks with the same deadline in any order
+    for _ in range(cases(8)):  # trio wakes tasks with the same deadline in any order
         async with house(invitation_timeout=10.0) as (daemon, _alice, bob, _carol):
             live = await daemon.lobby.invite(ALICE, BOB, terms=CHESS)
             await trio.sleep(10)

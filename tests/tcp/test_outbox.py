@@ -42,7 +42,7 @@ async def test_requests_after_held_replies_are_answered_up_to_a_limit(tmp_path: 
             assert await plies(client, many) == list(range(1, many + 1))
 
 
-@pytest.mark.parametrize("data", ["", ":memory:"], ids=["held", "not held"])
+@pytest.mark.parametrize("data", ["", pytest.param(":memory:", marks=pytest.mark.slow)], ids=["held", "not held"])
 async def test_client_that_does_not_read_gets_every_reply_when_it_does(data: str, tmp_path: Path) -> None:
     """Most of the replies do not fit into the kernel's buffers."""
     count = 3_000

@@ -58,13 +58,13 @@ async def test_version_1_session_over_tls_gets_its_reply_and_a_tls_close(certifi
 async def test_version_2_session_over_tls_is_answered_in_order_however_its_bytes_are_split(
     certificates: Certificates,
 ) -> None:
-    requests = b"".join(encode_frame(b'{"kind":"ping","id":%d}' % number) for number in range(50))
+    requests = b"".join(encode_frame(b'{"kind":"ping","id":%d}' % number) for number in range(20))
     async with quiet_daemon(certificates) as daemon, tls_connected(daemon, certificates) as client:
         for size in (1, 10, len(requests)):
             data = requests
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(send_in_pieces, client, data, size)
-                for number in range(50):
+                for number in range(20):
                     assert await client.receive() == {"id": number, "error": None}
 
 
