@@ -112,61 +112,55 @@ async def connect(daemon: Served) -> Client:
     return client
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1",
-        "UPDATE events SET event = (SELECT event FROM events WHERE game_id = 1 AND seq = 2) "
-        "WHERE game_id = 1 AND seq = 0",
-    ],
-    ids=["a move that is not legal", "no beginning"],
-)
-async def test_game_that_does_not_replay_is_reported_and_affects_no_other(damage: str, tmp_path: Path) -> None:
-    refusal = "game 1: its events do not apply to each other, so it cannot be played on; gmd check says where"
-    with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
-        async with durable_daemon(store) as daemon:
-            client = await daemon.connect()
-            for _ in range(2):
-                await client.play((await client.new_game(clock={"initial": 1000}))["game_id"], "e4")
-        with sqlite3.connect(tmp_path / "games.sqlite") as connection:
-            connection.execute(damage)
-        connection.close()
-        async with durable_daemon(store) as daemon:
-            client = await daemon.connect()
-            reply = await client.ask("state", game_id=1)
-            assert reply == {"code": "internal", "error": refusal}
-            daemon.arbiter.deadlines.set(1, trio.current_time())  # its clock has run out
-            while store.loads.count(1) < 2:
-                await trio.testing.wait_all_tasks_blocked()
-            assert await moves_of(client, 2) == 1
-    assert [(entry["event"], entry["game_id"]) for entry in troubles(logged)] == [("a game cannot be replayed", 1)] * 2
+#: What is said of a game whose events do not apply to each other, and of one that lacks some.
+UNPLAYABLE = "its events do not apply to each other, so it cannot be played on; gmd check says where"
+INCOMPLETE = "some of its events are missing in the log, so it cannot be continued; gmd check says more"
 
 
 @pytest.mark.parametrize(
-    ("damage", "what"),
+    ("damage", "sentence", "reason"),
     [
-        ("DELETE FROM events WHERE game_id = 1 AND seq = 2", "it has 5 events, and event 2 is missing"),
-        ("UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0", "it has 5 events, and event 0 is missing"),
-        ("UPDATE games SET events = 3 WHERE game_id = 1", "it has 3 events, and event 3 is there"),
+        ("UPDATE events SET event = replace(event, 'e2e4', 'e2e5') WHERE game_id = 1", UNPLAYABLE, None),
+        (
+            "UPDATE events SET event = (SELECT event FROM events WHERE game_id = 1 AND seq = 2) "
+            "WHERE game_id = 1 AND seq = 0",
+            UNPLAYABLE,
+            None,
+        ),
+        (
+            "DELETE FROM events WHERE game_id = 1 AND seq = 2",
+            INCOMPLETE,
+            "it has 7 events, and event 2 is missing",
+        ),
+        (
+            "UPDATE events SET seq = 9 WHERE game_id = 1 AND seq = 0",
+            INCOMPLETE,
+            "it has 7 events, and event 0 is missing",
+        ),
+        ("UPDATE games SET events = 3 WHERE game_id = 1", INCOMPLETE, "it has 3 events, and event 3 is there"),
     ],
 )
-async def test_game_with_missing_events_is_refused_and_affects_no_other(damage: str, what: str, tmp_path: Path) -> None:
-    sentence = "game 1: some of its events are missing in the log, so it cannot be continued; gmd check says more"
+async def test_damaged_game_is_reported_refused_and_affects_no_other(
+    damage: str, sentence: str, reason: str | None, tmp_path: Path
+) -> None:
     with structlog.testing.capture_logs() as logged, store_in(tmp_path) as store:
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
             for game_id in (1, 2):
-                await client.new_game()
-                for ply in range(4):  # the middle moves could be left out without an illegal move
-                    await move(client, game_id, ply)
+                await client.new_game(clock={"initial": 1000})
+                await client.play(game_id, "e4", "Nf6", "Nf3", "Ng8")  # some could be left out without an illegal move
         with closing(sqlite3.connect(tmp_path / "games.sqlite")) as connection, connection:
             connection.execute(damage)
         async with durable_daemon(store) as daemon:
             client = await daemon.connect()
-            assert await client.ask("state", game_id=1) == {"code": "internal", "error": sentence}
-            assert (await move(client, 1, 4))["code"] == "internal"
-            assert (await move(client, 2, 4))["error"] is None
-    assert [(entry["event"], entry["reason"]) for entry in troubles(logged)] == [("a game is damaged", what)] * 2
+            assert await client.ask("state", game_id=1) == {"code": "internal", "error": f"game 1: {sentence}"}
+            daemon.arbiter.deadlines.set(1, trio.current_time())  # its clock has run out
+            while store.loads.count(1) < 2:
+                await trio.testing.wait_all_tasks_blocked()
+            assert await moves_of(client, 2) == 4
+    event = "a game is damaged" if reason else "a game cannot be replayed"
+    found = [(entry["event"], entry["game_id"], entry.get("reason")) for entry in troubles(logged)]
+    assert found == [(event, 1, reason)] * 2
 
 
 def without_page(whole: bytes, page: int, size: int) -> bytes:

@@ -21,13 +21,20 @@ from gmd.unix_socket import SOCKET_NAME
 from tests.helpers import Client, connected, running_daemon, troubles
 
 
+@contextmanager
+def short_path(data: Path) -> Iterator[str]:
+    """Yield a path of the socket in a data directory that is no longer than an address may be."""
+    descriptor = os.open(data, os.O_RDONLY)
+    yield f"/proc/self/fd/{descriptor}/{SOCKET_NAME}"
+    os.close(descriptor)
+
+
 @asynccontextmanager
 async def operator(data: Path) -> AsyncIterator[Client]:
     """Open a version 2 session on the socket in a data directory."""
     os_socket = trio.socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    descriptor = os.open(data, os.O_RDONLY)  # shortens a path of any length
-    await os_socket.connect(f"/proc/self/fd/{descriptor}/{SOCKET_NAME}")
-    os.close(descriptor)
+    with short_path(data) as path:
+        await os_socket.connect(path)
     client = Client(trio.SocketStream(os_socket))
     try:
         assert (await client.ask("hello"))["error"] is None
@@ -85,6 +92,7 @@ async def test_operator_socket_uses_the_same_protocol(tmp_path: Path) -> None:
         assert await client.closed()
 
 
+@pytest.mark.slow
 async def test_operator_sessions_end_with_the_daemon_as_others_do(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         async with running_daemon(data=str(tmp_path)):
@@ -97,8 +105,8 @@ async def test_operator_sessions_end_with_the_daemon_as_others_do(tmp_path: Path
 
 
 async def test_operator_socket_of_a_killed_daemon_is_replaced(tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as left_behind:
-        left_behind.bind(str(tmp_path / SOCKET_NAME))
+    with socket.socket(socket.AF_UNIX) as left_behind, short_path(tmp_path) as path:
+        left_behind.bind(path)
     async with running_daemon(data=str(tmp_path)), operator(tmp_path) as client:
         assert await client.ask("ping") == {"error": None}
     assert not (tmp_path / SOCKET_NAME).exists()

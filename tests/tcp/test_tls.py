@@ -181,18 +181,6 @@ async def test_tls_client_on_a_plaintext_port_fails_and_harms_no_other_client(ce
     assert troubles(logged) == []
 
 
-async def test_client_that_distrusts_the_certificate_leaves_and_harms_no_other_client(
-    certificates: Certificates,
-) -> None:
-    async with quiet_daemon(certificates) as daemon:
-        transport = await trio.open_tcp_stream("127.0.0.1", daemon.port)
-        stranger = trio.SSLStream(transport, ssl.create_default_context(), server_hostname="localhost")
-        with pytest.raises(trio.BrokenResourceError) as caught:
-            await stranger.do_handshake()
-        assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
-        await stranger.aclose()
-
-
 # Too many clients, and too slow ones.
 
 
