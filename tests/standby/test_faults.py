@@ -19,12 +19,13 @@ import pytest
 import trio
 
 from tests.postgres import Postgres, own_postgres, require_postgres
+from tests.proofs import cases
 from tests.serving import environment
 from tests.standby.pairs import Action, Pair, Played, replay
 from tests.standby.slots import Slot, Slots, open_slots
 
-#: Faults of the run: ten of each kind.
-FAULTS = 60
+#: Faults of one run.
+FAULTS = 20
 #: Pairs of players, half of which play reconnaissance blind chess.
 PAIRS = 6
 #: The longest game, in plies.
@@ -35,8 +36,9 @@ MOST_BETWEEN = 60
 LEASE = 2.0
 #: Seconds for which a process is stopped, connections to the database are cut, and the database is down.
 PAUSES, CUTS, OUTAGES = (2.2, 5.0), (0.1, 5.0), (0.0, 3.0)
-#: Seconds by which a clock may run longer than its player measures: the clocks of several processes are rounded.
-EPSILON = 0.05
+#: Seconds by which a clock may run longer than its player measures: on a busy machine a daemon notices late that its
+#: lease has run out. The outages are longer.
+EPSILON = 0.5
 #: The longest that the whole test may take for one fault, in seconds.
 PATIENCE_SECONDS = 60
 
@@ -244,6 +246,9 @@ async def fail_again_and_again(directory: Path, seed: str, number: int) -> str:
     return f"{faults.told()}; {faults.acknowledged} actions of {games} games in {seconds:.0f} s"
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 async def test_whatever_fails_nothing_is_lost_and_nobody_is_charged(tmp_path: Path) -> None:
-    print(await fail_again_and_again(tmp_path, "faults", FAULTS))
+    for part in range(cases(1)):
+        directory = tmp_path / str(part)
+        directory.mkdir()
+        print(await fail_again_and_again(directory, f"faults {part}", FAULTS))
