@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 from tests.http.rbc import Table
 from tests.noninterference import Distinguished
-from tests.twin_games import Twins, draw_twins
+from tests.twin_games import PASSING_PAWNS, Twins, draw_twins
 
 _T = TypeVar("_T")
 
 Tables = tuple[Table, Table]
+#: Plays one pair on the two daemons.
+Compare = Callable[[Tables, Twins, random.Random], Awaitable[_T]]
+
+#: The numbers of turns of a short game: each player has one, and nearly every leak shows.
+SHORT = range(3, 5)
+#: Enough short pairs for each leak to show.
+SHORT_PAIRS = 12
 
 
 async def compare_pairs(
-    pairs: int,
-    tables: Callable[[], AbstractAsyncContextManager[Tables]],
-    compare: Callable[[Tables, Twins, random.Random], Awaitable[_T]],
+    pairs: int, tables: Callable[[], AbstractAsyncContextManager[Tables]], compare: Compare[_T]
 ) -> list[_T]:
     """Compare pairs of games, which a seed for each decides; return what the comparisons returned.
 
     :param tables: opens the two daemons on which the games of a pair are played.
-    :param compare: plays one pair.
     :raises Distinguished: the games of a pair can be observed apart; a note has the seed.
     """
     different, found = 0, list[_T]()
@@ -40,4 +44,25 @@ async def compare_pairs(
                 raise
     assert different > 0.6 * pairs, "few of the games differ in what is hidden"
     print(f"{pairs} pairs, {different} of them of different positions in the end")
+    return found
+
+
+def short_pairs() -> Iterator[tuple[Twins, random.Random]]:
+    """Yield short pairs of games whose true positions differ in the end, each with a source of random numbers."""
+    rng = random.Random(2)
+    for _ in range(SHORT_PAIRS):
+        draws = iter(lambda: draw_twins(rng, [PASSING_PAWNS], limited=False), None)
+        yield next(twins for twins in draws if twins.differ and len(twins.turns) in SHORT), rng
+
+
+async def is_distinguished(tables: Tables, compare: Compare[object]) -> bool:
+    """Return whether some short pair of games can be observed apart."""
+    found = False
+    for twins, rng in short_pairs():
+        try:
+            await compare(tables, twins, rng)
+        except* Distinguished:
+            found = True
+        if found:
+            break
     return found

@@ -76,14 +76,6 @@ async def test_body_in_few_or_large_chunks_is_accepted(number: int, size: int) -
         assert (await read_to_end(stream)).endswith(b"%d bytes" % (number * size))
 
 
-async def test_body_in_many_tiny_chunks_is_refused() -> None:
-    async with connected(FairScheduler()) as stream:
-        await stream.send_all(HEAD + chunks(MANY_CHUNKS, 1))
-        response = await read_to_end(stream)
-    assert response.startswith(b"HTTP/1.1 400 ")
-    assert b"send the body in chunks of at least 64 bytes" in response
-
-
 async def test_body_of_stated_length_may_come_in_tiny_pieces() -> None:
     number = 2 * MANY_CHUNKS
     async with connected(FairScheduler()) as stream:

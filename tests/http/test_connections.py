@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gmd.daemon import Daemon
-from gmd.http.server import HttpServer
-from gmd.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.patience import Patience
-from gmd.proxies import Proxies
 from tests.helpers import running_daemon, troubles
-from tests.http.helpers import PORT_LIMITS, open_http, read_to_end
+from tests.http.helpers import open_http, read_to_end
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST /healthz HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n"
+PLAIN_POST = b"POST /api/games/1/end_turn HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n{"
 CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
 #: Size of the largest body, and the refusal of a larger one.
 LIMIT = 4096
@@ -53,13 +50,6 @@ async def exchange(running: Daemon, request: bytes) -> bytes:
 
 async def is_well(running: Daemon) -> bool:
     return status(await exchange(running, GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))) == 200
-
-
-async def none_open(running: Daemon) -> None:
-    """Return once the daemon has no HTTP connection."""
-    assert running.http is not None
-    while running.http.connections:
-        await trio.testing.wait_all_tasks_blocked()
 
 
 async def test_silent_connection_is_closed(autojump_clock: MockClock) -> None:
@@ -130,6 +120,7 @@ async def test_too_large_head_is_refused() -> None:
         assert status(await exchange(running, b"GET / HTTP/1.1\r\nHost: " + b"x" * 20_000)) == 431
 
 
+@pytest.mark.slow
 async def test_client_that_reads_no_response_is_cut_off(autojump_clock: MockClock) -> None:
     async with daemon(frame_timeout=30) as running, await open_http(running) as stream, trio.open_nursery() as nursery:
 
@@ -219,63 +210,20 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
     return troubles(logged)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(pieces, max_size=6).map(b"".join), min_size=1, max_size=5))
 def test_any_bytes_are_answered_or_cut_off_without_trouble(streams: list[bytes]) -> None:
     assert trio.run(whatever_comes, streams, clock=MockClock(autojump_threshold=0)) == []
 
 
-async def test_application_is_notified_when_its_client_disconnects() -> None:
-    disconnected, begun = trio.Event(), trio.Event()
-
-    async def application(scope: Any, receive: Any, send: Any) -> None:
-        assert await receive() == {"type": "http.request", "body": b"hello", "more_body": False}
-        begun.set()
-        assert await receive() == {"type": "http.disconnect"}
-        disconnected.set()
-
-    memory = MemoryLedger(MemoryLimits(total=1 << 20, per_address=1 << 20))
-    server = HttpServer(PORT_LIMITS, 10, memory, Patience(30, 1_000), Proxies())
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
-        nursery.start_soon(server.run, application, listeners, connections)
-        stream = await trio.open_tcp_stream(*listeners[0].socket.getsockname())
-        await stream.send_all(POST % 5 + b"hello")
-        await begun.wait()
-        await stream.send_all(b"what comes behind it")
-        await stream.aclose()
-        await disconnected.wait()
-        nursery.cancel_scope.cancel()
-        connections.cancel_scope.cancel()
-
-
-async def test_internal_failure_is_a_500_and_its_log_entry_contains_no_request_data() -> None:
-    class Broken:
-        @property
-        def failure(self) -> str:
-            raise ZeroDivisionError("broken")
-
-    async with daemon() as running:
-        log, running.arbiter.log = running.arbiter.log, Broken()  # type: ignore[assignment]
-        with structlog.testing.capture_logs() as logged:
-            request = (
-                GET.replace(b"/healthz", b"/healthz?key=secret")[:-2] + b"X-Key: secret\r\nConnection: close\r\n\r\n"
-            )
-            response = await exchange(running, request)
-        running.arbiter.log = log
-        assert status(response) == 500
-        assert response.endswith(b'{"error":"the server failed on this request; its log says why","code":"internal"}')
-        (line,) = troubles(logged)
-        assert isinstance(line.pop("exc_info"), ZeroDivisionError)
-        assert line == {"event": "http request failed", "log_level": "error", "method": "GET", "route": "/healthz"}
-
-
 async def test_stop_closes_idle_connections_at_once_and_others_soon() -> None:
     async with daemon() as running:
-        idle, half = await open_http(running), await open_http(running)
+        idle, half, plain = [await open_http(running) for _ in range(3)]
         await half.send_all(POST % 10)
+        await plain.send_all(PLAIN_POST)  # the shortcut reads this one
         assert running.http is not None
-        while running.http.connections < 2:
+        while running.http.connections < 3:
             await trio.testing.wait_all_tasks_blocked()
-    for stream in (idle, half):
+    for stream in (idle, half, plain):
         assert await stream.receive_some() == b""
         await stream.aclose()

@@ -6,15 +6,13 @@ import resource
 from pathlib import Path
 
 import httpx
+import pytest
 import trio
 
 from tests.event_log.test_faults import limit
 from tests.helpers import Client
-from tests.http.helpers import http_client, http_daemon
+from tests.http.helpers import http_daemon
 from tests.serving import served
-
-#: A number of states that, left unread, fill every buffer between a daemon and its client.
-MANY = 30_000
 
 
 async def test_daemon_that_can_play_is_healthy() -> None:
@@ -24,36 +22,7 @@ async def test_daemon_that_can_play_is_healthy() -> None:
         assert response.headers["cache-control"] == "no-store"
 
 
-async def test_health_of_a_stopping_daemon_is_stopping_until_its_sessions_have_ended() -> None:
-    stopping = trio.Event()
-
-    async def serve(task_status: trio.TaskStatus[tuple[int, int]]) -> None:
-        async with http_daemon(stop_timeout=60) as (daemon, _):
-            assert daemon.http_port is not None
-            task_status.started((daemon.port, daemon.http_port))
-            await stopping.wait()
-
-    async with trio.open_nursery() as nursery:
-        port, http_port = await nursery.start(serve)
-        client = Client(await trio.open_tcp_stream("127.0.0.1", port))
-        await client.ask("hello")
-        await client.send({"kind": "new_game", "player_white": 1, "player_black": 2})
-        async with trio.open_nursery() as asking:
-            asking.start_soon(client.send, *[{"kind": "state", "game_id": 1}] * MANY)  # and reads no reply
-            await trio.testing.wait_all_tasks_blocked(0.05)
-            stopping.set()
-            async with http_client(http_port) as http:
-                while (response := await http.get("/healthz")).status_code == 200:
-                    pass  # the daemon does not know yet
-            asking.cancel_scope.cancel()
-        assert response.status_code == 503
-        assert response.json() == {
-            "status": "stopping",
-            "reason": "the daemon is finishing the requests in progress and takes no new ones",
-        }
-        await client.aclose()
-
-
+@pytest.mark.slow
 async def test_daemon_with_a_full_disk_is_unhealthy_and_recovers_without_requests(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), "--http", "--http-port", "0") as daemon:
         address = daemon.http

@@ -98,6 +98,7 @@ async def test_address_in_use_is_reported_with_the_setting() -> None:
                 pass
 
 
+@pytest.mark.slow
 async def test_gmd_serve_prints_the_address_of_its_health_port() -> None:
     with served("--health-port", "0") as daemon:
         (line,) = [line for line in daemon.lines if line.startswith("Health on ")]

@@ -209,6 +209,7 @@ async def test_incomplete_head_times_out_ten_seconds_after_its_first_byte(autoju
         await stream.aclose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1_000])
 async def test_thousand_incomplete_heads_do_not_affect_health_and_metrics(count: int, many_descriptors: None) -> None:
     async with running_daemon(http=True, http_port=0) as daemon, AsyncExitStack() as stack:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +14,7 @@ import httpx
 import pytest
 import structlog
 import trio
+from reconchess.scripts import rc_register
 
 from gmd.config import Config, ConfigError
 from gmd.daemon import Daemon
@@ -181,6 +179,7 @@ def test_contradicting_settings_are_named(certificates: Certificates) -> None:
         assert str(caught.value) == message
 
 
+@pytest.mark.slow
 async def test_sighup_reloads_both_certificates(certificates: Certificates, tmp_path: Path) -> None:
     game, own = (make_certificates(tmp_path / name) for name in ("game", "own"))
     flags = [*game.flags, *(flag.replace("--tls", "--http-tls") for flag in own.flags)]
@@ -200,24 +199,20 @@ async def test_sighup_reloads_both_certificates(certificates: Certificates, tmp_
         assert daemon.stop(signal.SIGTERM) == 0
 
 
-def test_daemon_stops_although_a_handshake_never_ends(certificates: Certificates) -> None:
-    with served(*certificates.flags, *HTTP) as daemon:
-        port = int(daemon.http.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)):
-            assert daemon.stop(signal.SIGTERM) == 0
+async def test_daemon_stops_although_a_handshake_never_ends(certificates: Certificates) -> None:
+    async with https_daemon(certificates, frame_timeout=3_600) as (daemon, _):
+        silent = await silent_client(daemon)
+    assert await read_to_end(silent) == b""
+    await silent.aclose()
 
 
-def test_programs_of_reconchess_can_use_tls(certificates: Certificates) -> None:
-    with served(*certificates.flags, *HTTP) as daemon:
-        url = daemon.http
+async def test_programs_of_reconchess_can_use_tls(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificates.ca))
+    async with https_daemon(certificates) as (daemon, _):
         fields = [f"--{name}=some-bot" for name in ("username", "email", "affiliation", "password")]
-        command = [sys.executable, str(Path(sys.executable).parent / "rc-register"), f"--server-url={url}", *fields]
-        said = subprocess.run(
-            command,
-            env={**os.environ, "REQUESTS_CA_BUNDLE": str(certificates.ca)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert said.stdout == 'Successfully registered with username "some-bot".\n'
-        assert daemon.stop(signal.SIGTERM) == 0
+        url = f"https://127.0.0.1:{daemon.http_port}"
+        monkeypatch.setattr(sys, "argv", ["rc-register", f"--server-url={url}", *fields])
+        await trio.to_thread.run_sync(rc_register.main, abandon_on_cancel=True)
+    assert 'Successfully registered with username "some-bot".' in capsys.readouterr().out

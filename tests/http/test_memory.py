@@ -107,8 +107,9 @@ async def ask_for_ever(stream: trio.SocketStream) -> None:
         pass
 
 
-@pytest.mark.parametrize("how", ["closed", "lost", "too slow", "stopped"])
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(
+    ("how", "route"), [(how, ROUTES[0]) for how in ("closed", "lost", "too slow", "stopped")] + [("lost", ROUTES[1])]
+)
 async def test_memory_is_freed_however_a_connection_ends(how: str, route: bytes, autojump_clock: MockClock) -> None:
     async with running_daemon(http=True, http_port=0, stop_timeout=1) as daemon:
         stream = await open_http(daemon)

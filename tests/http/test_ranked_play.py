@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +20,8 @@ import pytest
 from tests.cli.commands import gmd
 from tests.http.test_rc_connect import BIN, PASSWORD, PATIENCE_SECONDS
 from tests.serving import reserved_port, served
-from tests.tools import require_tool
+
+pytestmark = pytest.mark.slow  # a daemon and bots in processes of their own
 
 #: Rating that is given to RandomBot.
 ANCHOR = 1000.0
@@ -146,7 +146,6 @@ def check_leaderboard(arena: Arena, names: Sequence[str]) -> None:
     assert json.loads(arena.gmd("leaderboard", "--json", "--recompute", "--anchors", f"random={ANCHOR}")) == board
 
 
-@pytest.mark.slow
 def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_path: Path) -> None:
     names, at_once = ("random", "attacker"), 3
     with ExitStack() as stack:
@@ -168,39 +167,3 @@ def test_concurrent_ranked_games_survive_a_kill_and_make_the_leaderboard(tmp_pat
             games = Counter(game["result"] for game in arena.games())
             assert games["1-0"] + games["0-1"] + games["1/2-1/2"] >= at_once
             check_leaderboard(arena, names)
-
-
-def engine(folder: Path) -> Path:
-    """Return a Stockfish that does not think, though TroutBot gives it half a second for each move."""
-    stockfish = require_tool("stockfish")
-    script = folder / "stockfish"
-    script.write_text(f"#!/bin/sh\nsed -u 's/^go .*/go depth 1/;/^quit/q' | {shlex.quote(str(stockfish))}\n")
-    script.chmod(0o755)
-    return script
-
-
-@pytest.mark.slow
-def test_three_bots_including_one_with_an_engine_play_each_other(tmp_path: Path) -> None:
-    stockfish = engine(tmp_path)
-    names = ("random", "attacker", "trout")
-    with ExitStack() as stack:
-        arena = Arena(tmp_path / "data", stack.enter_context(reserved_port()))
-        stack.enter_context(arena.daemon())
-        for name in names:
-            arena.register(name)
-        env = {"STOCKFISH_EXECUTABLE": str(stockfish)}
-        bots = [stack.enter_context(arena.rc_connect(name, 2, env)) for name in names]
-        met: set[frozenset[int]] = set()
-
-        def all_have_met() -> bool:
-            created = (game["events"][0] for game in arena.games() if game["result"] != "*")
-            met.update(frozenset((each["player_white"], each["player_black"])) for each in created)
-            return len(met) == 3
-
-        until(all_have_met, "all three have met")
-        for bot in bots:
-            bot.drain()
-        for bot in bots:
-            assert "Fatal error" not in bot.finish()
-        until(lambda: all("ended" in game for game in arena.games()), "all games are over")
-        check_leaderboard(arena, names)

@@ -5,10 +5,6 @@ A repeated post is answered as before, and no end of a game is an error to the c
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from types import FrameType
-
 import chess
 import httpx
 import pytest
@@ -16,9 +12,6 @@ import trio
 from reconchess import LocalGame
 from trio.testing import MockClock
 
-from gmd.players.authenticator import Authenticator
-from gmd.players.credentials import Credentials
-from gmd.players.presence import Presence
 from tests.helpers import Json
 from tests.http.rbc import Player, Table, answered, as_move, rbc_table
 
@@ -49,20 +42,6 @@ async def end(table: Table, game_id: int, loser: str = "white") -> None:
 async def events(table: Table, game_id: int) -> int:
     """Return how many events of a game are in the log."""
     return len(await table.daemon.arbiter.log.load(game_id))
-
-
-async def test_actions_require_authorization_a_seat_and_a_game() -> None:
-    async with rbc_table() as table:
-        game_id = await table.new_game()
-        chess_id = await table.new_game(variant="standard")
-        before = await events(table, game_id)
-        for what, body in POSTS.items():
-            response = await table.client.post(f"/api/games/{game_id}/{what}", json=body)
-            assert code(response) == (401, "unauthorized")
-            assert code(await table.other.post(game_id, what, body)) == (401, "not_a_player")
-            for no_game in (chess_id, chess_id + 1):
-                assert code(await table.white.post(no_game, what, body)) == (404, "no_such_game")
-        assert await events(table, game_id) == before
 
 
 async def test_both_colours_play_a_turn() -> None:
@@ -356,16 +335,6 @@ async def test_late_move_is_not_made_although_local_game_makes_it(autojump_clock
         assert history["taken_moves"] == {"true": [], "false": []}
 
 
-async def test_too_large_body_has_no_effect_and_ends_its_connection() -> None:
-    async with rbc_table(max_message=4096) as table:
-        game_id = await table.new_game()
-        url = f"/api/games/{game_id}/sense"
-        response = await table.client.post(url, content=b'{"square": 1' + b" " * 5_000, auth=table.white.auth)
-        assert code(response) == (413, "bad_request")
-        response = await table.client.post(url, content=b'{"square": 1' + b" " * 4_000 + b"}", auth=table.white.auth)
-        assert len(answered(response)["sense_result"]) == 6
-
-
 async def test_abandoned_status_request_leaves_nothing_behind(autojump_clock: MockClock) -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
@@ -375,27 +344,3 @@ async def test_abandoned_status_request_leaves_nothing_behind(autojump_clock: Mo
         assert not table.daemon.arbiter.watchers.watched(game_id)
         status = answered(await table.black.get(game_id, "game_status?wait=5"))  # nothing happens for five seconds
         assert status == {"is_my_turn": False, "is_over": False}
-
-
-async def test_identity_is_checked_and_presence_noted_once_in_a_request() -> None:
-    """A move asks the game twice: how it stands, and then to move."""
-    calls = Counter[str]()
-    noted = {
-        Credentials.admit.__code__: "checked",
-        Authenticator.admit.__code__: "checked",
-        Presence.seen.__code__: "seen",
-    }
-
-    def count(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code in noted:
-            calls[noted[frame.f_code]] += 1
-
-    async with rbc_table() as table:
-        game_id = await table.new_game()
-        await table.white.sense(game_id, None)
-        sys.setprofile(count)
-        try:
-            await table.white.move(game_id, "e2e4")
-        finally:
-            sys.setprofile(None)
-    assert calls == {"checked": 1, "seen": 1}

@@ -171,8 +171,12 @@ async def test_stopping_daemon_answers_every_route_with_retry_after() -> None:
             await trio.testing.wait_all_tasks_blocked(0.05)
             stopping.set()
             async with http_client(http_port) as http:
-                while (await http.get("/healthz")).status_code == 200:
+                while (health := await http.get("/healthz")).status_code == 200:
                     pass  # the daemon does not know yet
+                reason = "the daemon is finishing the requests in progress and takes no new ones"
+                assert (health.status_code, health.json()) == (503, {"status": "stopping", "reason": reason})
+                page = await http.get("/", headers={"accept": "text/html"})
+                assert (page.status_code, "The daemon is closed." in page.text) == (503, True)
                 for method, path in DOCUMENTED:
                     url, body = path.format(game_id=1, invitation_id=1), BODIES.get(path)
                     response = await http.request(method, url, auth=auth, json=body if method == "POST" else None)

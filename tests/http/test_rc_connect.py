@@ -5,7 +5,6 @@ The server class of rc-play-on-server lists active players and invites them.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -28,6 +27,8 @@ from reconchess.bots.random_bot import RandomBot
 from reconchess.scripts.rc_connect import RBCServer
 
 from tests.serving import served
+
+pytestmark = pytest.mark.slow  # each starts several programs
 
 BIN = Path(sys.executable).parent
 HTTP_PAGE = (Path(__file__).parents[2] / "docs/reference/reconchess-http.md").read_text("utf-8")
@@ -87,7 +88,6 @@ class GivesUp(RandomBot):
         return random.choice(move_actions)
 
 
-@pytest.mark.slow
 def test_bot_registers_connects_is_invited_and_plays_to_the_end(url: str) -> None:
     for name in ("bot", "guest"):
         assert rc_register(url, name) == f'Successfully registered with username "{name}".\n'
@@ -135,7 +135,6 @@ def interrupted(process: subprocess.Popen[str]) -> str:
     return output
 
 
-@pytest.mark.slow
 def test_one_of_two_rc_connects_of_one_account_plays_each_game(url: str) -> None:
     for name in ("My Bot", "guest"):
         rc_register(url, name)
@@ -158,28 +157,6 @@ def test_one_of_two_rc_connects_of_one_account_plays_each_game(url: str) -> None
         assert output.count(f"Finished game {game_id}") == 1
 
 
-def test_rc_connect_survives_an_invitation_accepted_by_another(url: str) -> None:
-    for name in ("bot", "guest"):
-        rc_register(url, name)
-    bots = [RBCServer(url, ("bot", PASSWORD)) for _ in range(2)]
-    assert [bot.get_invitations() for bot in bots] == [[], []]
-    game_id = RBCServer(url, ("guest", PASSWORD)).send_invitation("bot", True)
-    assert [bot.get_invitations() for bot in bots] == [[game_id], [game_id]]
-    assert bots[0].accept_invitation(game_id) == game_id
-    # rc-connect runs this for each invitation in its own process.
-    program = (
-        "from reconchess.scripts.rc_connect import accept_invitation_and_play as play; "
-        f"play({url!r}, ('bot', {PASSWORD!r}), {game_id}, None, None)"
-    )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (process.returncode, process.stderr) == (0, "")
-    _, headline, sentence = process.stdout.splitlines()
-    assert headline == "Authentication Error!"
-    assert json.loads(sentence)["error"].startswith(f"invitation {game_id}: another program of this account")
-    assert [bot.get_invitations() for bot in bots] == [[game_id], []]
-
-
-@pytest.mark.slow
 def test_two_rc_connects_play_by_one_invitation_made_by_hand(url: str) -> None:
     for name in ("my-bot", "other-bot"):
         rc_register(url, name)

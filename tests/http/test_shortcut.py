@@ -6,9 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
-import pytest
 import structlog
 import trio
 import trio.testing
@@ -107,11 +105,10 @@ async def test_every_route_of_a_game_has_a_shortcut() -> None:
             assert table.daemon.http.shortcut.find(request(method, f"/api/games/7/{what}")) is None
 
 
-@pytest.mark.parametrize("clock", [None, {"initial": 900, "increment": 0}])
-async def test_both_ways_answer_the_same_in_every_state_of_a_game(clock: Any, autojump_clock: MockClock) -> None:
+async def test_both_ways_answer_the_same_in_every_state_of_a_game(autojump_clock: MockClock) -> None:
     async with rbc_table() as table, asker(table) as both:
         white, black = (basic(*player.auth) for player in (table.white, table.black))
-        game_id = await table.new_game(clock=clock)
+        game_id = await table.new_game()
         path = f"/api/games/{game_id}"
         found = set()
         for first in ("e2e4", "d2d4"):  # before and after the players' first turns
@@ -160,8 +157,8 @@ async def test_both_ways_log_an_internal_failure_without_showing_it_to_the_clien
     assert response.endswith(b'{"error":"the server failed on this request; its log says why","code":"internal"}')
     short, long = troubles(logged)
     assert {type(each.pop("exc_info")) for each in (short, long)} == {AttributeError}
-    assert short == long
-    assert short["route"] == "/api/games/{game_id}/color"
+    route = {"method": "GET", "route": "/api/games/{game_id}/color"}  # and nothing of the request's data
+    assert short == long == {"event": "http request failed", "log_level": "error", **route}
 
 
 async def test_both_ways_trust_a_proxy() -> None:
@@ -187,11 +184,11 @@ async def test_pipelined_requests_are_answered_in_order_whichever_way_they_take(
             (request("GET", "/api/version"), b'{"version":"1.6.9"}'),
             (request("GET", f"/api/games/{game_id}/is_my_turn", white), b'{"is_my_turn":true}'),
         ]
-        everything = b"".join(data for data, _ in asked) * 3
+        everything = b"".join(data for data, _ in asked)
         for size in (len(everything), 1, 100):
             for start in range(0, len(everything), size):
                 await both._stream.send_all(everything[start : start + size])
-            for _, expected in asked * 3:
+            for _, expected in asked:
                 response = await both.response()
                 assert (status(response), response.partition(b"\r\n\r\n")[2]) == (200, expected)
 
@@ -215,37 +212,3 @@ async def test_late_body_is_waited_for_and_a_missing_one_refused(
             await stream.send_all(data[:-6])
             await stream.send_eof()
             assert status(await read_to_end(stream)) == 400
-
-
-async def test_too_large_body_is_refused() -> None:
-    async with rbc_table(max_message=100) as table, await open_http(table.daemon) as stream:
-        await stream.send_all(request("POST", "/api/games/1/sense", basic(*table.white.auth), b"x" * 101))
-        response = await read_to_end(stream)
-        assert status(response) == 413
-        assert response.endswith(b'{"error":"the body is larger than 100 bytes","code":"bad_request"}')
-
-
-async def test_connection_times_out_when_idle_after_plain_requests(autojump_clock: MockClock) -> None:
-    async with rbc_table(frame_timeout=30) as table, asker(table) as both:
-        game_id, white = await table.new_game(), basic(*table.white.auth)
-        for _ in range(3):
-            await both._stream.send_all(request("GET", f"/api/games/{game_id}/color", white))
-            assert status(await both.response()) == 200
-            await trio.sleep(25)
-        begun = trio.current_time()
-        assert await both._stream.receive_some() == b""
-        assert 4 < trio.current_time() - begun < 6
-
-
-async def test_stop_closes_idle_connections_and_incomplete_plain_requests() -> None:
-    async with rbc_table() as table:
-        game_id, white = await table.new_game(), basic(*table.white.auth)
-        idle, half = await open_http(table.daemon), await open_http(table.daemon)
-        data = request("POST", f"/api/games/{game_id}/end_turn", white, b"{}")
-        await half.send_all(data[:-1])
-        assert table.daemon.http is not None
-        while table.daemon.http.connections < 2:
-            await trio.testing.wait_all_tasks_blocked()
-    for stream in (idle, half):
-        assert await stream.receive_some() == b""
-        await stream.aclose()

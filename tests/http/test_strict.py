@@ -7,14 +7,13 @@ from __future__ import annotations
 import re
 
 import h11
-import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from gmd.http.plain import read_plain
 from gmd.http.strict import StrictConnection
 from tests.http.helpers import open_http, read_to_end
-from tests.http.rbc import rbc_table
+from tests.http.rbc import Table, rbc_table
 from tests.http.test_shortcut import basic
 
 GET = b"GET /api/version HTTP/1.1\r\nHost: here\r\n"
@@ -96,60 +95,52 @@ SMUGGLING = {
 }
 
 
-@pytest.mark.parametrize("name", SMUGGLING)
-async def test_ambiguous_request_is_refused_and_nothing_after_it_is_answered(name: str) -> None:
-    data, sentence = SMUGGLING[name]
-    async with rbc_table() as table, await open_http(table.daemon) as stream:
-        white = basic(*table.white.auth)
-        await stream.send_all(data.replace(b"Host: here\r\n", b"Host: here\r\n" + white, 1))
-        await stream.send_eof()
-        response = await read_to_end(stream)
-    assert response.startswith(b"HTTP/1.1 400 ")
-    assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1
-    assert b"\r\nconnection: close\r\n" in response.lower()
-    assert response.endswith(b'{"error":"' + sentence + b'","code":"bad_request"}')
-    assert read_plain(data) is None
+async def asked(table: Table, data: bytes, *, end: bool = False) -> bytes:
+    """Send bytes, and return everything until the server closes."""
+    async with await open_http(table.daemon) as stream:
+        await stream.send_all(data)
+        if end:
+            await stream.send_eof()
+        return await read_to_end(stream)
 
 
-@pytest.mark.parametrize(
-    "coding", [b"identity", b"chunked, identity", b"gzip, chunked", b"xchunked", b"chunked;q=1", b'"chunked"', b""]
-)
-async def test_codings_other_than_chunked_are_refused_as_not_implemented(coding: bytes) -> None:
-    async with rbc_table() as table, await open_http(table.daemon) as stream:
-        await stream.send_all(GET + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + SMUGGLED)
-        response = await read_to_end(stream)
-    assert response.startswith(b"HTTP/1.1 501 ")
-    assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1
+async def test_ambiguous_request_is_refused_and_nothing_after_it_is_answered() -> None:
+    async with rbc_table() as table:
+        host = b"Host: here\r\n" + basic(*table.white.auth)
+        for name, (data, sentence) in SMUGGLING.items():
+            response = await asked(table, data.replace(b"Host: here\r\n", host, 1), end=True)
+            assert response.startswith(b"HTTP/1.1 400 "), name
+            assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1, name
+            assert b"\r\nconnection: close\r\n" in response.lower(), name
+            assert response.endswith(b'{"error":"' + sentence + b'","code":"bad_request"}'), name
+            assert read_plain(data) is None, name
 
 
-@pytest.mark.parametrize(
-    "number", ["1_0", "+1", "%2B1", "%201", "1%20", "-1", "%D9%A1", "%EF%BC%91", "1.0", "1e0", "0x1"]
-)
-async def test_number_in_a_path_must_consist_of_digits(number: str) -> None:
+async def test_codings_other_than_chunked_are_refused_as_not_implemented() -> None:
+    codings = (b"identity", b"chunked, identity", b"gzip, chunked", b"xchunked", b"chunked;q=1", b'"chunked"', b"")
+    async with rbc_table() as table:
+        for coding in codings:
+            response = await asked(table, GET + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + SMUGGLED)
+            assert response.startswith(b"HTTP/1.1 501 "), coding
+            assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1, coding
+
+
+async def test_numbers_in_paths_and_queries_must_consist_of_digits() -> None:
     async with rbc_table() as table:
         game_id, white = await table.new_game(), basic(*table.white.auth)
         assert game_id == 1
-        for path in (f"games/{number}/color", f"invitations/{number}"):
-            method = "GET" if path.startswith("games") else "POST"
-            async with await open_http(table.daemon) as stream:
-                head = f"{method} /api/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n".encode()
-                await stream.send_all(head + white + b"\r\n")
-                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 404 ")
-        async with await open_http(table.daemon) as stream:
-            head = b"GET /api/games/%31/color HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"
-            await stream.send_all(head + white + b"\r\n")
-            assert (await read_to_end(stream)).startswith(b"HTTP/1.1 200 ")
 
+        async def status(request: str) -> int:
+            head = f"{request} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n".encode()
+            return int((await asked(table, head + white + b"\r\n")).split()[1])
 
-@pytest.mark.parametrize("number", ["1_0", "%2B1", "%201", "1%20", "%D9%A1", "0x1", "", "nan", "inf"])
-async def test_number_in_a_query_must_consist_of_digits(number: str) -> None:
-    async with rbc_table() as table:
-        game_id, white = await table.new_game(), basic(*table.white.auth)
-        for path in (f"leaderboard/?limit={number}", f"games/{game_id}/game_status?wait={number}"):
-            async with await open_http(table.daemon) as stream:
-                await stream.send_all(f"GET /api/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n".encode())
-                await stream.send_all(white + b"\r\n")
-                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 400 "), path
+        assert await status("GET /api/games/%31/color") == 200
+        for number in ("1_0", "+1", "%2B1", "%201", "1%20", "-1", "%D9%A1", "%EF%BC%91", "1.0", "1e0", "0x1"):
+            assert await status(f"GET /api/games/{number}/color") == 404, number
+            assert await status(f"POST /api/invitations/{number}") == 404, number
+        for number in ("1_0", "%2B1", "%201", "1%20", "%D9%A1", "0x1", "", "nan", "inf"):
+            assert await status(f"GET /api/leaderboard/?limit={number}") == 400, number
+            assert await status(f"GET /api/games/{game_id}/game_status?wait={number}") == 400, number
 
 
 #: Pieces of heads, mostly correct, with an occasional oddity.

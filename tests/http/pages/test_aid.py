@@ -17,9 +17,7 @@ from gmd.games.notation import run_through
 from gmd.games.views import observations
 from gmd.http.pages import aid as aid_page
 from gmd.http.pages.aid import aid_steps
-from gmd.http.pages.visitor import COOKIE
 from tests.http.pages.browser import Browser, browsing, pages
-from tests.http.pages.event_reader import cookie_of
 from tests.http.pages.test_playing import act, begun
 from tests.slow_log import SlowLog
 
@@ -145,28 +143,6 @@ async def test_only_a_player_of_a_running_blind_game_is_aided() -> None:
         await act(browser, "resign")
         assert (await asked(browser))["code"] == "not_available"
         assert len(daemon.http.site.aids) == 0
-
-
-async def test_aid_that_had_to_wait_is_refused_if_the_game_has_ended_meanwhile() -> None:
-    fen = "4k3/8/8/8/8/8/4Q3/4K3 w - - 0 1"
-    async with pages() as (daemon, browser):
-        await daemon.ask("new_game", player_white=10**9, player_black=10**9 + 1, variant="rbc", fen=fen)
-        assert daemon.http is not None
-        assert daemon.http.site is not None
-        cookie = {"cookie": f"{COOKIE}={cookie_of(daemon, 10**9 + 1)}", "accept": "application/json"}
-        aids, found = daemon.http.site.aids, []
-
-        async def ask() -> None:
-            found.append(await browser.client.get("/games/1/aid", headers=cookie))
-
-        async with trio.open_nursery() as nursery, aids.locks.hold((1, chess.BLACK)):
-            nursery.start_soon(ask)
-            while not aids.locks._locks[1, chess.BLACK].statistics().tasks_waiting:
-                await trio.lowlevel.checkpoint()
-            await daemon.ask("sense", player=10**9, game_id=1, square=None)
-            await daemon.ask("move", player=10**9, game_id=1, move="e2e8")
-        assert (found[0].status_code, found[0].json()["code"]) == (409, "not_available")
-        assert len(aids) == 0
 
 
 async def test_game_of_open_information_has_no_aid() -> None:

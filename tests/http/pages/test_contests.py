@@ -170,6 +170,7 @@ async def test_part_that_changes_is_loaded_alone() -> None:
         assert part.response.headers["content-type"] == "text/html; charset=utf-8"
 
 
+@pytest.mark.slow
 async def test_large_table_is_rendered_in_slices_and_charged_to_its_address() -> None:
     cells = [""] * MAX_COLUMNS
     players = [{"name": "ada", "cells": cells}] * MAX_PLAYERS
@@ -309,6 +310,7 @@ WILD = reports(
 )
 
 
+@pytest.mark.slow
 async def test_every_report_that_is_taken_is_shown() -> None:
     async with pages() as (daemon, browser):
         assert await _fuzzed(daemon, browser) > 5

@@ -88,13 +88,6 @@ def test_work_for_a_game_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.endswith("because it would take too long.") for each in words] == [True, True]
 
 
-def test_same_game_is_always_counted_the_same() -> None:
-    game = random_game(0, turns=14)
-    once = counted(game)
-    assert any(turn.before is None for turn in once.turns)
-    assert counted(game) == once
-
-
 def test_table_has_the_numbers_of_the_moves() -> None:
     fen = chess.STARTING_FEN.replace(" w ", " b ").replace(" 1", " 9")
     turns = (Count(1, chess.BLACK, 1, 1), Count(2, chess.WHITE, 21, 14), Count(3, chess.BLACK, None, None))

@@ -224,25 +224,6 @@ async def test_all_readers_of_a_kind_share_one_look_and_one_encoding(
         nursery.cancel_scope.cancel()
 
 
-async def test_reader_far_behind_is_sent_the_latest_with_all_moves_since_its_own(mock_clock: MockClock) -> None:
-    async with pages_at_rest(mock_clock) as (daemon, _):
-        game_id = await new_game(daemon)
-        async with reading(daemon, f"/games/{game_id}/events", last="0") as reader:
-            await reader.drained()
-            channel = next(iter(live(daemon)._channels.values()))
-            (stuck,) = channel.readers
-            resting, stuck._resting = stuck._resting, None  # as while its task waits for the network
-            for ply, move in enumerate(("e4", "e5", "Nf3")):
-                mock_clock.jump(1.0)
-                await play(daemon, game_id, move, first=ply)
-                assert await reader.drained() == b""
-            stuck._resting = resting
-            stuck.wake()
-            data = await reader.drained()
-            assert data.count(b"data: ") == 1
-            assert [data.count(b'"san":"%s"' % move) for move in (b"e4", b"e5", b"Nf3")] == [1, 1, 1]
-
-
 # --- The home page's lists --------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import pytest
 from trio.testing import MockClock
 
 from tests.http.helpers import open_http, read_to_end
-from tests.http.pages.browser import ACCEPT, Page, browsing, pages
+from tests.http.pages.browser import ACCEPT, Page, pages
 from tests.http.pages.test_contests import TOURNAMENT
 from tests.http.request_catalogue import routes_of
 
@@ -159,16 +159,6 @@ async def test_no_pages_leaves_the_rest_as_it_is() -> None:
         for path in ("/", "/sign-in", "/static/0/style.css"):
             answer = await browser.client.get(path, headers={"accept": ACCEPT})
             assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
-
-
-async def test_stopping_daemon_says_so_on_a_page() -> None:
-    async with pages() as (daemon, browser), browsing(daemon) as other:
-        assert (await other.get("/")).status == 200
-        daemon.local._stopping = True
-        page = await browser.get("/")
-        daemon.local._stopping = False
-        assert page.status == 503
-        assert "The daemon is closed." in page.text
 
 
 async def test_internal_error_is_a_page_that_shows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,7 @@ async def test_flip_of_a_game_in_progress_stays_with_its_latest_ply() -> None:
         assert "/games/1" in (await browser.get("/games/1?flip=1")).links
 
 
+@pytest.mark.slow
 async def test_every_link_and_picture_of_a_game_page_is_there() -> None:
     async with pages() as (daemon, browser):
         await played(daemon, *MATE)

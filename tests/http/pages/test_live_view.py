@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
 import chess
-import msgspec
 import pytest
-import trio
 
 from gm_protocol.state import ClockState, LastResult, LastSense, Pockets
-from gmd.http.pages.live import live_view_for
 from gmd.http.pages.live_view import LivePart, LiveView, live_view, part_of, ply_of_seq, seq_of
-from gmd.http.pages.looking import Look, look_live
-from gmd.http.pages.visit import Visit
-from gmd.http.pages.visitor import NOBODY
-from tests.http.pages.browser import pages
+from gmd.http.pages.looking import Look
 from tests.http.pages.test_game_view import state
 
 NAMES = {1: "ann", 2: "bob"}
@@ -166,58 +158,3 @@ def test_sequence_grows_through_a_game_and_has_the_ply() -> None:
     numbers = [seq_of(look) for look in looks]
     assert numbers == sorted(set(numbers))
     assert [ply_of_seq(number) for number in numbers] == [look.state.ply_index for look in looks]
-
-
-async def test_view_of_a_running_game_is_made_of_the_replies_of_the_protocol() -> None:
-    async with pages() as (daemon, _browser):
-        await daemon.ask("new_game", player_white=1, player_black=2, clock="300")
-        await daemon.ask("move", player=1, game_id=1, move="e4")
-        visit = _visit(daemon)
-        view = live_view_for(visit, await look_live(visit, 1), 0)
-        assert [move.san for move in view.moves] == ["e4"]
-        assert (view.seq, view.ply, view.board.last_move, view.can) == (21, 1, "e2e4", None)
-        assert "Black to move." in view.html
-        assert 'data-clock="white"></span>' in view.html  # the script fills the clocks in
-        await daemon.ask("ping")
-        later = live_view_for(visit, await look_live(visit, 1), 0)
-        assert msgspec.structs.replace(later, clock=view.clock) == view
-
-
-async def test_player_of_both_seats_looks_from_the_one_that_is_to_move() -> None:
-    async with pages() as (daemon, _):
-        await daemon.ask("new_game", player_white=10**9, player_black=10**9)
-        visit = _visit(daemon).becoming(10**9)
-        assert (await look_live(visit, 1)).seat == chess.WHITE
-        await daemon.ask("move", player=10**9, game_id=1, move="e4")
-        look = await look_live(visit, 1)
-        assert look.seat == chess.BLACK
-        assert look.moves is not None
-        assert "e7e5" in look.moves
-        assert (await look_live(visit, 1, "white")).moves is None
-
-
-def _visit(daemon: Any) -> Visit:
-    """Return the visit of somebody without a cookie."""
-    return Visit(daemon.http._app.backend, NOBODY, "127.0.0.1:1", trio.current_time(), False)
-
-
-async def test_page_computes_and_renders_its_view_once() -> None:
-    """The part of the page that changes is a template of its own, which the script gets with its clocks left empty."""
-    computed, rendered = 0, set[FrameType]()
-
-    def count(frame: FrameType, event: str, _: object) -> None:
-        nonlocal computed
-        if event == "call":
-            computed += frame.f_code is part_of.__code__
-            if frame.f_code.co_name == "root" and frame.f_code.co_filename.endswith("live_part.html"):
-                rendered.add(frame)  # a generator's frame, which is called again for each piece
-
-    async with pages() as (daemon, browser):
-        await daemon.ask("new_game", player_white=1, player_black=2)
-        sys.setprofile(count)
-        try:
-            page = await browser.get("/games/1")
-        finally:
-            sys.setprofile(None)
-        assert "White to move." in page.text
-    assert (computed, len(rendered)) == (1, 1)

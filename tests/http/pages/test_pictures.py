@@ -123,6 +123,7 @@ async def test_pictures_are_drawn_in_slices_and_charged_to_their_address() -> No
         assert int(answers[-1].headers["retry-after"]) >= 1
 
 
+@pytest.mark.slow
 async def test_picture_of_a_long_game_takes_many_slices() -> None:
     async with pages(max_plies=20_000, max_pgn=2**20, frame_timeout=600) as (daemon, browser):
         moves = " ".join(["Nf3 Nf6 Ng1 Ng8"] * 3_000)

@@ -277,6 +277,7 @@ def test_key_is_different_for_every_daemon_in_memory() -> None:
     assert session_key(None) != session_key(None)
 
 
+@pytest.mark.slow
 def test_daemon_that_takes_over_a_database_has_the_same_key(database_url: str, tmp_path: Path) -> None:
     with open_store("", database_url):
         pass
