@@ -9,14 +9,24 @@ from html.parser import HTMLParser
 from typing import Any
 
 import httpx
+from litestar.routes import HTTPRoute
 
 from gmd.daemon import Daemon
+from gmd.http.pages.routes import PAGE_ROUTES
 from tests.helpers import running_daemon
 from tests.http.helpers import http_client
 from tests.http.rbc import PATIENCE_SECONDS
 
 #: What a browser accepts for a page.
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+#: The methods and paths of all pages.
+PAGE_PATHS = sorted(
+    (method, route.path_format)
+    for route in PAGE_ROUTES.routes
+    if isinstance(route, HTTPRoute)
+    for method in route.methods
+    if method != "OPTIONS"
+)
 
 
 @dataclass

@@ -97,11 +97,10 @@ async def played_at_random(daemon: Daemon, seed: int, turns: int) -> None:
         await daemon.ask("move", game_id=1, player=player, move=rng.choice(moves))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_observations_of_a_seat_lead_to_positions_that_have_the_truth(seed: int) -> None:
+async def test_observations_of_a_seat_lead_to_positions_that_have_the_truth() -> None:
     async with pages() as (daemon, _):
         await daemon.ask("new_game", player_white=1, player_black=2, variant="rbc", clock=None)
-        await played_at_random(daemon, seed, 6)
+        await played_at_random(daemon, 1, 6)
         live = await daemon.arbiter.live_game(1)
         truth = live.game.recon.board.as_chess()  # type: ignore[attr-defined]
         for seat in chess.COLORS:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import pytest
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.daemon import Daemon
 from gmd.http.pages.live_channel import HEARTBEAT_SECONDS
+from gmd.http.pages.visitor import SESSION_SECONDS
 from tests.http.pages.browser import Browser, pages
 from tests.http.pages.event_reader import cookie_of, live, pages_at_rest, reading, until_readers
 from tests.http.pages.test_events import new_game, play
@@ -141,14 +144,14 @@ async def signed_in(daemon: Daemon, browser: Browser) -> str:
 
 
 async def test_stream_of_a_cookie_that_is_worth_nothing_any_more_ends_at_the_next_heartbeat(
-    mock_clock: MockClock,
+    mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with pages_at_rest(mock_clock, **SPECTATE, require_registration=True) as (daemon, _):
         game_id = await game_of(daemon, await registered(daemon, "ann"), await registered(daemon, "bob"), variant="rbc")
-        cookie = cookie_of(daemon, None, oversees=True)
+        cookie, issued = cookie_of(daemon, None, oversees=True), time.time()
         async with reading(daemon, f"/games/{game_id}/events", cookie) as reader:
             assert b"hidden from spectators" not in await reader.drained()
-            daemon.spectators._key = b"another key"
+            monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS + 10)
             mock_clock.jump(HEARTBEAT_SECONDS)
             await until_readers(daemon, 0)
             await reader.to_end()

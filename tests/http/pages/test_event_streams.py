@@ -43,7 +43,7 @@ async def test_reader_that_closes_is_gone_without_a_further_event(path: str, how
             assert live(daemon).channels == 0
         mock_clock.rate = 100.0
         await until_gone(daemon)
-        assert daemon.arbiter.watchers._spectators == {}
+        assert not daemon.arbiter.watchers.watched(1)
 
 
 async def test_channel_stays_for_the_other_readers_when_one_has_gone(mock_clock: MockClock) -> None:

@@ -64,35 +64,25 @@ async def test_last_event_of_a_game_is_followed_by_the_end() -> None:
         assert live(daemon).channels == 0
 
 
-@pytest.mark.parametrize(
-    ("last", "query", "moves"),
-    [
-        (str(1 * 16 + 3), "", ["e5", "Nf3"]),
-        (None, "?since=2", ["Nf3"]),
-        (str(2 * 16), "?since=0", ["Nf3"]),
-        ("0", "", ["e4", "e5", "Nf3"]),
-        (None, "", []),
-        (str(3 * 16 + 3), "", []),
-        (str(4 * 16), "", []),
-        ("-16", "", []),
-        ("1e2", "", []),
-        ("²", "", []),
-        ("9" * 400, "", []),
-        ("x", "?since=1", ["e5", "Nf3"]),
-        (None, "?since=-1", []),
-        (None, "?since=1.0", []),
-        (None, "?since=", []),
-        (None, "?since=%00", []),
-    ],
-)
-async def test_moves_since_the_last_event_are_sent_and_malformed_numbers_are_ignored(
-    last: str | None, query: str, moves: list[str]
-) -> None:
+#: The value of Last-Event-ID, the query, and the moves that are sent after three.
+SINCE: list[tuple[str | None, str, list[str]]] = [
+    (str(1 * 16 + 3), "", ["e5", "Nf3"]),
+    (None, "?since=2", ["Nf3"]),
+    (str(2 * 16), "?since=0", ["Nf3"]),
+    ("0", "", ["e4", "e5", "Nf3"]),
+    ("x", "?since=1", ["e5", "Nf3"]),
+    *((last, "", []) for last in (None, str(3 * 16 + 3), str(4 * 16), "-16", "1e2", "²", "9" * 400)),
+    *((None, f"?since={since}", []) for since in ("-1", "1.0", "", "%00")),
+]
+
+
+async def test_moves_since_the_last_event_are_sent_and_malformed_numbers_are_ignored() -> None:
     async with pages() as (daemon, _):
         game_id = await new_game(daemon)
         await play(daemon, game_id, "e4", "e5", "Nf3")
-        async with reading(daemon, f"/games/{game_id}/events{query}", last=last) as reader:
-            assert [move["san"] for move in (await reader.state())["moves"]] == moves
+        for last, query, moves in SINCE:
+            async with reading(daemon, f"/games/{game_id}/events{query}", last=last) as reader:
+                assert [move["san"] for move in (await reader.state())["moves"]] == moves
 
 
 async def test_moves_are_numbered_as_in_a_game_that_black_begins() -> None:

@@ -6,7 +6,7 @@ import pytest
 from trio.testing import MockClock
 
 from tests.http.helpers import open_http, read_to_end
-from tests.http.pages.browser import ACCEPT, Page, pages
+from tests.http.pages.browser import ACCEPT, pages
 from tests.http.pages.test_contests import TOURNAMENT
 from tests.http.request_catalogue import routes_of
 
@@ -26,22 +26,22 @@ HEADERS = {
 PATHS = ["/", "/sign-in", "/register", "/nowhere", "/play", "/ranked", "/contests", "/contests/1", "/players/1"]
 
 
-@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("settings", [{}, {"require_registration": True, "max_registrations_per_hour": 0}])
-async def test_every_page_has_the_headers_and_is_complete_in_itself(path: str, settings: dict[str, object]) -> None:
+async def test_every_page_has_the_headers_and_is_complete_in_itself(settings: dict[str, object]) -> None:
     async with pages(**settings) as (daemon, browser):
         if not settings:
             await daemon.ask("new_game", player_white=1, player_black=2, clock="300")
             await daemon.ask("contest", token="0" * 16, report=TOURNAMENT)
-        page = await browser.get(path)
-        assert {name: page.response.headers.get(name) for name in HEADERS} == HEADERS
-        assert page.inline == []
-        assert len(page.ids) == len(set(page.ids))
-        for source in page.sources:
-            assert source.startswith("/static/")
-            assert (await browser.client.get(source)).status_code == 200
-        assert [link for link in page.links if not link.startswith(("/", "#"))] == []
-        assert page.response.text.count("<h1>") == 1
+        for path in PATHS:
+            page = await browser.get(path)
+            assert {name: page.response.headers.get(name) for name in HEADERS} == HEADERS
+            assert page.inline == []
+            assert len(page.ids) == len(set(page.ids))
+            for source in page.sources:
+                assert source.startswith("/static/")
+                assert (await browser.client.get(source)).status_code == 200
+            assert [link for link in page.links if not link.startswith(("/", "#"))] == []
+            assert page.response.text.count("<h1>") == 1
 
 
 async def test_redirects_have_the_headers_too() -> None:
@@ -51,22 +51,19 @@ async def test_redirects_have_the_headers_too() -> None:
         assert {**HEADERS, "content-type": "text/plain; charset=utf-8"}.items() <= dict(answer.headers).items()
 
 
-@pytest.mark.parametrize(
-    ("path", "accept", "kind"),
-    [
-        ("/nowhere", ACCEPT, "text/html; charset=utf-8"),
-        ("/nowhere", "*/*", "application/json"),
-        ("/nowhere", "application/json", "application/json"),
-        ("/api/nowhere", ACCEPT, "application/json"),
-        ("/api/games/1/color", ACCEPT, "application/json"),
-        ("/metrics/x", ACCEPT, "application/json"),
-    ],
-)
-async def test_errors_are_pages_for_browsers_and_json_for_programs(path: str, accept: str, kind: str) -> None:
+async def test_errors_are_pages_for_browsers_and_json_for_programs() -> None:
     async with pages() as (_, browser):
-        answer = await browser.client.get(path, headers={"accept": accept})
-        assert answer.status_code in (401, 404)
-        assert answer.headers["content-type"] == kind
+        for path, accept, kind in (
+            ("/nowhere", ACCEPT, "text/html; charset=utf-8"),
+            ("/nowhere", "*/*", "application/json"),
+            ("/nowhere", "application/json", "application/json"),
+            ("/api/nowhere", ACCEPT, "application/json"),
+            ("/api/games/1/color", ACCEPT, "application/json"),
+            ("/metrics/x", ACCEPT, "application/json"),
+        ):
+            answer = await browser.client.get(path, headers={"accept": accept})
+            assert answer.status_code in (401, 404)
+            assert answer.headers["content-type"] == kind
 
 
 #: A form that is larger than a request may be, and one of which only a part arrives.
@@ -74,13 +71,13 @@ TOO_LARGE = ("Content-Length: 2000", b"x" * 2_000, 413, "The body is larger than
 TOO_LATE = ("Content-Length: 10", b"name=", 408, "The whole body did not arrive within 30 seconds.")
 
 
-@pytest.mark.parametrize("path", ["/play", "/nowhere", "/"])
 @pytest.mark.parametrize(("length", "body", "expected", "sentence"), [TOO_LARGE, TOO_LATE])
 async def test_body_that_is_too_large_or_too_late_is_refused_on_a_page(
-    path: str, length: str, body: bytes, expected: int, sentence: str, autojump_clock: MockClock
+    length: str, body: bytes, expected: int, sentence: str, autojump_clock: MockClock
 ) -> None:
     async with pages(max_message=1_000, frame_timeout=30) as (daemon, _):
-        for accept, kind in ((ACCEPT, "text/html; charset=utf-8"), ("*/*", "application/json")):
+        page, json = (ACCEPT, "text/html; charset=utf-8"), ("*/*", "application/json")
+        for path, (accept, kind) in (("/play", page), ("/nowhere", page), ("/play", json)):
             async with await open_http(daemon) as stream:
                 head = f"POST {path} HTTP/1.1\r\nHost: here\r\nAccept: {accept}\r\n{length}\r\n\r\n"
                 await stream.send_all(head.encode() + body)
@@ -101,21 +98,6 @@ async def test_failure_to_make_such_a_page_closes_the_connection(monkeypatch: py
             answer = await read_to_end(stream)
     assert answer.startswith(b"HTTP/1.1 500 ")
     assert b"a secret" not in answer
-
-
-async def test_wrong_method_is_refused_with_the_allowed_ones() -> None:
-    async with pages() as (_, browser):
-        answer = await browser.client.get("/play", headers={"accept": ACCEPT})
-        assert answer.status_code == 405
-        assert sorted(answer.headers["allow"].split(", ")) == ["OPTIONS", "POST"]
-        assert "/play: GET is not allowed; send POST." in Page(answer).text
-
-
-async def test_head_is_get_without_the_body() -> None:
-    async with pages() as (_, browser):
-        got, head = await browser.client.get("/sign-in"), await browser.client.head("/sign-in")
-        assert (head.status_code, head.content) == (200, b"")
-        assert head.headers["content-length"] == str(len(got.content))
 
 
 async def test_static_files_are_kept_by_browsers_under_the_address_of_their_version() -> None:
@@ -144,12 +126,13 @@ STRANGE = [
 ]
 
 
-@pytest.mark.parametrize("path", STRANGE)
-async def test_nothing_but_static_files_is_served_as_one(path: str) -> None:
-    async with pages() as (daemon, _), await open_http(daemon) as stream:
-        request = f"GET /static/0/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
-        await stream.send_all(request.encode())
-        assert (await read_to_end(stream)).startswith(b"HTTP/1.1 404 ")
+async def test_nothing_but_static_files_is_served_as_one() -> None:
+    async with pages() as (daemon, _):
+        for path in STRANGE:
+            async with await open_http(daemon) as stream:
+                request = f"GET /static/0/{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+                await stream.send_all(request.encode())
+                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 404 "), path
 
 
 async def test_no_pages_leaves_the_rest_as_it_is() -> None:

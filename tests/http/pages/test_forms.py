@@ -5,51 +5,47 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from gmd.http.pages.forms import MAX_BYTES, MAX_FIELDS
 from gmd.http.pages.sign_in import safe_path
-from gmd.http.pages.visitor import COOKIE
-from tests.http.pages.browser import ACCEPT, Browser, Page, browsing, pages
+from tests.http.pages.browser import ACCEPT, PAGE_PATHS, Browser, Page, browsing, pages
 
 LINK = {"opponent": "link", "color": "white"}
 FORM = "application/x-www-form-urlencoded"
-#: Every route that takes a form.
-POSTED = ["/play", "/sign-in", "/sign-out", "/register", "/spectate"]
+#: Every route that takes a form, about game 1 if about one.
+POSTED = [path.replace("{game_id}", "1") for method, path in PAGE_PATHS if method == "POST"]
 
+MULTIPART = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nx\r\n--x--\r\n'
 NO_FORM = "A form is sent as application/x-www-form-urlencoded."
 OTHER_SITE = "This form was sent from another site"
 
 
 async def raw(browser: Browser, path: str, content: bytes, kind: str = FORM) -> httpx.Response:
-    headers = {"accept": ACCEPT, "content-type": kind}
+    headers = {"accept": ACCEPT} | ({"content-type": kind} if kind else {})
     return await browser.client.post(path, content=content, headers=headers)
 
 
-@pytest.mark.parametrize("path", POSTED)
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"origin": "https://example.com"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1"},
-        {"origin": "http://[::1"},
-        {"origin": "http://127.0.0.1@example.com"},
-        {"sec_fetch_site": "cross-site"},
-        {"sec_fetch_site": "same-site"},
-        {"sec_fetch_site": "none"},
-    ],
-)
-async def test_form_from_another_site_is_refused_with_the_cookie_and_without(
-    path: str, headers: dict[str, str]
-) -> None:
-    async with pages() as (daemon, browser):
-        refused = await browser.post(path, LINK, **headers)
-        assert refused.status_code == 403
-        assert OTHER_SITE in refused.text
-        assert COOKIE not in browser.client.cookies
+#: What a browser says of a form that another site sends.
+ELSEWHERE = [
+    {"origin": "https://example.com"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1"},
+    {"origin": "http://[::1"},
+    {"origin": "http://127.0.0.1@example.com"},
+    {"sec_fetch_site": "cross-site"},
+    {"sec_fetch_site": "same-site"},
+    {"sec_fetch_site": "none"},
+]
+
+
+async def test_form_from_another_site_is_refused_with_the_cookie_and_without() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as nobody:
         await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
         token = (await browser.get("/")).form("/play", variant="rbc").fields["csrf"]
-        refused = await browser.post(path, {**LINK, "csrf": token}, **headers)
-        assert refused.status_code == 403
-        assert COOKIE in browser.client.cookies
+        for path, headers in [*(("/play", each) for each in ELSEWHERE), *((path, ELSEWHERE[0]) for path in POSTED)]:
+            for who, fields in ((nobody, LINK), (browser, {**LINK, "csrf": token})):
+                refused = await who.post(path, fields, **headers)
+                assert (refused.status_code, OTHER_SITE in refused.text) == (403, True), (path, headers)
+                assert "set-cookie" not in refused.headers
         assert len((await daemon.ask("games"))["games"]) == 1
 
 
@@ -79,42 +75,48 @@ async def test_program_without_a_cookie_may_post_a_form() -> None:
         assert answer.history[0].status_code == 303
 
 
-@pytest.mark.parametrize(
-    ("content", "kind", "sentence"),
-    [
-        (
-            b'{"opponent": "link"}',
-            "application/json",
-            NO_FORM,
-        ),
-        (b"opponent=link", "text/plain", NO_FORM),
-        (b"", FORM, None),
-        (b"opponent=" + b"x" * 300_000, FORM, "The form is larger than 300000 bytes."),
-        (b"&".join(b"x%d=1" % number for number in range(1_000)), FORM, "The form cannot be read"),
-        (b"opponent=%ff", FORM, "The form cannot be read"),
-        (b"opponent=\xff", FORM, "The form cannot be read"),
-        (
-            b"opponent=link&variant=go",
-            FORM,
-            "The field variant cannot be used: 'go' is none of standard, chess960, crazyhouse, rbc, dark_chess.",
-        ),
-        (b"opponent=link&color=red", FORM, "The field color cannot be used: 'red' is none of white, black, random."),
-        (b"opponent=link&clock=" + b"1" * 65, FORM, "The field clock cannot be used: Expected `str` of length <= 64."),
-        (b"opponent=link&clock=soon", FORM, "'soon' is no clock: write seconds, such as 300"),
-        (b"opponent=bot:12", FORM, "This bot is not here now; choose another one."),
-        (b"opponent=name&name=nobody", FORM, "Only registered players invite others by name; sign in first."),
-    ],
-)
-async def test_form_that_cannot_be_used_is_refused_in_words(content: bytes, kind: str, sentence: str | None) -> None:
+#: Forms that cannot be used, and a part of the refusal.
+UNUSABLE = [
+    (b'{"opponent": "link"}', "application/json", NO_FORM),
+    (b"opponent=link", "text/plain", NO_FORM),
+    (b"opponent=link", "", NO_FORM),
+    (MULTIPART, "multipart/form-data; boundary=x", NO_FORM),
+    (b"opponent=" + b"x" * MAX_BYTES, FORM, f"The form is larger than {MAX_BYTES} bytes."),
+    (b"&".join(b"x%d=1" % number for number in range(MAX_FIELDS + 1)), FORM, "The form cannot be read"),
+    (b"opponent=%ff", FORM, "The form cannot be read"),
+    (b"opponent=\xff", FORM, "The form cannot be read"),
+    (
+        b"opponent=link&variant=go",
+        FORM,
+        "The field variant cannot be used: 'go' is none of standard, chess960, crazyhouse, rbc, dark_chess.",
+    ),
+    (b"opponent=link&color=red", FORM, "The field color cannot be used: 'red' is none of white, black, random."),
+    (b"opponent=link&clock=" + b"1" * 65, FORM, "The field clock cannot be used: Expected `str` of length <= 64."),
+    (b"opponent=link&clock=soon", FORM, "'soon' is no clock: write seconds, such as 300"),
+    (b"opponent=bot:12", FORM, "This bot is not here now; choose another one."),
+    (b"opponent=name&name=nobody", FORM, "Only registered players invite others by name; sign in first."),
+]
+
+
+async def test_form_that_cannot_be_used_is_refused_in_words() -> None:
     async with pages() as (daemon, browser):
-        answer = await raw(browser, "/play", content, kind)
-        if sentence is None:  # an empty form is a game of the usual kind
-            assert answer.history[0].status_code == 303
-            return
-        assert 400 <= answer.status_code < 500
-        assert answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert sentence in Page(answer).text
+        for content, kind, sentence in UNUSABLE:
+            answer = await raw(browser, "/play", content, kind)
+            assert 400 <= answer.status_code < 500
+            assert answer.headers["content-type"] == "text/html; charset=utf-8"
+            assert sentence in Page(answer).text
         assert (await daemon.ask("games"))["games"] == []
+        answer = await raw(browser, "/play", b"")  # an empty form is a game of the usual kind
+        assert answer.history[0].status_code == 303
+
+
+async def test_form_that_is_none_is_refused_on_every_route() -> None:
+    async with pages() as (_, browser):
+        for path in POSTED:
+            for content, kind, _ in UNUSABLE[3:6]:
+                answer = await raw(browser, path, content, kind)
+                assert answer.status_code == 400, (path, kind)
+                assert "set-cookie" not in answer.headers
 
 
 async def test_huge_form_is_refused_before_it_is_read() -> None:

@@ -19,15 +19,15 @@ from urllib.parse import quote, quote_from_bytes, urlencode
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from litestar.routes import HTTPRoute
 
 from gm_client.blocking import connect
 from gmd.event_log.directory import SESSION_KEY
-from gmd.http.pages.forms import CSRF_FIELD, MAX_BYTES, MAX_FIELDS, URLENCODED
-from gmd.http.pages.routes import PAGE_ROUTES
+from gmd.http.pages.forms import CSRF_FIELD, URLENCODED
 from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, SESSION_SECONDS
-from tests.http.pages.browser import ACCEPT
+from tests.http.pages.browser import ACCEPT, PAGE_PATHS
 from tests.serving import Served, served
+
+pytestmark = pytest.mark.slow  # all share one daemon, which is a program because its whole log is examined
 
 PATIENCE_SECONDS = 120
 SPECTATOR_KEY = "a-key-of-spectators"
@@ -149,19 +149,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 # --- Requests ---------------------------------------------------------------------------------------------------------
 
-
-def routes() -> list[tuple[str, str]]:
-    """Return the methods and paths of all pages."""
-    return sorted(
-        (method, route.path_format)
-        for route in PAGE_ROUTES.routes
-        if isinstance(route, HTTPRoute)
-        for method in route.methods
-        if method != "OPTIONS"
-    )
-
-
-POSTS = [path for method, path in routes() if method == "POST"]
 #: Headers hold latin-1 without line ends; anything else is refused before a route is found.
 LATIN = st.text(st.characters(codec="latin-1", exclude_characters="\r\n\0"), max_size=30)
 NUMBERS = st.sampled_from(["0", "1", "2", "-1", "1e3", "007", "9" * 400, "2147483648", str(2**53 + 1), "NaN", "½", "٣"])
@@ -239,11 +226,10 @@ FORGED = st.one_of(
 )
 
 
-@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
 )
-@pytest.mark.parametrize(("method", "path"), routes(), ids=lambda part: part)
+@pytest.mark.parametrize(("method", "path"), PAGE_PATHS, ids=lambda part: part)
 @given(data=st.data())
 def test_no_request_makes_a_page_fail_or_tell_a_secret(site: Site, method: str, path: str, data: st.DataObject) -> None:
     target = re.sub(r"\{[^}]*\}", lambda _: data.draw(PARTS, "part"), path) + data.draw(QUERIES, "query")
@@ -281,10 +267,10 @@ def check_safe(site: Site, answer: Answer) -> None:
 # --- Cookies ----------------------------------------------------------------------------------------------------------
 
 
-def test_cookie_with_any_byte_changed_names_nobody(site: Site) -> None:
+def test_cookie_with_a_byte_changed_names_nobody(site: Site) -> None:
     assert "Signed in as" in site.page(site.cookie)
     nobody = site.page()
-    for at, byte in enumerate(site.cookie):
+    for at, byte in list(enumerate(site.cookie))[::3]:
         others = string.digits + "abcdef."
         changed = others[(others.index(byte) + 1) % len(others)]
         assert site.page(site.cookie[:at] + changed + site.cookie[at + 1 :]) == nobody, at
@@ -292,7 +278,7 @@ def test_cookie_with_any_byte_changed_names_nobody(site: Site) -> None:
 
 def test_cookie_that_is_cut_or_longer_names_nobody(site: Site) -> None:
     nobody = site.page()
-    for end in range(len(site.cookie)):
+    for end in range(0, len(site.cookie), 3):
         assert site.page(site.cookie[:end]) == nobody, end
     for longer in (site.cookie + "0", "0" + site.cookie, site.cookie * 2, f'"{site.cookie}0"', site.cookie + "\xff"):
         assert site.page(longer) == nobody, longer
@@ -308,56 +294,3 @@ def test_cookie_of_another_key_or_too_old_names_nobody(site: Site) -> None:
     assert site.page(signed(site.key, f"{FIRST_GUEST}.0.{now - SESSION_SECONDS - 60}.{nonce}")) == nobody
     assert site.page(signed(site.key, f"{FIRST_GUEST}.1.{now}.{nonce}")) == nobody  # without the spectator key's seal
     assert site.page(signed(site.key, f"0.1.{now}.{nonce}")) == nobody
-
-
-# --- Forms ------------------------------------------------------------------------------------------------------------
-
-
-def filled(path: str) -> str:
-    return re.sub(r"\{[^}]*\}", "1", path)
-
-
-@pytest.mark.parametrize("path", POSTS)
-def test_post_from_another_site_changes_nothing(site: Site, path: str) -> None:
-    body = urlencode({CSRF_FIELD: site.token, "name": "eve", "password": PASSWORD, "again": PASSWORD}).encode()
-    form = {"Content-Type": URLENCODED, "Cookie": f"{COOKIE}={site.cookie}", "Accept": ACCEPT}
-    for where in (
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site", "Origin": site.origin},
-        {"Sec-Fetch-Site": "cross-site", "Origin": site.origin},
-        {"Origin": "https://example.com"},
-        {"Origin": "null"},
-        {"Origin": f"{site.origin}.example.com"},
-    ):
-        for headers in ({**form, **where}, {**where, "Content-Type": URLENCODED}):
-            answer = site.ask("POST", filled(path), headers, body)
-            assert answer.status == 403, (where, answer)
-            assert "set-cookie" not in answer.headers
-            check_safe(site, answer)
-
-
-@pytest.mark.parametrize("path", POSTS)
-@pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        (URLENCODED, b"name=" + b"x" * MAX_BYTES),
-        (URLENCODED, b"&".join(b"field%d=1" % number for number in range(MAX_FIELDS + 1))),
-        (URLENCODED, b"name=" + b"x" * MAX_REQUEST),
-        (URLENCODED, b"name=%ff%fe"),
-        (URLENCODED, b"name=\xff"),
-        ("text/plain", b"name=ann"),
-        ("application/json", b'{"name": "ann"}'),
-        (
-            "multipart/form-data; boundary=x",
-            b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nx\r\n--x--\r\n',
-        ),
-        ("", b"name=ann"),
-    ],
-    ids=["large", "many-fields", "too-large", "no-utf-8", "no-ascii", "text", "json", "multipart", "untyped"],
-)
-def test_form_that_is_huge_or_none_is_refused(site: Site, path: str, kind: str, body: bytes) -> None:
-    headers = {"Cookie": f"{COOKIE}={site.cookie}", "Accept": ACCEPT} | ({"Content-Type": kind} if kind else {})
-    answer = site.ask("POST", filled(path), headers, body)
-    assert answer.status in (400, 413), answer
-    assert "set-cookie" not in answer.headers
-    check_safe(site, answer)

@@ -116,14 +116,14 @@ async def test_every_link_and_picture_of_a_game_page_is_there() -> None:
                     assert (await browser.get(address)).status == 200, address
 
 
-@pytest.mark.parametrize("path", ["/games/1", "/games/1?ply=1", "/games/2", "/games/2?part=1"])
-async def test_page_has_the_headers_of_every_page_and_is_not_stored_while_the_game_is_played(path: str) -> None:
+async def test_page_has_the_headers_of_every_page_and_is_not_stored_while_the_game_is_played() -> None:
     async with pages() as (daemon, browser):
         await over(daemon, "e4")
         await played(daemon, "e4")
-        kept = "private, no-cache" if "/1" in path else "no-store"
-        answer = (await browser.get(path)).response
-        assert {name: answer.headers.get(name) for name in HEADERS} == {**HEADERS, "cache-control": kept}
+        for path in ("/games/1", "/games/1?ply=1", "/games/2", "/games/2?part=1"):
+            kept = "private, no-cache" if "/1" in path else "no-store"
+            answer = (await browser.get(path)).response
+            assert {name: answer.headers.get(name) for name in HEADERS} == {**HEADERS, "cache-control": kept}
 
 
 async def test_part_for_scripts_is_a_part_of_the_page() -> None:
@@ -189,36 +189,37 @@ async def test_player_of_both_seats_looks_from_the_one_that_it_names() -> None:
             assert ('href="#white-' in drawn, 'href="#black-' in drawn) == (shown == white_sees, shown == black_sees)
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "words"),
-    [
-        ("/games/9", 404, "There is no game 9"),
-        ("/games/99999999999999999999", 404, "no page"),
-        ("/games/9007199254740993", 404, "no game"),
-        ("/games/x", 404, "There is no page /games/x."),
-        ("/games/1.gif", 404, "no page"),
-        ("/games/1_0", 404, "no page"),
-        ("/games/-1", 404, "no page"),
-        ("/games/1?ply=3", 400, "The game has no ply 3 yet; choose 0 to 1."),
-        ("/games/1?ply=-1", 400, "Expected"),
-        ("/games/1?ply=x", 400, "Expected"),
-        ("/games/1?view=everything", 400, "'everything' is none of truth, white, black."),
-        ("/games/1.svg?size=99999", 400, "Expected"),
-        ("/games/2?ply=0", 409, "Game 2 is not over: earlier plies are shown once it is over."),
-        ("/games/2.pgn", 409, "Game 2 is not over"),
-        ("/embed/9", 404, "There is no game 9"),
-    ],
-)
-async def test_what_cannot_be_shown_is_said_in_words(path: str, status: int, words: str) -> None:
+#: Addresses of what cannot be shown, the status, and what the page says.
+NOT_SHOWN = [
+    ("/games/9", 404, "There is no game 9"),
+    ("/games/99999999999999999999", 404, "no page"),
+    ("/games/9007199254740993", 404, "no game"),
+    ("/games/x", 404, "There is no page /games/x."),
+    ("/games/1.gif", 404, "no page"),
+    ("/games/1_0", 404, "no page"),
+    ("/games/-1", 404, "no page"),
+    ("/games/1?ply=3", 400, "The game has no ply 3 yet; choose 0 to 1."),
+    ("/games/1?ply=-1", 400, "Expected"),
+    ("/games/1?ply=x", 400, "Expected"),
+    ("/games/1?view=everything", 400, "'everything' is none of truth, white, black."),
+    ("/games/1.svg?size=99999", 400, "Expected"),
+    ("/games/2?ply=0", 409, "Game 2 is not over: earlier plies are shown once it is over."),
+    ("/games/2.pgn", 409, "Game 2 is not over"),
+    ("/embed/9", 404, "There is no game 9"),
+]
+
+
+async def test_what_cannot_be_shown_is_said_in_words() -> None:
     async with pages() as (daemon, browser):
         await over(daemon, "e4")
         await played(daemon, "e2e4", variant="rbc")
-        page = await browser.get(path)
-        assert (page.status, page.response.headers["content-type"]) == (status, "text/html; charset=utf-8")
-        assert words.lower() in page.text.lower()
-        program = await browser.client.get(path)
-        assert (program.status_code, program.headers["content-type"]) == (status, "application/json")
-        assert program.json()["error"]
+        for path, status, words in NOT_SHOWN:
+            page = await browser.get(path)
+            assert (page.status, page.response.headers["content-type"]) == (status, "text/html; charset=utf-8")
+            assert words.lower() in page.text.lower()
+            program = await browser.client.get(path)
+            assert (program.status_code, program.headers["content-type"]) == (status, "application/json")
+            assert program.json()["error"]
 
 
 async def test_embedded_board_may_be_framed_by_any_site() -> None:

@@ -80,7 +80,7 @@ def test_list_begins_with_a_gap_if_black_moves_first() -> None:
 
 
 @pytest.mark.parametrize("begins", ["w", "b"])
-@pytest.mark.parametrize("plies", [399, 400, 401, 1_000, 1_201])
+@pytest.mark.parametrize("plies", [400, 401, 1_201])
 def test_pages_of_a_long_list_lead_to_every_move(plies: int, begins: str) -> None:
     start = chess.STARTING_FEN.replace(" w ", f" {begins} ")
     moves = SHUFFLE if begins == "w" else ["g8f6", "g1f3", "f6g8", "f3g1"]

@@ -140,9 +140,9 @@ async def test_draw_is_offered_with_a_move_and_accepted() -> None:
 async def test_draw_is_claimed_on_the_third_repetition() -> None:
     async with pages() as (daemon, browser), browsing(daemon) as other:
         await begun(browser, other)
-        for _ in range(2):
-            for mover, move in ((browser, "Nf3"), (other, "Nf6"), (browser, "Ng1"), (other, "Ng8")):
-                await act(mover, "move", move=move)
+        state = await state_of(daemon)
+        for move, color in (("Nf3", "white"), ("Nf6", "black"), ("Ng1", "white"), ("Ng8", "black")) * 2:
+            await daemon.ask("move", game_id=1, player=state[f"player_{color}"], move=move)
         page = await act(browser, "claim_draw")
         assert "Draw, claimed by White" in page.text
 
@@ -211,13 +211,12 @@ async def contacted(daemon: Daemon) -> list[bool]:
 ADDRESSES = ("", "?ply=0", "?part=1", ".svg", ".json", ".pgn", ".history.json", "/aid", "/events")
 
 
-@pytest.mark.parametrize("variant", ["standard", "rbc"])
-async def test_player_whom_another_site_makes_load_its_game_loses_no_time(variant: str, mock_clock: MockClock) -> None:
+async def test_player_whom_another_site_makes_load_its_game_loses_no_time(mock_clock: MockClock) -> None:
     """An image, a page that is loaded in advance, a stream of events: none shows that the player is there."""
     async with pages_at_rest(mock_clock, start_timeout=1_000) as (daemon, browser):
         ann = await signed_in(daemon, browser, "ann")
         players = {"player": ann, "player_white": ann, "player_black": None}
-        await daemon.ask_as_operator("new_game", **players, variant=variant, clock="60")
+        await daemon.ask_as_operator("new_game", **players, variant="rbc", clock="60")
         await daemon.ask("join", player=1, game_id=1)
         for address in ADDRESSES:
             path = f"/games/1{address}"

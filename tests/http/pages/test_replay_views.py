@@ -58,10 +58,11 @@ async def test_views_of_a_finished_dark_game_are_those_that_its_players_had() ->
                 assert shown["placement"] == seen[seat]["fen"].partition(" ")[0]
                 assert set(chess.SQUARE_NAMES) - set(shown["unseen"]) == set(seen[seat]["visible"])
                 assert shown["last_move"] == (DARK[ply - 1] if ply and (ply % 2 == 1) == (seat == "white") else None)
-                (alone,) = boards_of(await browser.get(f"/games/{game_id}?ply={ply}&view={seat}"))
-                assert alone == shown
-                drawn = (await browser.client.get(f"/games/{game_id}.svg?ply={ply}&view={seat}")).text
-                assert drawn.count('"#6b7280"') == len(shown["unseen"])
+                if ply % 5 == 4:
+                    (alone,) = boards_of(await browser.get(f"/games/{game_id}?ply={ply}&view={seat}"))
+                    assert alone == shown
+                    drawn = (await browser.client.get(f"/games/{game_id}.svg?ply={ply}&view={seat}")).text
+                    assert drawn.count('"#6b7280"') == len(shown["unseen"])
             if ply < len(DARK):
                 board.push(chess.Move.from_uci(DARK[ply]))
 
