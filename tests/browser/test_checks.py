@@ -7,6 +7,8 @@ import pytest
 from tests.browser.chromium import Browser, Browsers, check_accessible, check_fits
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("script", "event", "complaint"),

@@ -14,9 +14,11 @@ import pytest
 from gm_client.blocking import ContestReport
 from tests.browser.chromium import Browsers, Locator, Page, expect
 from tests.browser.games import BLACK, WHITE, chess_game, client_of
-from tests.browser.playing import expect_board, open_play
+from tests.browser.playing import expect_board
 from tests.http.pages.test_contests import MATCH
 from tests.serving import Served
+
+pytestmark = pytest.mark.slow
 
 #: The fewest plies of a game that counts as long.
 LONG = 100
@@ -102,15 +104,6 @@ def test_watchers_follow_a_game_at_speed_to_the_same_end(browsers: Browsers, sit
     expect(pages[0].get_by_label("FEN")).to_have_value(board.fen())
 
 
-def test_page_that_is_opened_in_the_middle_of_a_fast_game_lacks_no_move(browsers: Browsers, site: Served) -> None:
-    board, game_id = long_game(), chess_game(site)
-    play(site, game_id, board.move_stack[:30])
-    page = watched(browsers, f"/games/{game_id}")
-    play(site, game_id, board.move_stack[30:], 30)  # its script may not have begun yet
-    expect_game(page, board)
-    expect_kept(page)
-
-
 def test_page_in_the_background_reads_no_events_and_catches_up_when_it_is_looked_at(
     browsers: Browsers, site: Served
 ) -> None:
@@ -179,22 +172,6 @@ def test_lists_of_the_home_page_follow_the_games(browsers: Browsers, site: Serve
         expect(lists["finished"].locator("tr", has=page.locator(link))).to_contain_text("0-1")
         expect(lists["live"].locator(link)).to_have_count(0)
     expect_kept(page)
-
-
-def test_list_of_ones_own_games_follows_them(browsers: Browsers) -> None:
-    first = browsers.open()
-    open_play(first, "Play by a link to share")
-    home = first.context.new_page()
-    home.goto("/")
-    home.evaluate("window.kept = true")
-    mine = home.locator("[data-list=mine]")
-    expect(mine.locator("tbody tr")).to_have_count(1)
-    open_play(first, "Play by a link to share")
-    expect(mine.locator("tbody tr")).to_have_count(2)
-    first.get_by_text("Call the game off …").click()
-    first.get_by_role("button", name="Call the game off").click()
-    expect(mine.locator("tbody tr")).to_have_count(1)
-    expect_kept(home)
 
 
 def requests_of(page: Page, text: str) -> list[str]:
@@ -267,18 +244,3 @@ def test_page_of_a_contest_keeps_the_focus_and_what_is_open(timed: Page, site: S
         expect(place).to_be_focused()
         expect(numbers).to_be_visible()
     expect_kept(timed)
-
-
-def test_page_of_a_contest_does_not_take_away_the_link_that_its_reader_is_at(timed: Page, site: Served) -> None:
-    token, looks = "00112233445566cc", requests_of(timed, "part=1")
-    outcome = open_contest(timed, site, token)
-    link = timed.get_by_role("link", name="Game 2", exact=True)
-    link.focus()
-    report(site, token, games=4, latest=[])
-    with timed.expect_event("requestfinished", lambda request: request.url in looks):
-        timed.clock.fast_forward(LOOK)
-    expect(link).to_be_focused()
-    link.blur()
-    timed.clock.fast_forward(LOOK)
-    expect(outcome).to_contain_text("4 of 10 games")
-    expect(link).to_have_count(0)

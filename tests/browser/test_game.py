@@ -14,6 +14,8 @@ from tests.browser.games import MATE, chess_game, recon_game, recorded
 from tests.serving import Served
 from tests.tools import require_board
 
+pytestmark = pytest.mark.slow
+
 #: A recorded game of some length.
 SEED = 1
 
@@ -130,12 +132,6 @@ def test_fen_link_and_code_are_copied(browsers: Browsers, mate: int) -> None:
     expect(page.get_by_text("Ply 4 of 4")).to_be_visible()
 
 
-def test_copy_buttons_are_not_there_without_javascript(browsers: Browsers, mate: int) -> None:
-    page = browsers.open(f"/games/{mate}", javascript=False)
-    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
-    expect(page.get_by_label("FEN")).to_have_attribute("readonly", "")
-
-
 def test_counts_are_asked_for_when_they_are_opened_and_mark_the_ply(page: Page, blind: int) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "counts" in request.url else None)
@@ -174,16 +170,6 @@ def test_keys_step_through_a_game_and_the_address_names_the_ply(page: Page, mate
     expect(page).to_have_url(re.compile("#ply=4$"))
     page.go_back()
     expect_ply(page, 2, 4)
-
-
-def test_keys_in_a_field_do_not_step(page: Page, mate: int) -> None:
-    page.goto(f"/games/{mate}#ply=2")
-    expect_ply(page, 2, 4)
-    page.get_by_label("FEN").focus()
-    page.keyboard.press("End")
-    page.get_by_label("FEN").blur()
-    page.keyboard.press("ArrowRight")
-    expect_ply(page, 3, 4)
 
 
 def test_link_to_a_ply_is_followed_without_loading_the_page_again(page: Page, mate: int) -> None:
@@ -265,7 +251,6 @@ def test_embedded_board_steps_and_leads_to_the_game(browsers: Browsers, mate: in
     expect_ply(opened.value, 3, 4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
 def test_game_of_ones_own_is_accessible(styled_page: Page, kind: str) -> None:
     styled_page.goto("/")

@@ -28,6 +28,8 @@ from tests.browser.playing import (
 from tests.browser.test_following import look_away
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 
 def two_people(browsers: Browsers, *, variant: str = "", kind: str = "Chess") -> tuple[Page, Page]:
     """Return the pages of two people who play each other: of White, who has shared the link, and of Black."""
@@ -62,18 +64,10 @@ def guests(browsers: Browsers) -> tuple[Page, Page]:
     return pages
 
 
-@pytest.mark.slow
 def test_newcomer_plays_a_whole_game_of_chess_by_mouse(browsers: Browsers) -> None:
     page = browsers.open()
     open_play(page, "Play minimax-beginner")
     play_chess(page, random.Random(1), click_move)
-    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
-
-
-def test_newcomer_plays_a_whole_game_of_chess_by_keyboard_alone(browsers: Browsers) -> None:
-    page = browsers.open()
-    open_play(page, "Play minimax-beginner", color="black")
-    play_chess(page, random.Random(2), key_move)
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
@@ -102,18 +96,6 @@ def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
     page.get_by_role("link", name="See the whole game").click()
     expect(page.locator(".board figcaption")).to_have_text(["The truth", "White’s view", "Black’s view"])
-
-
-def test_window_to_sense_follows_the_pointer_after_the_keyboard_even_within_a_square(browsers: Browsers) -> None:
-    page = browsers.open()
-    open_play(page, "Play random", "Reconnaissance blind chess")
-    square(page, "d5").hover()
-    expect(square(page, "e6")).to_have_class(re.compile("aim"))
-    square(page, "a5").focus()
-    expect(page.locator(".cell.aim")).to_have_count(6)
-    square(page, "d5").hover(position={"x": 5, "y": 5})
-    expect(page.locator(".cell.aim")).to_have_count(9)
-    expect(square(page, "e6")).to_have_class(re.compile("aim"))
 
 
 def test_two_people_play_dark_chess_and_see_what_their_pieces_attack(browsers: Browsers) -> None:
@@ -156,16 +138,6 @@ def test_two_people_play_each_other_and_both_follow(browsers: Browsers) -> None:
     expect(black.locator(".status .outcome")).to_have_text("Your turn to move.")
 
 
-def test_draw_is_offered_with_a_move_and_accepted(browsers: Browsers) -> None:
-    white, black = two_people(browsers)
-    white.get_by_label("Offer a draw with this move").check()
-    click_move(white, chess.Move.from_uci("e2e4"))
-    expect(white.locator(".status").get_by_text("You have offered a draw.")).to_be_visible()
-    black.get_by_role("button", name="Accept the draw").click()
-    for page in (white, black):
-        expect(page.locator(".status .outcome")).to_have_text("1/2-1/2 Draw by agreement.")
-
-
 def test_typing_goes_on_in_the_field_after_the_opponents_move(browsers: Browsers) -> None:
     white, black = two_people(browsers)
     field = white.get_by_label("Your move")
@@ -174,35 +146,6 @@ def test_typing_goes_on_in_the_field_after_the_opponents_move(browsers: Browsers
     click_move(black, chess.Move.from_uci("e7e5"))
     expect(field).to_be_focused()
     expect(field).to_have_value("")
-
-
-def test_field_for_a_move_is_emptied_by_a_move_on_the_board(browsers: Browsers) -> None:
-    browsers.allow("status of 400")
-    white, black = two_people(browsers)
-    type_move(white, chess.Move.from_uci("e2e5"))
-    expect(white.get_by_role("alert")).to_have_text(
-        "'e2e5' is not a legal move here. Moves are written as Nf3 or g1f3."
-    )
-    click_move(white, chess.Move.from_uci("e2e4"))
-    click_move(black, chess.Move.from_uci("e7e5"))
-    expect(white.get_by_label("Your move")).to_be_visible()
-    expect(white.get_by_label("Your move")).to_have_value("")
-    expect(white.get_by_role("alert")).to_be_hidden()
-
-
-def test_focus_returns_to_the_board_when_its_button_is_hidden(browsers: Browsers) -> None:
-    page = browsers.open()
-    open_play(page, "Play random", "Reconnaissance blind chess")
-    page.get_by_role("button", name="Sense nothing").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Pass")).to_be_visible()
-    expect(page.locator(".cell[tabindex='0']")).to_be_focused()
-
-
-def test_resignation_ends_the_game_for_both(browsers: Browsers) -> None:
-    white, black = two_people(browsers)
-    resign(black)
-    expect(white.locator(".status .outcome")).to_have_text("1-0 White won by resignation.")
 
 
 def test_pawn_is_promoted_to_the_piece_that_is_chosen(browsers: Browsers, site: Served) -> None:
@@ -238,14 +181,6 @@ def test_piece_in_hand_is_dropped(browsers: Browsers, site: Served) -> None:
 def test_castling_of_chess960_is_made_by_either_square(browsers: Browsers, site: Served, target: str) -> None:
     white, black = guests(browsers)
     position(site, "4k3/8/8/8/8/8/8/4K2R w K - 0 1", white, black, variant="chess960")
-    click_move(white, chess.Move.from_uci(f"e1{target}"))
-    expect(black.get_by_label("FEN")).to_have_value(re.compile("/5RK1 b "))
-
-
-@pytest.mark.parametrize("target", ["h1", "g1"])
-def test_castling_of_chess_is_made_by_either_square(browsers: Browsers, site: Served, target: str) -> None:
-    white, black = guests(browsers)
-    position(site, "4k3/8/8/8/8/8/8/4K2R w K - 0 1", white, black)
     click_move(white, chess.Move.from_uci(f"e1{target}"))
     expect(black.get_by_label("FEN")).to_have_value(re.compile("/5RK1 b "))
 
@@ -321,7 +256,6 @@ def test_board_of_a_telephone_is_as_wide_as_the_window_and_is_played_by_finger(b
     expect(page.locator("#movetext [data-ply='1']")).to_have_text("e4")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
 def test_page_of_a_player_is_accessible_in_every_look(styled_page: Page, kind: str) -> None:
     open_play(styled_page, "Play random", kind)

@@ -18,6 +18,8 @@ from tests.browser.games import BLACK, chess_game, client_of
 from tests.browser.playing import click_move, expect_board, fen_of, open_play, resign, sense_around, square, type_move
 from tests.serving import Served, reserved_port, served
 
+pytestmark = pytest.mark.slow
+
 #: What Chromium reports while nothing listens, and when a connection breaks.
 LOST = r"net::ERR_(CONNECTION_|EMPTY_RESPONSE|INCOMPLETE_|SOCKET_|NETWORK_|FAILED)|status of 503"
 
@@ -133,24 +135,6 @@ def test_game_of_chess_goes_on_after_the_daemon_is_killed_and_started_again(host
     with client_of(host.site) as client:
         state = client.state(game_id)["state"]
     assert (state["result"], state["ply_index"]) == ("0-1", board.ply())
-
-
-def test_two_people_play_on_after_the_daemon_is_killed_and_started_again(host: Host, browsers: Browsers) -> None:
-    white, black, board = browsers.open(), browsers.open(), chess.Board()
-    open_play(white, "Play by a link to share")
-    black.goto(white.get_by_label(re.compile("Send this link")).input_value())
-    black.get_by_role("button", name="Play Black").click()
-    expect_board(black)
-    keep(white, black)
-    for ply, san in enumerate(["d4", "d5", "c4", "dxc4"]):
-        if ply in (1, 2):
-            host.kill()
-            host.start()
-        mover = white if board.turn else black
-        expect(mover).to_have_title(re.compile("^Your turn"))
-        type_move(mover, board.push_san(san))
-        expect_chess(white, black, board=board)
-    expect_kept(white, black)
 
 
 def show_aid_and_mark_d5(page: Page) -> None:

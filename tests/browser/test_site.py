@@ -11,6 +11,8 @@ from tests.browser.chromium import Browsers, Device, Page, Scheme, check_accessi
 from tests.browser.populated import populated
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def crowded() -> Iterator[tuple[Served, dict[str, str]]]:
@@ -19,7 +21,6 @@ def crowded() -> Iterator[tuple[Served, dict[str, str]]]:
         yield found
 
 
-@pytest.mark.slow
 def test_every_page_is_accessible_in_every_look(
     browsers: Browsers, crowded: tuple[Served, dict[str, str]], look: tuple[Device, Scheme]
 ) -> None:

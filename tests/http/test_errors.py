@@ -31,6 +31,7 @@ async def test_head_is_get_without_the_body() -> None:
             if path != "/metrics":  # the body of the metrics differs each time
                 assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
             again = await client.get("/healthz")  # on the same connection
+            assert again.headers["cache-control"] == "no-store"
             assert again.json() == {"status": "ok", "reason": None}
 
 

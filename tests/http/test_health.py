@@ -11,15 +11,7 @@ import trio
 
 from tests.event_log.test_faults import limit
 from tests.helpers import Client
-from tests.http.helpers import http_daemon
 from tests.serving import served
-
-
-async def test_daemon_that_can_play_is_healthy() -> None:
-    async with http_daemon() as (_, client):
-        response = await client.get("/healthz")
-        assert (response.status_code, response.json()) == (200, {"status": "ok", "reason": None})
-        assert response.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.slow

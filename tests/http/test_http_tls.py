@@ -146,14 +146,14 @@ async def silent_client(daemon: Daemon) -> trio.SocketStream:
     return stream
 
 
-@pytest.mark.parametrize("garbage", [b"", b"\x16", b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000])
-async def test_garbage_does_not_bring_the_port_down(certificates: Certificates, garbage: bytes) -> None:
+async def test_garbage_does_not_bring_the_port_down(certificates: Certificates) -> None:
     async with https_daemon(certificates, frame_timeout=1) as (daemon, client):
-        async with await open_http(daemon) as stream:
-            await stream.send_all(garbage)
-            await stream.send_eof()
-            await read_to_end(stream)
-        assert (await client.get("/healthz")).status_code == 200
+        for garbage in (b"", b"\x16", b"\x16\x03\x01\x00\x05hello", b"\x16" * 5_000):
+            async with await open_http(daemon) as stream:
+                await stream.send_all(garbage)
+                await stream.send_eof()
+                await read_to_end(stream)
+            assert (await client.get("/healthz")).status_code == 200
 
 
 def test_contradicting_settings_are_named(certificates: Certificates) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.http.contract import DOCUMENTED, OPEN
 from tests.http.helpers import http_daemon
 from tests.http.rbc import rbc_table
 from tests.http.request_catalogue import described_routes_of
@@ -18,24 +17,6 @@ from tests.proofs import cases
 
 #: Games with small ids, which the fuzzer finds.
 GAMES = 12
-
-
-async def test_every_route_of_the_reconchess_manual_is_described() -> None:
-    async with http_daemon() as (_, client):
-        document = (await client.get("/schema")).json()
-    operations = {
-        (method.upper(), path): operation
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    }
-    assert {route for route in operations if route[1].startswith("/api")} == DOCUMENTED.keys()
-    assert document["components"]["securitySchemes"]["basic"]["scheme"] == "basic"
-    for route in DOCUMENTED:
-        assert operations[route].get("security") == (None if route in OPEN else [{"basic": []}])
-        assert {"200", "503"} <= operations[route]["responses"].keys()
-        assert ("401" in operations[route]["responses"]) is (route not in OPEN)
-        schema = operations[route]["responses"]["200"]["content"]["application/json"]["schema"]
-        assert schema.keys() == {"$ref"}
 
 
 async def test_document_is_the_same_every_time() -> None:

@@ -11,7 +11,6 @@ import pytest
 from tests.http.contract import (
     BODIES,
     DOCUMENTED,
-    LEFT_OUT,
     MANUAL,
     NOT_KEPT,
     Example,
@@ -241,8 +240,3 @@ async def test_every_own_route_and_status_has_an_example() -> None:
         for status in operation["responses"]
     }
     assert {(route, status) for route, status in said if status not in OF_ANY_ROUTE} == shown
-
-
-def test_manual_has_28_routes_and_its_client_uses_three_more() -> None:
-    assert (len(MANUAL), len(LEFT_OUT)) == (28, 3)
-    assert {route for route, _ in NOT_KEPT} < MANUAL.keys()

@@ -6,7 +6,6 @@ import chess
 import pytest
 import trio
 from reconchess.history import GameHistoryDecoder
-from trio.testing import MockClock
 
 from tests.helpers import START_FEN
 from tests.http.rbc import ENDED, PLAYERS, Table, answered, rbc_table
@@ -135,18 +134,6 @@ async def test_reading_starts_no_clock() -> None:
         for _ in range(2):
             assert answered(await table.white.post(game_id, "ready", {})) == {}
         assert game.contacted == [True, True]
-
-
-@pytest.mark.slow
-async def test_game_status_without_a_wait_is_answered_at_once(autojump_clock: MockClock) -> None:
-    autojump_clock.autojump_threshold = 10.0  # in real seconds: only a held answer lets time pass
-    async with rbc_table(idle_timeout=10_000, frame_timeout=10_000) as table:
-        game_id = await table.new_game()
-        begun = trio.current_time()
-        for query in ("", "?wait=0"):
-            status = answered(await table.black.get(game_id, f"game_status{query}"))
-            assert status == {"is_my_turn": False, "is_over": False}
-        assert trio.current_time() == begun
 
 
 async def test_invalid_wait_is_refused_with_its_name() -> None:

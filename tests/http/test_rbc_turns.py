@@ -117,27 +117,6 @@ async def test_invalid_action_is_refused_and_changes_nothing() -> None:
                 await table.white.sense(game_id, None)
 
 
-async def test_steps_of_a_turn_must_come_in_order() -> None:
-    async with rbc_table() as table:
-        game_id = await table.new_game()
-        for what in ("sense", "move", "end_turn", "resign"):
-            assert code(await table.black.post(game_id, what, POSTS[what])) == (400, "not_your_turn")
-        assert code(await table.white.post(game_id, "move", POSTS["move"])) == (400, "wrong_phase")
-        assert code(await table.white.post(game_id, "end_turn")) == (400, "wrong_phase")
-        await table.white.sense(game_id, chess.E7)
-        assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "wrong_phase")
-        assert code(await table.white.post(game_id, "end_turn")) == (400, "wrong_phase")
-        await table.white.move(game_id, "e2e4")
-        assert code(await table.white.post(game_id, "move", {"requested_move": as_move("d2d4")})) == (
-            400,
-            "not_your_turn",
-        )
-        assert code(await table.white.post(game_id, "sense", {"square": chess.E6})) == (400, "not_your_turn")
-        refused = await table.white.post(game_id, "resign")
-        assert code(refused) == (400, "not_your_turn")
-        assert refused.json()["error"] == "it is not your turn: a player can resign only on its own turn"
-
-
 async def test_repeated_post_is_answered_as_before_and_done_once() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()
@@ -240,20 +219,6 @@ async def test_error_resign_without_a_running_clock_resigns() -> None:
                 assert answered(await table.white.post(game_id, "error_resign")) == {}
             assert answered(await table.white.get(game_id, "winner_color")) == {"winner_color": False}
             assert answered(await table.white.get(game_id, "win_reason"))["win_reason"]["value"] == "RESIGN"
-
-
-async def test_player_may_use_its_key_and_its_opponent_may_play_over_tcp() -> None:
-    async with rbc_table() as table:
-        game_id = await table.new_game()
-        await table.white.turn(game_id, "e2e4")
-        black = {"player": table.black.id, "key": table.black.auth[1], "game_id": game_id}
-        reply = await table.daemon.ask("sense", square="e4", **black)
-        assert ["e4", "wp"] in reply["sense_result"]
-        await table.daemon.ask("move", move="d7d5", **black)
-        assert answered(await table.white.get(game_id, "game_status")) == {"is_my_turn": True, "is_over": False}
-        await table.white.turn(game_id, "e4d5")
-        state = (await table.daemon.ask("state", **black))["state"]
-        assert (state["ply_index"], state["opponent_capture"]) == (3, "d5")
 
 
 async def test_game_over_http_equals_the_same_game_over_tcp() -> None:

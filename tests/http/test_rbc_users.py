@@ -133,17 +133,6 @@ async def test_non_ascii_password_is_accepted_in_both_encodings(encoding: str) -
         assert response.status_code == 404
 
 
-async def test_too_many_wrong_passwords_are_refused_without_affecting_a_neighbour() -> None:
-    async with rbc_table(max_failures_per_minute=2) as table:
-        game_id = await table.new_game()
-        statuses = [
-            (await table.client.get(f"/api/games/{game_id}/color", auth=("white-bot", "wrong"))) for _ in range(3)
-        ]
-        assert [response.status_code for response in statuses] == [401, 401, 503]
-        assert int(statuses[-1].headers["retry-after"]) > 0
-        assert answered(await table.white.get(game_id, "color")) == {"color": True}
-
-
 async def test_revoked_player_is_refused() -> None:
     async with rbc_table() as table:
         game_id = await table.new_game()

@@ -64,9 +64,10 @@ def rc_register(url: str, name: str) -> str:
 
 
 @contextmanager
-def rc_connect(url: str, name: str, bot: str = "random_bot") -> Iterator[subprocess.Popen[str]]:
+def rc_connect(url: str, name: str, bot: str = "random_bot", *flags: str) -> Iterator[subprocess.Popen[str]]:
     """Run rc-connect with one of reconchess's bots; the manual's bot plays at random."""
     command = [part.replace("random_bot", bot) for part in as_the_readme_has_it("rc-connect", url, name)]
+    command += flags
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
@@ -168,6 +169,26 @@ def test_two_rc_connects_play_by_one_invitation_made_by_hand(url: str) -> None:
             lines = read_until(process, f"Finished game {game_id}")
             assert f"Received invitation {game_id}." in "".join(lines)
             assert "rror" not in "".join(lines)
+
+
+def test_two_rc_connects_are_paired_for_ranked_games_and_rated(url: str) -> None:
+    names, flags = ("my-bot", "other-bot"), ("--ranked", "--keep-version", "--max-concurrent-games", "2")
+    for name in names:
+        rc_register(url, name)
+    with rc_connect(url, names[0], ATTACKER, *flags) as mine, rc_connect(url, names[1], ATTACKER, *flags) as other:
+        for process in (mine, other):
+            read_until(process, "Finished game")
+        for process in (mine, other):
+            process.send_signal(signal.SIGINT)
+        for process in (mine, other):
+            output, _ = process.communicate(timeout=PATIENCE_SECONDS)
+            assert "Received terminate signal" in output
+            assert "Fatal error" not in output
+    while (board := requests.get(f"{url}/api/leaderboard", timeout=PATIENCE_SECONDS).json())["games"] < 2:
+        pass
+    rows = board["leaderboard"]
+    assert {(row["name"], row["version"]) for row in rows} == {(name, 1) for name in names}
+    assert sum(row["games"] for row in rows) == 2 * board["games"]
 
 
 def readme_invitation(url: str) -> dict[str, Any]:

@@ -17,10 +17,6 @@ from gmd.http.pages.contest_view import (
     MOST_ROWS,
     SILENT_SECONDS,
     contest_view,
-    interval_text,
-    line_of,
-    number_text,
-    points_text,
     state_of,
     thinned,
 )
@@ -84,15 +80,6 @@ def test_contest_is_interrupted_once_its_runner_is_silent() -> None:
     assert state_of(contest(TOURNAMENT), 1e9) == "over"
 
 
-@pytest.mark.parametrize(
-    ("owner", "by"),
-    [(Owner(), "a guest"), (Owner(operator=True), "the operator"), (Owner(2**52), f"number {2**52}")],
-)
-def test_line_names_who_reports(owner: Owner, by: str) -> None:
-    line = line_of(contest(MATCH, owner=owner), 0.0, unnamed)
-    assert (line.by, line.player, line.games) == (by, owner.player, "3 of 10")
-
-
 def test_curves_have_a_point_for_each_of_the_report_and_the_bounds_of_the_test() -> None:
     view = contest_view(contest(MATCH), 0.0, unnamed)
     assert view.elo is not None
@@ -104,12 +91,6 @@ def test_curves_have_a_point_for_each_of_the_report_and_the_bounds_of_the_test()
     assert view.elo.words.endswith("now 280 (−12 to 10000).")
 
 
-def test_report_without_points_has_no_curve() -> None:
-    view = contest_view(contest(TOURNAMENT), 0.0, unnamed)
-    assert (view.elo, view.llr, view.points) == (None, None, [])
-    assert contest_view(contest(MATCH | {"curve": [{"games": 5}]}), 0.0, unnamed).elo is None
-
-
 @given(st.integers(0, MAX_POINTS))
 def test_table_of_figures_has_the_first_and_the_last_point(count: int) -> None:
     points = msgspec.convert(MATCH | {"curve": [{"games": games} for games in range(count)]}, ContestReport).curve
@@ -117,18 +98,6 @@ def test_table_of_figures_has_the_first_and_the_last_point(count: int) -> None:
     assert len(shown) == min(count, MOST_ROWS)
     assert [point.games for point in shown] == sorted({point.games for point in shown})
     assert not count or (shown[0].games, shown[-1].games) == (0, count - 1)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(None, "–"), (0.0, "0"), (-3.0, "−3"), (1.25, "1.2"), (-120.6, "−121"), (0.5, "0.5")]
-)
-def test_numbers_are_short(value: float | None, text: str) -> None:
-    assert number_text(value) == text
-
-
-def test_points_and_intervals_are_written_as_people_do() -> None:
-    assert [points_text(points) for points in (0.0, 0.5, 1.0, 12.5)] == ["0", "½", "1", "12½"]
-    assert interval_text(None) == "–"
 
 
 # --- Routes -----------------------------------------------------------------------------------------------------

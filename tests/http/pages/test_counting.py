@@ -15,7 +15,7 @@ from gmd.http.pages import counting, counts
 from gmd.http.pages.counting import Count, Counts, count_steps
 from gmd.http.pages.counts_cache import CountsCache
 from gmd.http.pages.counts_view import view_counts
-from gmd.http.pages.curve import MARKED_TURNS, draw_counts
+from gmd.http.pages.curve import draw_counts
 from gmd.http.pages.recon_replay import ReconReplay
 from tests.clients.test_tracker import RARE, BruteForce
 from tests.http.pages.browser import pages
@@ -117,13 +117,6 @@ def test_curves_have_a_point_for_each_turn_and_higher_points_for_larger_numbers(
     titles = [each.text for each in svg.iter(f"{SVG}title")]
     assert "Ply 4, Black: 10,000 before the sense, 1,000 after it" in titles
     assert "Ply 5, White: more than 20,000 before the sense, more than 20,000 after it" in titles
-
-
-@pytest.mark.parametrize("turns", [0, 1, MARKED_TURNS + 1])
-def test_curves_can_be_drawn_for_any_length(turns: int) -> None:
-    counts = Counts(turns, chess.WHITE, tuple(Count(ply, ply % 2 == 1, 2, 1) for ply in range(1, turns + 1)))
-    svg = ElementTree.fromstring(draw_counts(counts))
-    assert bool(list(svg.iter(f"{SVG}circle"))[1:]) == (0 < turns <= MARKED_TURNS)
 
 
 # --- The cache, and the way to the browser ----------------------------------------------------------------------------

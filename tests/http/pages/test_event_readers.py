@@ -160,16 +160,6 @@ async def test_stream_of_a_cookie_that_is_worth_nothing_any_more_ends_at_the_nex
 # --- Presence ---------------------------------------------------------------------------------------------------------
 
 
-async def test_players_stream_starts_no_clock(mock_clock: MockClock) -> None:
-    async with pages_at_rest(mock_clock) as (daemon, _):
-        game_id = await new_game(daemon, clock="300")
-        await daemon.ask("wait", player=2, game_id=game_id, timeout=0)
-        game = (await daemon.arbiter.live_game(game_id)).game
-        async with reading(daemon, f"/games/{game_id}/events", cookie_of(daemon, 1)) as player:
-            await player.drained()
-            assert game.contacted == [True, False]
-
-
 async def test_registered_player_is_here_while_it_reads_its_own_game(mock_clock: MockClock) -> None:
     async with pages_at_rest(mock_clock, presence_timeout=10, idle_timeout=10_000) as (daemon, _):
         player, other = await registered(daemon, "ann"), await registered(daemon, "bob")

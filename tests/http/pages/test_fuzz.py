@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import re
-import secrets
 import signal
 import socket
-import string
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,7 +19,7 @@ from hypothesis import strategies as st
 from gm_client.blocking import connect
 from gmd.event_log.directory import SESSION_KEY
 from gmd.http.pages.forms import CSRF_FIELD, URLENCODED
-from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, SESSION_SECONDS
+from gmd.http.pages.visitor import COOKIE
 from tests.http.pages.browser import ACCEPT, PAGE_PATHS
 from tests.serving import Served, served
 
@@ -40,8 +36,6 @@ FIELDS = (
     *("name", "next", "variant", "color", "clock", "opponent", "kind", "move", "square", "piece", "promotion", "claim"),
     *("ply", "view", "flip", "size", "part", "since", "page", "seat"),
 )
-#: The most bytes of a request: the daemon's max_message.
-MAX_REQUEST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -57,14 +51,12 @@ class Answer:
 class Site:
     """A daemon with pages, and what it must not tell.
 
-    :ivar key: the key that signs cookies.
     :ivar cookie: the cookie of ann, a registered player.
     :ivar token: the token for her forms.
     :ivar secrets: byte strings that no answer to others may contain.
     """
 
     daemon: Served
-    key: bytes
     cookie: str
     token: str
     secrets: list[bytes] = field(repr=False)
@@ -85,13 +77,6 @@ class Site:
                 connection.sendall(head.encode("latin-1") + b"\r\n" + body)
             return _read(connection)
 
-    def page(self, cookie: str | None = None) -> str:
-        """Return the sign-in page of somebody with a cookie."""
-        headers = {"Accept": ACCEPT} | ({} if cookie is None else {"Cookie": f"{COOKIE}={cookie}"})
-        answer = self.ask("GET", "/sign-in", headers)
-        assert answer.status == 200
-        return answer.body.decode()
-
 
 def _read(connection: socket.socket) -> Answer:
     with connection.makefile("rb") as reading:
@@ -108,12 +93,6 @@ def cookie_of(answer: Answer) -> str:
     return answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
 
 
-def signed(key: bytes, unsigned: str) -> str:
-    """Return the cookie of a guest, signed with a key."""
-    text = f"session\0{unsigned}\0\0".encode()
-    return f"{unsigned}.{hmac.digest(key, text, 'sha256').hex()}"
-
-
 @contextmanager
 def running_site(data: Path) -> Iterator[Site]:
     limits = {"GMD_MAX_FAILURES_PER_MINUTE": "1000000", "GMD_MAX_REGISTRATIONS_PER_HOUR": "1000000"}
@@ -126,12 +105,13 @@ def running_site(data: Path) -> Iterator[Site]:
                 client.end_game(over, "resignation_white", player=1)
                 client.new_game(1, 2, variant=variant, clock="900+5")
         key = (data / SESSION_KEY).read_bytes()
-        site = Site(daemon, key, "", "", [])
+        site = Site(daemon, "", "", [])
         form = urlencode({"name": "ann", "password": PASSWORD}).encode()
         cookie = cookie_of(site.ask("POST", "/sign-in", {"Content-Type": URLENCODED}, form))
-        (token,) = set(re.findall(r'name="csrf" value="([^"]+)"', site.page(cookie)))
+        page = site.ask("GET", "/sign-in", {"Accept": ACCEPT, "Cookie": f"{COOKIE}={cookie}"}).body.decode()
+        (token,) = set(re.findall(r'name="csrf" value="([^"]+)"', page))
         kept = (key.hex(), cookie, SPECTATOR_KEY, ann["key"], PASSWORD, MARK)
-        yield Site(daemon, key, cookie, token, [key, *(each.encode() for each in kept)])
+        yield Site(daemon, cookie, token, [key, *(each.encode() for each in kept)])
 
 
 @pytest.fixture(scope="module")
@@ -229,9 +209,10 @@ FORGED = st.one_of(
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
 )
-@pytest.mark.parametrize(("method", "path"), PAGE_PATHS, ids=lambda part: part)
+@pytest.mark.parametrize("method", ["GET", "POST"])
 @given(data=st.data())
-def test_no_request_makes_a_page_fail_or_tell_a_secret(site: Site, method: str, path: str, data: st.DataObject) -> None:
+def test_no_request_makes_a_page_fail_or_tell_a_secret(site: Site, method: str, data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from([path for each, path in PAGE_PATHS if each == method]), "path")
     target = re.sub(r"\{[^}]*\}", lambda _: data.draw(PARTS, "part"), path) + data.draw(QUERIES, "query")
     headers = dict(data.draw(HEADERS, "headers"))
     is_ann = data.draw(st.booleans(), "ann")
@@ -262,35 +243,3 @@ def check_safe(site: Site, answer: Answer) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
     if "location" in answer.headers:
         assert re.match(r"/(?!/)", answer.headers["location"])
-
-
-# --- Cookies ----------------------------------------------------------------------------------------------------------
-
-
-def test_cookie_with_a_byte_changed_names_nobody(site: Site) -> None:
-    assert "Signed in as" in site.page(site.cookie)
-    nobody = site.page()
-    for at, byte in list(enumerate(site.cookie))[::3]:
-        others = string.digits + "abcdef."
-        changed = others[(others.index(byte) + 1) % len(others)]
-        assert site.page(site.cookie[:at] + changed + site.cookie[at + 1 :]) == nobody, at
-
-
-def test_cookie_that_is_cut_or_longer_names_nobody(site: Site) -> None:
-    nobody = site.page()
-    for end in range(0, len(site.cookie), 3):
-        assert site.page(site.cookie[:end]) == nobody, end
-    for longer in (site.cookie + "0", "0" + site.cookie, site.cookie * 2, f'"{site.cookie}0"', site.cookie + "\xff"):
-        assert site.page(longer) == nobody, longer
-
-
-def test_cookie_of_another_key_or_too_old_names_nobody(site: Site) -> None:
-    now, nonce = int(time.time()), secrets.token_hex(16)
-    ours = f"{FIRST_GUEST}.0.{now}.{nonce}"
-    nobody = site.page()
-    assert f"Guest {FIRST_GUEST}" in site.page(signed(site.key, ours))
-    assert site.page(signed(secrets.token_bytes(len(site.key)), ours)) == nobody
-    assert site.page(signed(b"", ours)) == nobody
-    assert site.page(signed(site.key, f"{FIRST_GUEST}.0.{now - SESSION_SECONDS - 60}.{nonce}")) == nobody
-    assert site.page(signed(site.key, f"{FIRST_GUEST}.1.{now}.{nonce}")) == nobody  # without the spectator key's seal
-    assert site.page(signed(site.key, f"0.1.{now}.{nonce}")) == nobody

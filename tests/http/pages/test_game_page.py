@@ -83,14 +83,6 @@ async def test_ply_in_the_query_is_shown_without_a_script() -> None:
         assert "rnbqkbnr/pppppppp/8/8/8/5P2/PPPPP1PP/RNBQKBNR b KQkq - 0 1" in page.response.text
 
 
-async def test_flip_of_a_game_in_progress_stays_with_its_latest_ply() -> None:
-    async with pages() as (daemon, browser):
-        await played(daemon, "e2e4", variant="rbc")
-        page = await browser.get("/games/1")
-        assert "/games/1?flip=1" in page.links
-        assert "/games/1" in (await browser.get("/games/1?flip=1")).links
-
-
 @pytest.mark.slow
 async def test_every_link_and_picture_of_a_game_page_is_there() -> None:
     async with pages() as (daemon, browser):

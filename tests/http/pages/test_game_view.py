@@ -69,16 +69,6 @@ def test_moves_are_listed_in_pairs_and_the_current_one_is_marked() -> None:
     assert (view.earlier, view.later) == (None, None)
 
 
-def test_list_begins_with_a_gap_if_black_moves_first() -> None:
-    start = chess.STARTING_FEN.replace(" w ", " b ").replace("0 1", "0 9")
-    past = Past("9... Nf6 10. Nf3 *", ["g8f6", "g1f3"])
-    view = view_of(Look(state(ply_index=2, start_fen=start), None, past), Wanted(1))
-    assert [(row.number, row.white and row.white.ply, row.black and row.black.ply) for row in view.rows] == [
-        (9, None, 1),
-        (10, 2, None),
-    ]
-
-
 @pytest.mark.parametrize("begins", ["w", "b"])
 @pytest.mark.parametrize("plies", [400, 401, 1_201])
 def test_pages_of_a_long_list_lead_to_every_move(plies: int, begins: str) -> None:

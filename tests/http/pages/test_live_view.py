@@ -84,15 +84,6 @@ def test_moves_are_those_after_the_wanted_ply_with_their_numbers() -> None:
     assert shown(look, 3).moves == shown(look, 10**9).moves == shown(look, None).moves == []
 
 
-def test_moves_are_numbered_from_the_start_position_if_black_moves_first() -> None:
-    start = chess.STARTING_FEN.replace(" w ", " b ").replace("0 1", "0 9")
-    look = Look(state(ply_index=2, start_fen=start, turn="black", pgn="9...Nf6 10.Nf3"))
-    assert [(each.ply, each.number, each.color, each.san) for each in shown(look, 0).moves] == [
-        (1, 9, "black", "Nf6"),
-        (2, 10, "white", "Nf3"),
-    ]
-
-
 def test_crazyhouse_has_its_pockets_apart_from_the_placement() -> None:
     fen = "rnb1kbnr/ppp1pppp/8/8/8/8/PPPP1PPP/RNBQKBNR[PQpp] b KQkq - 0 3"
     board = shown(Look(state(variant="crazyhouse", fen=fen, pockets=Pockets("QP", "pp"), in_check=True), None)).board
@@ -135,13 +126,6 @@ def test_player_of_a_blind_game_is_told_in_the_order_of_events() -> None:
     sense = "Sensed around e5 and saw a queen on d5 and a pawn on d2."
     assert (sensing[0], moving[-1]) == (sense, sense)
     assert sensing[1:] == moving[:-1]
-
-
-def test_spectator_of_a_blind_game_is_shown_nothing_of_it() -> None:
-    hidden = state(**{**RBC, "fen": "8/8/8/8/8/8/8/8 w - - 0 3"}, phase=None)
-    view = shown(Look(hidden), 0)
-    assert (view.moves, view.board.placement, len(view.board.unseen)) == ([], "8/8/8/8/8/8/8/8", 64)
-    assert part_shown(Look(hidden)).blind
 
 
 def test_sequence_grows_through_a_game_and_has_the_ply() -> None:

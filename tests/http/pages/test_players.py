@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 import trio
 
 from gm_protocol.messages import GameRow
@@ -63,15 +62,6 @@ def test_each_version_has_a_line_with_its_interval() -> None:
     assert found.words == "Curve of the rating of ada over time: now 1500 ± 50."
     assert ratings_curve("ada", []) is None
     assert ratings_curve("ada", [rated(1)]) is None
-
-
-@pytest.mark.parametrize(
-    ("apart", "form"), [(0, r"\d\d:\d\d:\d\d"), (1e4, r"\d\d:\d\d"), (1e6, r"[A-Z][a-z]{2} \d\d"), (1e9, r"\d{4}-\d\d")]
-)
-def test_times_are_marked_as_finely_as_they_differ(apart: float, form: str) -> None:
-    found = chart("t", [Line("l", [(1e9, 1.0), (1e9 + apart, 2.0)])], x_label="x", y_label="y", words="w", times=True)
-    assert found is not None
-    assert all(re.fullmatch(form, mark.text) for mark in found.x_marks)
 
 
 def test_curve_stays_within_its_picture_and_its_limits() -> None:
@@ -151,12 +141,6 @@ async def test_pages_do_not_say_who_is_registered() -> None:
         texts = [answer.response.text.replace(answer.path, "") for answer in answers]
         assert texts[0] == texts[1]
         assert "ann" not in texts[0].replace("banner", "")
-
-
-@pytest.mark.parametrize("path", ["/players/0", "/players/99999999999999999999999", "/players/x", "/players/-1"])
-async def test_player_without_games_has_no_page(path: str) -> None:
-    async with pages() as (_, browser):
-        assert (await browser.get(path)).status == 404
 
 
 async def test_games_of_a_player_are_shown_in_pages() -> None:

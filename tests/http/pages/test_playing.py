@@ -11,7 +11,7 @@ from gmd.http.pages.rematch import rematch_fields
 from gmd.http.pages.visitor import COOKIE
 from tests.http.pages.browser import ACCEPT, Browser, Form, Page, browsing, pages
 from tests.http.pages.event_reader import cookie_of, pages_at_rest
-from tests.http.pages.test_game_page import played, signed_in
+from tests.http.pages.test_game_page import signed_in
 from tests.http.pages.test_home import play_form
 
 
@@ -158,17 +158,6 @@ async def test_stranger_can_do_nothing() -> None:
         assert (await stranger.post("/games/9/act", {"kind": "resign"})).status_code == 404
 
 
-async def test_form_without_the_token_is_refused() -> None:
-    async with pages() as (daemon, browser), browsing(daemon) as other:
-        await begun(browser, other)
-        answer = await browser.post("/games/1/act", {"kind": "resign"})
-        assert answer.status_code == 403
-        cross = act_form(await browser.get("/games/1"), "resign")
-        answer = await browser.post(cross.action, cross.fields, sec_fetch_site="cross-site")
-        assert answer.status_code == 403
-        assert (await state_of(daemon))["phase"] == "move"
-
-
 # --- Blind games ------------------------------------------------------------------------------------------------------
 
 
@@ -189,14 +178,6 @@ async def test_blind_game_is_played_by_forms() -> None:
         page = await act(other, "pass")
         assert "Passed." in page.text
         assert (await state_of(daemon))["ply_index"] == 2
-
-
-async def test_square_that_is_none_is_refused_with_what_was_typed() -> None:
-    async with pages() as (daemon, browser), browsing(daemon) as other:
-        await begun(browser, other, "rbc")
-        page = await act(browser, "sense", square="z9")
-        assert page.status == 400
-        assert act_form(page, "sense").fields["square"] == "z9"
 
 
 # --- First contact ----------------------------------------------------------------------------------------------------
@@ -290,26 +271,6 @@ async def test_forms_that_make_and_join_a_game_show_that_their_players_are_prese
         page = await other.get("/games/1")
         await other.submit(page.form("/games/1/join"), seat="black")
         assert await contacted(daemon) == [True, True]
-
-
-async def test_first_move_by_a_form_shows_that_the_player_is_present() -> None:
-    async with pages() as (daemon, browser):
-        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
-        browser.client.cookies.set(COOKIE, cookie_of(daemon, 1))
-        await act(browser, "move", move="e4")
-        assert await contacted(daemon) == [False, True]
-
-
-async def test_stranger_is_not_present_in_a_game() -> None:
-    async with pages() as (daemon, browser):
-        await daemon.ask("new_game", player_white=1, player_black=2, clock="180+2")
-        page = await browser.get("/games/1")
-        assert [form.fields.get("kind") for form in page.forms] == []
-        browser.client.cookies.set(COOKIE, cookie_of(daemon, 3))
-        form = (await browser.get("/games/1")).form("/sign-out")
-        answer = await browser.post("/games/1/act", {**form.fields, "kind": "ready"})
-        assert answer.status_code == 403
-        assert await contacted(daemon) == [False, False]
 
 
 # --- Invitations and rematches ----------------------------------------------------------------------------------------
@@ -407,16 +368,6 @@ async def test_rematch_of_a_game_in_progress_is_refused() -> None:
         assert (await stranger.post("/games/1/rematch", {"csrf": ""})).status_code == 403
 
 
-def test_rematch_has_the_options_of_the_game_and_a_new_start_position() -> None:
-    options = {"variant": "standard", "fen": "x", "position": None, "draws": "claimed", "clock": None}
-    assert rematch_fields(options) == {"variant": "standard", "fen": "x", "draws": "claimed", "clock": None}
-    assert rematch_fields({**options, "variant": "chess960"}) == {
-        "variant": "chess960",
-        "draws": "claimed",
-        "clock": None,
-    }
-
-
 # --- Scripts ----------------------------------------------------------------------------------------------------------
 
 
@@ -436,23 +387,11 @@ async def test_script_gets_the_live_view_or_the_refusal_as_json() -> None:
         assert bad.headers["cache-control"] == "no-store"
 
 
-async def test_live_game_leads_to_its_plies_and_back() -> None:
-    async with pages() as (daemon, browser):
-        await played(daemon, "e4", "e5")
-        page = await browser.get("/games/1")
-        assert {"/games/1?ply=1", "/games/1?ply=2"} <= set(page.links)
-        assert "/games/1" in (await browser.get("/games/1?ply=1")).links
-
-
-async def test_board_stands_as_the_player_sits_unless_it_is_flipped() -> None:
-    async with pages() as (daemon, browser), browsing(daemon) as other:
-        await begun(browser, other)
-        for query, bottom, flip in (
-            ("", "black", "?flip=0"),
-            ("?flip=0", "white", ""),
-            ("?flip=1", "black", "?flip=0"),
-        ):
-            page = await other.get(f"/games/1{query}")
-            assert f'data-bottom="{bottom}"' in page.response.text
-            assert f"/games/1{flip}" in page.links
-        assert 'data-bottom="white"' in (await browser.get("/games/1")).response.text
+def test_rematch_has_the_options_of_the_game_and_a_new_start_position() -> None:
+    options = {"variant": "standard", "fen": "x", "position": None, "draws": "claimed", "clock": None}
+    assert rematch_fields(options) == {"variant": "standard", "fen": "x", "draws": "claimed", "clock": None}
+    assert rematch_fields({**options, "variant": "chess960"}) == {
+        "variant": "chess960",
+        "draws": "claimed",
+        "clock": None,
+    }

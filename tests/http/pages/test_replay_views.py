@@ -115,13 +115,6 @@ async def test_player_of_black_has_black_at_the_bottom_unless_the_address_says_o
         assert not any("flip" in source for source in embedded.sources)  # which is the same for everybody
 
 
-async def test_steps_keep_the_bottom_that_the_address_names() -> None:
-    async with pages() as (daemon, browser):
-        await over(daemon, "e4", "e5")
-        page = await browser.get("/games/1?ply=1&flip=1")
-        assert {"/games/1?ply=0&flip=1", "/games/1?ply=2&flip=1", "/games/1?ply=1"} <= set(page.links)
-
-
 # --- What is downloaded and copied ------------------------------------------------------------------------------------
 
 

@@ -152,16 +152,6 @@ async def test_forged_stale_and_foreign_cookies_name_nobody() -> None:
         assert sessions.read(guest.replace(str(FIRST_GUEST), str(FIRST_PLAYER), 1)) == NOBODY
 
 
-async def test_stale_cookie_names_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with pages() as (daemon, browser):
-        await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
-        issued = time.time()
-        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS - 10)
-        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]).player is not None
-        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS + 10)
-        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]) == NOBODY
-
-
 async def test_unregistered_id_in_the_range_of_players_names_nobody() -> None:
     """A cookie outlives the player where another log is put into the directory."""
     async with pages() as (daemon, _):
@@ -293,6 +283,16 @@ def test_damaged_key_is_reported_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / SESSION_KEY).write_bytes(key[:5])
     with pytest.raises(DataError, match=r"has 5 bytes instead of 32; remove it, and visitors sign in again"):
         session_key(tmp_path)
+
+
+async def test_stale_cookie_names_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pages() as (daemon, browser):
+        await browser.submit((await browser.get("/")).form("/play", variant="rbc"), opponent="link")
+        issued = time.time()
+        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS - 10)
+        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]).player is not None
+        monkeypatch.setattr(time, "time", lambda: issued + SESSION_SECONDS + 10)
+        assert sessions_of(daemon).read(browser.client.cookies[COOKIE]) == NOBODY
 
 
 def test_key_is_made_although_a_crash_has_left_half_of_one(tmp_path: Path) -> None:
