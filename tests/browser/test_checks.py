@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.chromium import Browser, Browsers, check_accessible, check_fits
+from tests.browser.chromium import Browser, Browsers, check_accessible
 from tests.serving import Served
 
 pytestmark = pytest.mark.slow
@@ -38,11 +38,3 @@ def test_axe_finds_a_field_without_a_label(browsers: Browsers) -> None:
     page.evaluate("document.querySelector('label').remove()")
     with pytest.raises(AssertionError, match="label"):
         check_accessible(page)
-
-
-def test_page_wider_than_its_window_is_found(browsers: Browsers) -> None:
-    page = browsers.open("/", device="telephone")
-    check_fits(page)
-    page.evaluate("document.querySelector('h1').textContent = 'x'.repeat(500)")
-    with pytest.raises(pytest.fail.Exception, match=r"HTML : .* pixels in 412"):
-        check_fits(page)

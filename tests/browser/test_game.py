@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import chess
 import pytest
 
-from tests.browser.chromium import Browsers, Locator, Page, check_accessible, expect
+from tests.browser.chromium import Browsers, Locator, Page, expect
 from tests.browser.games import MATE, chess_game, recon_game, recorded
 from tests.serving import Served
 from tests.tools import require_board
@@ -150,14 +150,6 @@ def test_counts_are_asked_for_when_they_are_opened_and_mark_the_ply(page: Page, 
     expect(page.locator("table.counts tbody tr").first).to_contain_text("White")
 
 
-def test_counts_are_accessible_in_every_look(styled_page: Page, blind: int) -> None:
-    styled_page.goto(f"/games/{blind}")
-    styled_page.locator("details.counts summary").click()
-    check_accessible(styled_page)
-    styled_page.goto(f"/games/{blind}/counts")
-    check_accessible(styled_page)
-
-
 def test_keys_step_through_a_game_and_the_address_names_the_ply(page: Page, mate: int) -> None:
     page.goto(f"/games/{mate}")
     expect_ply(page, 4, 4)
@@ -249,20 +241,3 @@ def test_embedded_board_steps_and_leads_to_the_game(browsers: Browsers, mate: in
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Open the game").click()
     expect_ply(opened.value, 3, 4)
-
-
-@pytest.mark.parametrize("kind", ["Chess", "Reconnaissance blind chess"])
-def test_game_of_ones_own_is_accessible(styled_page: Page, kind: str) -> None:
-    styled_page.goto("/")
-    styled_page.locator(".card", has_text=kind).first.get_by_role("button", name="Play by a link to share").click()
-    expect(styled_page).to_have_url(re.compile(r"/games/\d+"))
-    check_accessible(styled_page)
-    styled_page.goto("/")
-    check_accessible(styled_page)
-
-
-def test_missing_game_says_so(browsers: Browsers, styled_page: Page) -> None:
-    browsers.allow("status of 404")
-    for path in ("/games/999999", "/embed/999999"):
-        styled_page.goto(path)
-        check_accessible(styled_page)

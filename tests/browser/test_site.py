@@ -33,23 +33,12 @@ def test_every_page_is_accessible_in_every_look(
         check_accessible(page)
 
 
-def test_cross_table_has_the_cells_of_any_other_table(
-    browsers: Browsers, crowded: tuple[Served, dict[str, str]]
-) -> None:
-    site, paths = crowded
-    page = browsers.open(paths["contest-tournament"], address=site.http)
-    style = """(cell) => { const { paddingTop, borderBottomWidth } = getComputedStyle(cell);
-        return [paddingTop, borderBottomWidth]; }"""
-    row = page.locator("table.cross tbody tr").first
-    assert row.locator("td").last.evaluate(style) == row.locator("td").first.evaluate(style)
-
-
-def test_missing_page_says_so_and_leads_home(browsers: Browsers, styled_page: Page) -> None:
+def test_missing_page_says_so_and_leads_home(browsers: Browsers, page: Page) -> None:
     browsers.allow("status of 404")
-    styled_page.goto("/nowhere")
-    check_accessible(styled_page)
-    styled_page.get_by_role("link", name="To the home page").click()
-    expect(styled_page.get_by_role("heading", level=1)).to_have_text("Play and watch")
+    page.goto("/nowhere")
+    check_accessible(page)
+    page.get_by_role("link", name="To the home page").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Play and watch")
 
 
 def test_visitor_registers_signs_out_and_in(browsers: Browsers, page: Page) -> None:

@@ -14,15 +14,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import chess
 import pytest
 import requests
-from reconchess import GameHistory, RemoteGame, WinReason, play_remote_game
-from reconchess.bots.attacker_bot import AttackerBot
+from reconchess import GameHistory, RemoteGame, play_remote_game
 from reconchess.bots.random_bot import RandomBot
 from reconchess.scripts.rc_connect import RBCServer
 
@@ -126,36 +124,6 @@ def read_until(process: subprocess.Popen[str], text: str) -> list[str]:
         if text in line:
             return lines
     raise AssertionError(f"{text!r} is not in {lines}")
-
-
-def interrupted(process: subprocess.Popen[str]) -> str:
-    """Stop an rc-connect, which waits for its games, and return the rest of its output."""
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode == 0
-    return output
-
-
-def test_one_of_two_rc_connects_of_one_account_plays_each_game(url: str) -> None:
-    for name in ("My Bot", "guest"):
-        rc_register(url, name)
-    guest = RBCServer(url, ("guest", PASSWORD))
-    with rc_connect(url, "My Bot", ATTACKER) as one, rc_connect(url, "My Bot", ATTACKER) as other:
-        said = [read_until(process, "Connected successfully") for process in (one, other)]
-        games = [guest.send_invitation("My Bot", bool(number % 2)) for number in range(2)]
-        for game_id in games:
-            random.seed(game_id)
-            _, reason, _ = play_remote_game(url, game_id, ("guest", PASSWORD), AttackerBot())
-            assert reason is not WinReason.TIMEOUT  # the reason that error_resign leads to
-        for process, lines in zip((one, other), said, strict=True):
-            assert process.poll() is None
-            lines.append(interrupted(process))
-    output = "".join(chain.from_iterable(said))
-    assert "Fatal error" not in output
-    assert "Traceback" not in output
-    for game_id in games:
-        assert output.count(f"Invitation {game_id} accepted. Playing game {game_id}.") == 1
-        assert output.count(f"Finished game {game_id}") == 1
 
 
 def test_two_rc_connects_play_by_one_invitation_made_by_hand(url: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-import trio
 from trio.testing import MockClock
 
 from gmd.daemon import Daemon
@@ -176,42 +174,6 @@ async def test_spectator_is_sent_changes_in_quick_succession_together(mock_clock
             assert data.count(b"data: ") == 1
             assert b'"san":"e5"' in data
             assert b'"san":"Nf3"' in data
-
-
-async def test_all_readers_of_a_kind_share_one_look_and_one_encoding(
-    monkeypatch: pytest.MonkeyPatch, mock_clock: MockClock
-) -> None:
-    encoded: list[int | None] = []
-    payload = live_game.payload
-
-    def counted(visit: Any, look: Any, since: int | None) -> bytes:
-        encoded.append(since)
-        return payload(visit, look, since)
-
-    monkeypatch.setattr(live_game, "payload", counted)
-    async with pages_at_rest(mock_clock) as (daemon, _), trio.open_nursery() as nursery:
-        game_id = await new_game(daemon)
-        readers: list[EventReader] = []
-
-        async def read(cookie: str | None) -> None:
-            async with reading(daemon, f"/games/{game_id}/events", cookie) as reader:
-                readers.append(reader)
-                await trio.sleep_forever()
-
-        for number in range(30):
-            nursery.start_soon(read, cookie_of(daemon, 1_000 + number) if number % 2 else None)
-        await until_readers(daemon, 30)
-        first = [await reader.drained() for reader in readers]
-        assert len(set(first)) == 1
-        assert (live(daemon).channels, live(daemon).looks) == (1, 1)
-        mock_clock.jump(1.0)
-        encoded.clear()
-        await play(daemon, game_id, "e4")
-        changed = [await reader.drained() for reader in readers]
-        assert len(set(changed)) == 1
-        assert b'"san":"e4"' in changed[0]
-        assert (encoded, live(daemon).looks) == ([0], 2)
-        nursery.cancel_scope.cancel()
 
 
 # --- The home page's lists --------------------------------------------------------------------------------------------

@@ -93,13 +93,6 @@ def test_pages_of_a_long_list_lead_to_every_move(plies: int, begins: str) -> Non
     assert seen == list(range(1, plies + 1))
 
 
-def test_steps_lead_to_the_neighbours_and_the_ends() -> None:
-    look = shuffle(4)
-    assert view_of(look, Wanted(2)).steps == [("First", 0), ("Previous", 1), ("Next", 3), ("Last", 4)]
-    assert view_of(look, Wanted(0)).steps == [("First", None), ("Previous", None), ("Next", 1), ("Last", 4)]
-    assert view_of(look).steps == [("First", 0), ("Previous", 3), ("Next", None), ("Last", None)]
-
-
 def test_ply_beyond_the_end_is_refused() -> None:
     with pytest.raises(BadRequest, match="the game has no ply 5 yet; choose 0 to 4"):
         view_of(shuffle(4), Wanted(5))
@@ -120,12 +113,6 @@ def test_captured_pieces_stand_with_the_side_that_captured_them() -> None:
     assert (white.pieces, white.pieces_words) == ("♛♟", "1 queen, 1 pawn")
     assert (black.pieces, black.pieces_words) == ("♙", "1 pawn")
     assert pieces_words("rrnppp") == "2 rooks, 1 knight, 3 pawns"
-
-
-def test_crazyhouse_shows_what_is_in_hand() -> None:
-    fen = "rnb1kbnr/ppp1pppp/8/8/8/8/PPPP1PPP/RNBQKBNR[PQpp] b KQkq - 0 3"
-    white, black = view_of(Look(state(variant="crazyhouse", fen=fen))).sides
-    assert (white.pieces, black.pieces) == ("♕♙", "♟♟")
 
 
 # --- Blind games ------------------------------------------------------------------------------------------------------

@@ -53,14 +53,13 @@ async def test_pgn_is_that_of_the_protocol() -> None:
         assert game.end().board().is_checkmate()
 
 
-@pytest.mark.parametrize("variant", ["standard", "rbc", "dark_chess"])
-async def test_json_of_a_finished_game_is_its_state_and_history(variant: str) -> None:
+async def test_json_of_a_finished_game_is_its_state_and_history() -> None:
     async with pages() as (daemon, browser):
-        await over(daemon, "e2e4", "d7d5", variant=variant)
-        got = (await browser.client.get("/games/1.json")).json()
-        state = (await daemon.ask("state", game_id=1, brief=True))["state"]
-        history = await daemon.ask("history", game_id=1)
-        assert got == {"state": state, **history}
+        for variant in ("standard", "rbc", "dark_chess"):
+            game_id = await over(daemon, "e2e4", "d7d5", variant=variant)
+            got = (await browser.client.get(f"/games/{game_id}.json")).json()
+            state = (await daemon.ask("state", game_id=game_id, brief=True))["state"]
+            assert got == {"state": state, **await daemon.ask("history", game_id=game_id)}
 
 
 async def test_json_of_a_live_blind_game_has_no_history() -> None:

@@ -11,7 +11,7 @@ from chess.variant import CrazyhouseBoard
 
 from gmd.games.notation import run_through
 from gmd.http.pages.drawing import Picture, draw
-from gmd.http.pages.replay import PLIES_A_STEP, captured, first_number, placement_of, position_steps, san_steps
+from gmd.http.pages.replay import PLIES_A_STEP, captured, position_steps, san_steps
 
 SHREDDER = "bnnrqkrb/pppppppp/8/8/8/8/PPPPPPPP/BNNRQKRB w GDgd - 0 1"
 
@@ -69,18 +69,9 @@ def test_moves_are_in_san_as_the_pgn_has_them() -> None:
     assert run_through(san_steps(pgn, 2)) == ["e4", "--"]
 
 
-def test_placement_has_no_pockets() -> None:
-    assert placement_of("8/8/8/8/8/8/8/K6k[QNp] w - - 0 7") == "8/8/8/8/8/8/8/K6k"
-    assert first_number("8/8/8/8/8/8/8/K6k[QNp] w - - 0 7") == 7
-
-
 def test_drawing_is_python_chess_svg_and_always_the_same() -> None:
     picture = Picture("8/8/8/8/8/8/8/K6k", "a2a1", None, frozenset({0, 1}), frozenset({8}))
     assert draw(picture) == draw(picture)
     assert 'width="100"' in draw(picture, size=100)
     assert draw(picture) != draw(picture, flip=True)
     assert draw(Picture("8/8/8/8/8/8/8/K6k", "a2a1")).count("lastmove") >= 2
-
-
-def test_drop_can_be_drawn() -> None:
-    assert "<svg" in draw(Picture("8/8/8/8/4N3/8/8/K6k", "N@e4"))
