@@ -14,7 +14,6 @@ from tests.browser.chromium import Locator, Page, expect
 #: The most turns of a game against a bot before the person resigns.
 MOST_TURNS = 200
 
-YOUR_TURN = re.compile("^Your turn")
 OVER = re.compile("1-0|0-1|1/2-1/2")
 
 

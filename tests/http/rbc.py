@@ -12,7 +12,7 @@ from gmd.daemon import Daemon
 from tests.helpers import Json, running_daemon
 from tests.http.helpers import http_client
 
-#: Routes for players only, for every registered player, and for every registered player once the game is over.
+#: Routes for players only, and for every registered player once the game is over.
 PLAYERS = (
     "color",
     "starting_board",
@@ -22,7 +22,6 @@ PLAYERS = (
     "seconds_left",
     "opponent_move_results",
 )
-ANYBODYS = ("is_over", "is_my_turn", "game_status")
 ENDED = ("winner_color", "win_reason", "game_history")
 
 #: The names of a table's players: White's, Black's, and that of the one without a seat.

@@ -15,15 +15,6 @@ from trio.testing import MockClock
 from tests.helpers import Json
 from tests.http.rbc import Player, Table, answered, as_move, rbc_table
 
-POSTS: dict[str, Json] = {
-    "ready": {},
-    "sense": {"square": None},
-    "move": {"requested_move": None},
-    "end_turn": {},
-    "resign": {},
-    "error_resign": {},
-}
-
 
 def code(response: httpx.Response) -> tuple[int, str]:
     """Return a refusal's status and code."""
