@@ -122,7 +122,7 @@ def everything_to_spectators(*arguments: Any) -> Viewer:
     return Viewer.OVERSEER if viewer is Viewer.NOBODY else viewer
 
 
-#: Leaks that the routes alone would have; those of the daemon's replies are planted in ``tests/test_noninterference``.
+#: Leaks of the routes alone; those of the replies of the protocol are planted where the protocol is tested.
 LEAKS: dict[str, Patch] = {
     "everything, to spectators": (state, "viewer_of", everything_to_spectators),
     "the position on pages and pictures": (game_page, "look_at", look_at_the_truth),
