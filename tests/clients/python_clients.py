@@ -32,6 +32,12 @@ HELLO: Json = {
 OK: Json = {"error": None}
 
 
+def framed(reply: Json) -> bytes:
+    """Return a reply with its header."""
+    body = json.dumps(reply).encode()
+    return struct.pack(">i", len(body)) + body
+
+
 class JsonPeer:
     """The server's end of one connection, in JSON."""
 

@@ -53,27 +53,8 @@ def complaint(run: subprocess.CompletedProcess[bytes]) -> str:
 
 def conversation(server: Server) -> subprocess.Popen[bytes]:
     """Start a gmcat whose input the test writes step by step."""
-    return _conversation(*address(server))
-
-
-def conversation_with_several(*ports: int, options: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-    """Do the same with several servers on the loopback address."""
-    return _conversation("--server", loopback(*ports), *options)
-
-
-def _conversation(*arguments: str) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
-    return subprocess.Popen([*GMCAT, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
-
-
-def several(*ports: int, options: tuple[str, ...] = (), lines: str = "") -> subprocess.CompletedProcess[bytes]:
-    """Run gmcat to its end with several servers on the loopback address."""
-    command = [*GMCAT, "--server", loopback(*ports), *options]
-    return subprocess.run(command, input=lines.encode(), capture_output=True, timeout=PATIENCE)
-
-
-def loopback(*ports: int) -> str:
-    return ",".join(f"127.0.0.1:{port}" for port in ports)
+    return subprocess.Popen([*GMCAT, *address(server)], stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def ask(process: subprocess.Popen[bytes], **request: object) -> dict[str, Any]:

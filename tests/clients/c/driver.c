@@ -4,9 +4,10 @@
  *     open NAME HOST PORT      ok, or the error
  *     ask NAME REQUEST         the reply, or the error; NAME is a digit
  *     close NAME               ok
- *     session PORT PATIENCE    ok, or the error: a session whose hello is {"kind":"hello"}
- *     servers LIST PATIENCE    the same, with several servers that have 200 ms to answer
+ *     servers LIST PATIENCE HELLO
+ *                              ok, or the reply or error: a session; each of several servers has 500 ms to answer
  *     session_ask REQUEST      the reply, or the error
+ *     session_close            ok
  *     parse TEXT               ok, or the error
  *     find TEXT PATH           a member: its text; its string or "-"; its integer or "-"
  *     items TEXT               the texts of an array's elements
@@ -92,28 +93,21 @@ static void do_close(char **words)
     print_status(NULL, GM_OK);
 }
 
-static void start(const char *host, const char *port, const char *patience)
-{
-    size_t length;
-    gm_session_close(&session);
-    gm_session_init(&session, host, port, "{\"kind\":\"hello\"}");
-    session.answer_ms = 200;
-    session.patience_ms = atoi(patience);
-    print_status(&session.connection, gm_session_open(&session, reply, sizeof reply, &length));
-}
-
-static void do_session(char **words)
-{
-    static char port[16];
-    snprintf(port, sizeof port, "%s", words[0]);
-    start(NULL, port, words[1]);
-}
-
 static void do_servers(char **words)
 {
-    static char list[400];
+    static char list[400], hello[400];
+    size_t length;
     snprintf(list, sizeof list, "%s", words[0]);
-    start(list, "1", words[1]);
+    snprintf(hello, sizeof hello, "%s", text_of(words[2]));
+    gm_session_close(&session);
+    gm_session_init(&session, list, "1", hello);
+    session.answer_ms = 500;
+    session.patience_ms = atoi(words[1]);
+    int status = gm_session_open(&session, reply, sizeof reply, &length);
+    if (status == GM_REFUSED)
+        print_reply(&session.connection, status, length);
+    else
+        print_status(&session.connection, status);
 }
 
 static void do_session_ask(char **words)
@@ -121,6 +115,13 @@ static void do_session_ask(char **words)
     size_t length;
     int status = gm_session_ask(&session, text_of(words[0]), reply, sizeof reply, &length);
     print_reply(&session.connection, status, length);
+}
+
+static void do_session_close(char **words)
+{
+    (void)words;
+    gm_session_close(&session);
+    print_status(NULL, GM_OK);
 }
 
 static void do_parse(char **words)
@@ -202,9 +203,15 @@ static void do_quote(char **words)
 static const struct {
     const char *name;
     void (*run)(char **words);
-} commands[] = {{"open", do_open},       {"ask", do_ask},         {"close", do_close},
-                {"session", do_session}, {"servers", do_servers}, {"session_ask", do_session_ask},
-                {"parse", do_parse},     {"find", do_find},       {"items", do_items},
+} commands[] = {{"open", do_open},
+                {"ask", do_ask},
+                {"close", do_close},
+                {"servers", do_servers},
+                {"session_ask", do_session_ask},
+                {"session_close", do_session_close},
+                {"parse", do_parse},
+                {"find", do_find},
+                {"items", do_items},
                 {"quote", do_quote}};
 
 int main(void)
