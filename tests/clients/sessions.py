@@ -1,4 +1,4 @@
-"""Sessions of every client behind one blocking interface: both Python clients, gmcat, and the clients for C and Node."""
+"""Sessions of every client behind one blocking interface: both Python clients, gmcat, and those for C and Node."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""The client for C: its compilation, its sockets, its JSON compared with Python's, its sessions, its README."""
+"""The client for C: its compilation, its sockets, its JSON compared with Python's, its README. Its sessions are in
+``test_reconnecting.py``.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,27 +19,31 @@ from hypothesis import strategies as st
 
 from tests.clients.other_languages import STRICT, C, Driver, compile_c, driving, examples_of
 from tests.clients.running import OK, PATIENCE
-from tests.clients.scripted import Peer, answer_all, answer_once, serving
+from tests.clients.sessions import driver_of
 from tests.serving import Served, reserved_port
 from tests.tools import require_tool
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 BOT = C / "examples" / "random_bot.c"
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("source", [C / "gm.c", BOT], ids=["gm.c", "random_bot.c"])
-@pytest.mark.parametrize("optimized", ["-O0", "-O2"])
-def test_client_compiles_without_warnings(compiler: str, source: Path, optimized: str, tmp_path: Path) -> None:
-    command = [require_tool(compiler), *STRICT, "-Wshadow", "-Wconversion", optimized, f"-I{C}", "-c", source]
-    done = subprocess.run([*command, "-o", tmp_path / "x.o"], capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["gcc", "-O0", "-c", C / "gm.c"],
+        ["gcc", "-O2", "-c", BOT],
+        ["clang", "-O2", "-c", C / "gm.c"],
+        ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-c", C / "gm.c"],
+    ],
+    ids=lambda command: "-".join(map(str, command[:2])),
+)
+def test_client_compiles_without_warnings(command: list[str | Path], tmp_path: Path) -> None:
+    compiler, *flags = command
+    words = [require_tool(str(compiler)), *STRICT, "-Wshadow", "-Wconversion", f"-I{C}", *flags, "-o", tmp_path / "x.o"]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("standard", ["-std=gnu17", "-D_GNU_SOURCE"])
-def test_client_compiles_with_the_flags_of_other_projects(standard: str, tmp_path: Path) -> None:
-    command = [require_tool("gcc"), *STRICT, standard, "-c", C / "gm.c", "-o", tmp_path / "gm.o"]
-    assert subprocess.run(command, capture_output=True).stderr == b""
 
 
 def test_header_compiles_as_cpp(tmp_path: Path) -> None:
@@ -73,8 +78,8 @@ def test_sockets_may_be_slow_cut_or_closed(watched: str, tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with driving(compile_c(tmp_path_factory.mktemp("c") / "driver", HERE / "c" / "driver.c")) as running:
+def driver(compiled: Path) -> Iterator[Driver]:
+    with driving(*driver_of("c", compiled)) as running:
         yield running
 
 
@@ -235,114 +240,11 @@ def test_failed_connection_is_explained(driver: Driver) -> None:
     assert driver.ask("ask", "0", digits("{}")) == "the server has closed the connection, or there is none"
 
 
-def lose(peer: Peer, requests: list[bytes]) -> None:
-    """Answer a hello, read a request, and close inside the reply."""
-    requests.append(peer.read() or b"")
-    peer.write(OK)
-    requests.append(peer.read() or b"")
-    peer.connection.sendall(b"\0\0\0\x0e{")
-
-
-def test_session_reconnects_and_sends_the_request_again(driver: Driver) -> None:
-    def then_answer(peer: Peer, requests: list[bytes]) -> None:
-        if len(server.sessions) < 3:
-            return lose(peer, requests)
-        if len(server.sessions) == 3:
-            peer.read()
-            return peer.write(b'{"error":"stopping","code":"shutting_down"}')
-        while (request := peer.read()) is not None:
-            requests.append(request)
-            peer.write(OK)
-        return None
-
-    with serving(then_answer) as server:
-        assert driver.ask("session", str(server.port), "20000") == "ok"
-        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
-        driver.ask("session", "1", "0")  # this closes the previous session
-    both = [b'{"kind":"hello"}', b'{"kind":"ping"}']
-    assert server.sessions == [both, both, [], both]
-
-
-@pytest.mark.parametrize("code", [b'"shutting_down"', b'"internal","retry_after":1.0'])
-def test_session_repeats_a_request_that_a_server_refused_for_now(code: bytes, driver: Driver) -> None:
-    def stop_once(peer: Peer, requests: list[bytes]) -> None:
-        stopping = len(server.sessions) == 1
-        while (request := peer.read()) is not None:
-            requests.append(request)
-            if stopping and b"ping" in request:
-                return peer.write(b'{"error":"stopping","code":%b}' % code)
-            peer.write(OK)
-        return None
-
-    with serving(stop_once) as server:
-        assert driver.ask("session", str(server.port), "20000") == "ok"
-        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
-        driver.ask("session", "1", "0")
-    assert [len(session) for session in server.sessions] == [2, 2]
-
-
-def test_refused_hello_of_a_reconnect_is_returned(driver: Driver) -> None:
-    refusal = b'{"error":"the key was revoked","code":"unauthorized"}'
-
-    def refuse_later(peer: Peer, requests: list[bytes]) -> None:
-        peer.read()
-        peer.write(OK if len(server.sessions) == 1 else refusal)
-
-    with serving(refuse_later) as server:
-        assert driver.ask("session", str(server.port), "20000") == "ok"
-        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == refusal
-
-
-def test_session_gives_up_when_its_patience_ends(driver: Driver) -> None:
-    with serving(lose) as server:
-        assert driver.ask("session", str(server.port), "300") == "ok"
-        said = driver.ask("session_ask", digits('{"kind":"ping"}'))
-    assert said == "the server has closed the connection, or there is none"
-    assert 1 < len(server.sessions) < 10
-
-
-def test_server_that_is_no_gm_server_is_detected(driver: Driver) -> None:
-    with serving(lambda peer, requests: peer.connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
-        assert driver.ask("session", str(server.port), "20000") == "the data received is not a reply of a gm server"
-
-
-def test_servers_are_tried_in_turn_from_the_one_that_answered_last(driver: Driver) -> None:
-    """The first refuses connections, and the second accepts them and never answers."""
-
-    def lose_once(peer: Peer, requests: list[bytes]) -> None:
-        (lose if len(server.sessions) == 1 else answer_all)(peer, requests)
-
-    with (
-        reserved_port() as closed,
-        socket.create_server(("127.0.0.1", 0)) as frozen,
-        serving(answer_once(b'{"error":"stopping","code":"shutting_down"}')) as stops,
-        serving(lose_once) as server,
-    ):
-        ports = (closed, frozen.getsockname()[1], stops.port, server.port)
-        assert driver.ask("servers", ",".join(f"127.0.0.1:{port}" for port in ports), "20000") == "ok"
-        assert bytes.fromhex(driver.ask("session_ask", digits('{"kind":"ping"}'))) == OK
-        driver.ask("session", "1", "0")
-    both = [b'{"kind":"hello"}', b'{"kind":"ping"}']
-    assert (len(stops.sessions), server.sessions) == (1, [both, both])
-
-
 def test_session_takes_hosts_without_a_port_or_in_brackets(driver: Driver, daemon_process: Served) -> None:
-    port = daemon_process.port
-    assert driver.ask("servers", f"127.0.0.1,[::1],:{port}", "0") == "ok"
-    assert driver.ask("servers", "::1", "0") == "a system call failed: Connection refused"
-
-
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        *[("a,,b", ""), ("a,b:x", "b:x"), ("a:0", "a:0"), ("a,b:65536", "b:65536"), ("::1,b", "::1"), ("[::1", "[::1")],
-        *[("[]", "[]"), ("a:1]", "a:1]"), ("a:123456", "a:123456"), ("a" * 256, "a" * 122)],
-    ],
-)
-def test_wrong_address_of_a_session_is_named(text: str, wrong: str, driver: Driver) -> None:
-    said = driver.ask("servers", text, "20000")
-    assert said.startswith(f"an address is not HOST:PORT, with a port from 1 to 65535: '{wrong}")
-    assert said.endswith("'") or len(wrong) > 100
+    hello = digits('{"kind":"hello"}')
+    assert driver.ask("servers", f"127.0.0.1,[::1],:{daemon_process.port}", "0", hello) == "ok"
+    assert driver.ask("servers", "::1", "0", hello) == "a system call failed: Connection refused"
+    driver.ask("session_close")
 
 
 # The README.
