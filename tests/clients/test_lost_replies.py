@@ -84,15 +84,15 @@ def owns(daemon: BackgroundDaemon, player: int, key: str) -> bool:
 def test_player_registers_rekeys_joins_and_plays_once(opened: Opener, daemon: BackgroundDaemon, before: bool) -> None:
     """The session has no player, as the clients without a key of their own recommend."""
     players = len(daemon.ask_as_operator("players")["players"])
-    with losing(daemon.port, "register", "rekey", "join", "new_game", "move", before=before) as server:
-        with opened(server.port) as session:
-            first = session.ask("register", name=next(NAMES))
-            me, old = first["player"], first["key"]
-            new = session.ask("rekey", player=me, key=old)["key"]
-            game = daemon.ask("new_game", player_white=7, player_black=None)["game_id"]
-            assert session.ask("join", game_id=game, player=me, key=new)["seat"] == "black"
-            own = session.ask("new_game", player_white=me, player_black=7, player=me, key=new)["game_id"]
-            moved = session.ask("move", game_id=own, move="e4", ply=0, player=me, key=new)
+    lost = ("register", "rekey", "join", "new_game", "move")
+    with losing(daemon.port, *lost, before=before) as server, opened(server.port) as session:
+        first = session.ask("register", name=next(NAMES))
+        me, old = first["player"], first["key"]
+        new = session.ask("rekey", player=me, key=old)["key"]
+        game = daemon.ask("new_game", player_white=7, player_black=None)["game_id"]
+        assert session.ask("join", game_id=game, player=me, key=new)["seat"] == "black"
+        own = session.ask("new_game", player_white=me, player_black=7, player=me, key=new)["game_id"]
+        moved = session.ask("move", game_id=own, move="e4", ply=0, player=me, key=new)
     assert moved["state"]["ply_index"] == 1
     assert len(daemon.ask_as_operator("players")["players"]) == players + 1
     assert (owns(daemon, me, new), owns(daemon, me, old)) == (True, False)

@@ -16,12 +16,13 @@ import pytest
 import trio
 import trio.testing
 
+import gmd
 from gm_client import ConnectionLost, GmError, blocking, connect, trio_client
 from tests.clients.python_clients import HELLO, OK, JsonPeer, dialogues
 from tests.clients.running import PATIENCE
 from tests.clients.scripted import Peer
 from tests.helpers import running_daemon
-from tests.serving import served
+from tests.relay import Relay
 from tests.tls import Certificates
 
 
@@ -41,7 +42,7 @@ def ping(request: pytest.FixtureRequest) -> Any:
 
 
 def test_tls_accepts_a_trusted_certificate_only(ping: Any, certificates: Certificates) -> None:
-    with served(*certificates.flags) as daemon:
+    with gmd.background_daemon(gmd.Config(port=0, data=":memory:", **certificates.settings)) as daemon:
         assert ping(host="localhost", port=daemon.port, tls=certificates.trust()) == OK
         with pytest.raises(ConnectionLost, match="certificate verify failed"):
             ping(host="localhost", port=daemon.port, tls=True)
@@ -49,7 +50,8 @@ def test_tls_accepts_a_trusted_certificate_only(ping: Any, certificates: Certifi
 
 def test_certificate_is_checked_against_the_host_of_the_address_in_use(ping: Any, certificates: Certificates) -> None:
     """The certificate is for localhost and 127.0.0.1."""
-    with served("--host", "0.0.0.0", *certificates.flags) as daemon:
+    config = gmd.Config(host="0.0.0.0", port=0, data=":memory:", **certificates.settings)
+    with gmd.background_daemon(config) as daemon:
         stranger = f"127.0.0.2:{daemon.port}"
         with pytest.raises(ConnectionLost, match=r"127\.0\.0\.2.*; .*127\.0\.0\.2"):
             ping(host=f"{stranger},{stranger}", tls=certificates.trust())
@@ -61,17 +63,30 @@ def test_tls_to_a_server_without_tls_fails(ping: Any) -> None:
         ping(host="localhost", port=server.port, tls=True)
 
 
-def test_idle_tls_connection_is_not_taken_for_a_closed_one(certificates: Certificates) -> None:
+async def test_idle_tls_connection_is_not_taken_for_a_closed_one(certificates: Certificates) -> None:
     """TLS may send its own messages at any time, such as session tickets."""
-    with served(*certificates.flags) as daemon, connect("localhost", daemon.port, tls=certificates.trust()) as client:
-        first = client._connection
-        for _ in range(3):
-            client.ping()
-        assert client._connection is first
+    opened = 0
+
+    def ping(port: int) -> None:
+        with connect("localhost", port, tls=certificates.trust()) as client:
+            for _ in range(3):
+                client.ping()
+
+    async with running_daemon(**certificates.settings) as daemon, trio.open_nursery() as nursery:
+
+        def targets() -> list[tuple[str, int]]:
+            nonlocal opened
+            opened += 1
+            return [("127.0.0.1", daemon.port)]
+
+        port = await nursery.start(Relay(targets).run, "127.0.0.1", 0)
+        await trio.to_thread.run_sync(ping, port)
+        nursery.cancel_scope.cancel()
+    assert opened == 1
 
 
 def test_client_connects_by_unix_socket(ping: Any, tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)):
+    with gmd.background_daemon(gmd.Config(port=0, data=str(tmp_path))):
         assert ping(path=str(tmp_path / "operator.sock")) == OK
     with pytest.raises(ConnectionLost, match=f"^cannot connect to {tmp_path}/none: No such file or directory$"):
         ping(path=str(tmp_path / "none"))
@@ -236,14 +251,21 @@ async def test_closing_the_client_ends_its_loops() -> None:
 
 async def test_client_closed_in_a_cancelled_task_leaves_no_connection_open() -> None:
     """Closing the loop's connection was cancelled, so the client's own connection once stayed open."""
-    async with running_daemon() as daemon:
-        with trio.CancelScope() as scope:
-            async with await trio_client.connect(port=daemon.port, player=2) as client:
-                turns = client.turns((await client.new_game(1, 2))["game_id"])
-                loop = turns._client
-                await loop.open()
-                scope.cancel()
-        assert (client._connection, loop._connection) == (None, None)
+    async with scripted() as (client, peers):
+        own = await peers()
+        scope = trio.CancelScope()
+
+        async def follow() -> None:
+            with scope:
+                async with client:
+                    await anext(client.turns(4))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(follow)
+            loop = await peers()
+            await in_thread(loop.expect, {"kind": "wait", "game_id": 4, "actions": True})
+            scope.cancel()
+        assert [await in_thread(peer.read) for peer in (own, loop)] == [None, None]
 
 
 async def test_cancelled_requests_are_no_failures_of_the_server() -> None:
@@ -269,10 +291,10 @@ async def test_cancelled_requests_are_no_failures_of_the_server() -> None:
 
 
 async def test_patience_is_measured_by_the_clock_of_trio(autojump_clock: trio.testing.MockClock) -> None:
-    client = trio_client.Client(port=1, patience=1000)
+    client = trio_client.Client(port=1, patience=100)
     with pytest.raises(ConnectionLost, match="Connection refused"):
         await client.ping()
-    assert 990 < trio.current_time() <= 1000
+    assert 90 < trio.current_time() <= 100
 
 
 @contextlib.asynccontextmanager

@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.clients.other_languages import PYTHON, ROOT, examples_of
+import pytest
+
+from tests.clients.other_languages import PYTHON, examples_of
 from tests.serving import Served
 from tests.tools import require_tool
+
+pytestmark = pytest.mark.slow
 
 PATIENCE = 120
 
@@ -37,19 +41,8 @@ def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     assert tracking in {"victory_white\n", "victory_black\n", "draw_fifty_moves\n"}
 
 
-def test_random_bot_has_at_most_fifteen_lines() -> None:
-    first, *_ = examples_of(PYTHON / "README.md", "python")
-    assert len([line for line in first.splitlines() if line]) <= 15
-
-
 def test_readme_commands_run(daemon_process: Served) -> None:
     require_tool("jq")
     (commands,) = examples_of(PYTHON / "README.md", "sh")
     printed = run("sh", "-euc", commands.replace("7100", str(daemon_process.port)), cwd=PYTHON)
     assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
-
-
-def test_readme_of_the_project_links_to_the_python_and_shell_clients() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert "gm_client" in text
-    assert "clients/shell" in text

@@ -136,9 +136,12 @@ def test_request_refused_by_a_server_without_its_database_is_repeated(opened: Op
 
 def test_refusal_of_the_player_at_a_reconnect_is_reported_at_once(opened: Opener) -> None:
     scripts = [heard(then=read_and_reset), heard(greeting=REVOKED)]
-    with dialogues(*scripts) as server, opened(server.port, player=5) as session:
-        with pytest.raises((Refused, Failed), match="the key was revoked"):
-            session.ask("ping")
+    with (
+        dialogues(*scripts) as server,
+        opened(server.port, player=5) as session,
+        pytest.raises((Refused, Failed), match="the key was revoked"),
+    ):
+        session.ask("ping")
 
 
 def test_refused_player_is_not_sought_at_another_server(opened: Opener) -> None:
@@ -152,9 +155,12 @@ def test_refused_player_is_not_sought_at_another_server(opened: Opener) -> None:
 
 
 def test_client_gives_up_when_its_patience_ends(opened: Opener) -> None:
-    with dialogues(heard(then=read_and_reset)) as server, opened(server.port, player=5, patience=0.5) as session:
-        with pytest.raises(Failed):
-            session.ask("ping")
+    with (
+        dialogues(heard(then=read_and_reset)) as server,
+        opened(server.port, player=5, patience=0.5) as session,
+        pytest.raises(Failed),
+    ):
+        session.ask("ping")
 
 
 @pytest.mark.parametrize("data", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 4], ids=["web", "negative"])
@@ -210,9 +216,12 @@ def test_server_that_falls_silent_after_its_hello_is_left(language: str, opened:
         peer.expect(PING)
         assert peer.read() is None
 
-    with dialogues(heard(greeting=greeting, then=silent)) as first, dialogues(heard((PING, OK))) as second:
-        with opened(first.port, second.port, player=5) as session:
-            assert session.ask("ping") == OK
+    with (
+        dialogues(heard(greeting=greeting, then=silent)) as first,
+        dialogues(heard((PING, OK))) as second,
+        opened(first.port, second.port, player=5) as session,
+    ):
+        assert session.ask("ping") == OK
 
 
 @pytest.mark.parametrize(("text", "wrong"), [("a,b:x", "b:x"), ("a:0", "a:0"), ("::1,b", "::1")])
