@@ -17,8 +17,8 @@ import trio
 from click.testing import CliRunner
 
 from gmd.cli import main
-from tests.helpers import Client, Json
-from tests.serving import environment, served
+from tests.helpers import Client, Json, connected, running_daemon
+from tests.serving import environment
 
 #: Timeout in seconds of a command on a busy machine.
 PATIENCE_SECONDS = 60
@@ -92,12 +92,8 @@ def database(data: Path) -> Iterator[sqlite3.Connection]:
 @asynccontextmanager
 async def client_of(data: Path) -> AsyncIterator[Client]:
     """Yield a client of a daemon on a data directory."""
-    with served("--data", str(data)) as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
+    async with running_daemon(data=str(data)) as daemon, connected(daemon) as client:
         yield client
-        await client.aclose()
-        assert daemon.stop(15) == 0
 
 
 async def end(client: Client, game_id: int, termination: str, player: int) -> None:

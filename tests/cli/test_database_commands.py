@@ -29,6 +29,7 @@ def games(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_games_are_imported_checked_and_exported(games: Path, tmp_path: Path) -> None:
     with clean_database() as url:
         at = ("--database", url)

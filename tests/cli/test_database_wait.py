@@ -14,6 +14,8 @@ import trio
 from tests.postgres import Postgres, own_postgres, require_postgres
 from tests.serving import SERVE, START_SECONDS, Served, environment, first_lines
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server() -> Iterator[Postgres]:

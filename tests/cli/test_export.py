@@ -13,11 +13,14 @@ import chess.pgn
 import pytest
 
 from tests.archive.damaged_logs import rows_of
-from tests.cli.commands import change, client_of, gmd, gmd_process, lines_of
+from tests.cli.commands import change, client_of, gmd, lines_of
 from tests.cli.test_check import DAMAGES
 from tests.ended import ended
 from tests.serving import environment
 from tests.terminal import shown
+
+#: Damages of other kinds than an illegal move.
+OTHERS = ("no beginning", "no text", "no game", "no number of a token", "plies")
 
 
 def exported(data: Path, *arguments: object) -> list[int]:
@@ -133,7 +136,7 @@ def test_jsonl_line_contains_a_whole_game(played_data: Path) -> None:
 
 
 def test_live_games_are_left_out_unless_requested(played_data: Path) -> None:
-    ran = gmd_process("export", "--data", played_data, "--format", "jsonl")
+    ran = gmd("export", "--data", played_data, "--format", "jsonl")
     assert [json.loads(line)["game_id"] for line in ran.out.splitlines()] == [1, 3, 4, 5]
     assert ran.err == "left out: 1 live game; use --status all to export them too\n"
     assert exported(played_data, "--status", "all") == [1, 2, 3, 4, 5]
@@ -199,6 +202,7 @@ def test_damaged_game_is_left_out_and_reported(written: str, data: Path) -> None
     assert err.splitlines()[0] == ("game 3 is left out: event 1: it cannot be read: Input data was truncated: '{'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 def test_full_standard_output_is_reported(unbuffered: str, played_data: Path) -> None:
     variables = environment({"PYTHONUNBUFFERED": unbuffered})
@@ -209,6 +213,7 @@ def test_full_standard_output_is_reported(unbuffered: str, played_data: Path) ->
     assert ran.stderr == "Error: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_reader_that_closes_the_pipe_ends_the_export_without_a_traceback(played_data: Path) -> None:
     """The command ``gmd export | head -1`` closes the pipe in this way."""
     command = [sys.executable, "-m", "gmd", "export", "--data", str(played_data)]
@@ -221,6 +226,7 @@ def test_reader_that_closes_the_pipe_ends_the_export_without_a_traceback(played_
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_but_not_among_the_games(played_data: Path, tmp_path: Path) -> None:
     export, check = ([sys.executable, "-m", "gmd", name, "--data", str(played_data)] for name in ("export", "check"))
     with (tmp_path / "games.pgn").open("wb") as file:
@@ -234,7 +240,7 @@ def test_progress_is_shown_on_a_terminal_but_not_among_the_games(played_data: Pa
     assert "5 games with 16 events: nothing is damaged." in said
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", ["an illegal move", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_damaged_game_is_left_out_of_a_whole_log_that_is_replayed(name: str, data: Path, tmp_path: Path) -> None:
     before = rows_of(data)
     statement, said = DAMAGES[name]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.commands import Ran, client_of, gmd, gmd_process, joined, lines_of
+from gmd import Config, background_daemon
+from tests.cli.commands import Ran, client_of, gmd, joined, lines_of
 from tests.games.test_real_games import PGN
 from tests.helpers import Json
-from tests.serving import served
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def write(file: Path, lines: list[Json]) -> Path:
 
 def test_import_into_an_empty_directory_restores_the_same_export(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "new"
-    assert gmd_process("import", "--data", data, exported) == (0, "Imported 5 games\n", "")
+    assert gmd("import", "--data", data, exported) == (0, "Imported 5 games\n", "")
     assert export_again(data) == exported.read_text()
     assert gmd("check", "--data", data).status == 0
     assert gmd("import", "--data", data, exported) == (0, "Imported 0 games, 5 were there already\n", "")
@@ -136,6 +137,7 @@ def import_pgn(data: Path, *files: object) -> Ran:
     return gmd("import", "--data", data, *files)
 
 
+@pytest.mark.slow
 async def test_real_pgn_files_become_live_games(tmp_path: Path) -> None:
     files = sorted(PGN.glob("*.pgn"))
     seats = ["--white", 1, "--black", 2]
@@ -267,12 +269,12 @@ def test_status_is_1_if_games_are_there_already_and_a_line_is_bad(exported: Path
 
 def test_import_is_refused_while_a_daemon_uses_the_directory(exported: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with served("--data", str(data)) as daemon:
+    with background_daemon(Config(port=0, data=str(data))):
         ran = gmd("import", "--data", data, exported)
         assert ran == (
             2,
             "",
-            f"Error: data: {data} is in use by another gmd: process {daemon.process.pid}; "
+            f"Error: data: {data} is in use by another gmd: process {os.getpid()}; "
             "name another directory with --data\n",
         )
     assert gmd("import", "--data", data, exported).out == "Imported 5 games\n"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from signal import SIGTERM
 
 import pytest
 
+from gmd import Config, background_daemon
 from gmd.ranked.anchors import FURTHEST, BadAnchors, read_anchors
 from tests.cli.commands import Ran, change, gmd
 from tests.helpers import Json
-from tests.serving import served
 from tests.tls import make_certificates
 
 FIRST, SECOND = 2**52 + 1, 2**52 + 2
@@ -67,10 +66,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("leaderboard")
     directory, file = folder / "data", folder / "games.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in GAMES))
-    with served("--data", str(directory)) as daemon:
+    with background_daemon(Config(port=0, data=str(directory))) as daemon:
         for name in ("first", "second"):
-            assert gmd("register", name, "--data", directory).status == 0
-        assert daemon.stop(SIGTERM) == 0
+            daemon.ask("register", name=name)
     ran = gmd("import", "--data", directory, file)
     assert (ran.status, ran.err) == (0, "")
     return directory
@@ -83,11 +81,12 @@ def rows(ran: Ran) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in ("name", "version", "games", "wins", "losses")) for row in board["leaderboard"]]
 
 
+@pytest.mark.slow
 def test_leaderboard_is_the_same_by_socket_by_http_and_from_the_log(data: Path) -> None:
     recomputed = gmd("leaderboard", "--data", data, "--recompute", "--json")
     assert sorted(rows(recomputed)) == sorted(ROWS)
-    with served("--data", str(data), "--http", "--http-port", "0") as daemon:
-        url = daemon.http
+    with background_daemon(Config(port=0, data=str(data), http=True, http_port=0)) as daemon:
+        url = f"http://127.0.0.1:{daemon.http_port}"
         while not json.loads((ran := gmd("leaderboard", "--data", data, "--json")).out)["games"]:
             pass  # the daemon has just started and still computes the ratings
         assert ran.out == recomputed.out
@@ -125,8 +124,8 @@ def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
 
 def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
     certificates = make_certificates(tmp_path / "tls")
-    with served("--data", ":memory:", "--http", "--http-port", "0", *certificates.flags) as daemon:
-        url = daemon.http
+    with background_daemon(Config(port=0, data=":memory:", http=True, http_port=0, **certificates.settings)) as daemon:
+        url = f"https://127.0.0.1:{daemon.http_port}"
         ran = gmd("leaderboard", "--server", url, "--ca", certificates.ca, "--json")
         assert (ran.status, json.loads(ran.out)) == (0, {"leaderboard": [], "games": 0})
         for arguments, said in (
@@ -146,9 +145,8 @@ def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: 
 
 
 def test_https_to_a_port_without_tls_is_reported() -> None:
-    with served("--data", ":memory:", "--http", "--http-port", "0") as daemon:
-        url = daemon.http
-        ran = gmd("leaderboard", "--server", url.replace("http:", "https:"))
+    with background_daemon(Config(port=0, data=":memory:", http=True, http_port=0)) as daemon:
+        ran = gmd("leaderboard", "--server", f"https://127.0.0.1:{daemon.http_port}")
     assert ran.status == 2
     assert "does this port speak TLS? If not, use an http:// address" in ran.err
 

@@ -13,10 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from gm_protocol.framing import FrameDecoder, encode_frame
+from gmd import Config, Daemon, background_daemon
+from gmd.background import BackgroundDaemon
 from gmd.cli import main
 from gmd.players.account import FIRST_PLAYER
-from tests.cli.commands import gmd, gmd_process
-from tests.serving import Served, served
+from tests.cli.commands import gmd
+from tests.helpers import cheap_passwords
 
 KEY = re.compile(r"[\w-]{43}\n")
 
@@ -27,15 +29,20 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def daemon(directory: Path) -> Iterator[Served]:
+def daemon(directory: Path) -> Iterator[BackgroundDaemon]:
     """Yield one daemon for the tests of this module, which register players of different names."""
-    with served("--data", str(directory)) as running:
+    with background_daemon(Config(port=0, data=str(directory))) as running:
+        running.run(_cheapen)
         yield running
 
 
-def hello(daemon: Served, **fields: Any) -> Any:
+async def _cheapen(daemon: Daemon) -> None:
+    daemon.authenticator.passwords = cheap_passwords()
+
+
+def hello(daemon: BackgroundDaemon, **fields: Any) -> Any:
     """Return the player that a hello on the game port is accepted as, or the code of its refusal."""
-    with socket.create_connection((daemon.host, daemon.port)) as connection:
+    with socket.create_connection(("127.0.0.1", daemon.port)) as connection:
         connection.sendall(encode_frame(json.dumps({"kind": "hello", **fields}).encode()))
         decoder = FrameDecoder()
         while (body := decoder.next_frame()) is None:
@@ -44,15 +51,15 @@ def hello(daemon: Served, **fields: Any) -> Any:
         return reply.get("code", reply.get("player"))
 
 
-def test_register_prints_a_valid_key(daemon: Served, directory: Path) -> None:
-    ran = gmd_process("register", "first", "--data", directory)
+def test_register_prints_a_valid_key(daemon: BackgroundDaemon, directory: Path) -> None:
+    ran = gmd("register", "first", "--data", directory)
     assert ran.status == 0
     assert KEY.fullmatch(ran.out)
     assert ran.err == f"first is player {FIRST_PLAYER}. Its key, which is not shown again:\n"
     assert hello(daemon, name="FIRST", key=ran.out.strip()) == FIRST_PLAYER
 
 
-def test_password_is_read_from_standard_input(daemon: Served, directory: Path) -> None:
+def test_password_is_read_from_standard_input(daemon: BackgroundDaemon, directory: Path) -> None:
     arguments = ["register", "with-password", "--password", "--data", str(directory)]
     assert CliRunner().invoke(main, arguments, input="correct horse\n").exit_code == 0
     assert hello(daemon, name="with-password", password="correct horse") in range(FIRST_PLAYER, FIRST_PLAYER + 9)
@@ -61,7 +68,7 @@ def test_password_is_read_from_standard_input(daemon: Served, directory: Path) -
     assert refused.stderr == "Error: password: 5 characters are not between 8 and 256\n"
 
 
-def test_rekey_and_revoke_accept_a_name_or_an_id(daemon: Served, directory: Path) -> None:
+def test_rekey_and_revoke_accept_a_name_or_an_id(daemon: BackgroundDaemon, directory: Path) -> None:
     key = gmd("register", "changing", "--data", directory).out.strip()
     player = hello(daemon, name="changing", key=key)
     assert player >= FIRST_PLAYER
@@ -77,21 +84,15 @@ def test_rekey_and_revoke_accept_a_name_or_an_id(daemon: Served, directory: Path
     assert gmd("players", "--data", directory).out.splitlines()[0].endswith("  changing  (revoked)")
 
 
-def test_players_lists_more_players_than_a_page_holds(daemon: Served, directory: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as operator:
-        operator.connect(str(directory / "operator.sock"))
-        operator.sendall(encode_frame(b'{"kind":"hello"}'))
-        names = [f"many-{number}" for number in range(150)]
-        for name in names:
-            operator.sendall(encode_frame(json.dumps({"kind": "register", "name": name}).encode()))
-        operator.shutdown(socket.SHUT_WR)
-        while operator.recv(1 << 16):
-            pass
+def test_players_lists_more_players_than_a_page_holds(daemon: BackgroundDaemon, directory: Path) -> None:
+    names = [f"many-{number}" for number in range(150)]
+    for name in names:
+        daemon.ask_as_operator("register", name=name)
     listed = [line.split()[2] for line in gmd("players", "--data", directory).out.splitlines()]
     assert listed[:150] == names[::-1]
 
 
-def test_refusal_by_the_daemon_is_reported(daemon: Served, directory: Path) -> None:
+def test_refusal_by_the_daemon_is_reported(daemon: BackgroundDaemon, directory: Path) -> None:
     gmd("register", "taken", "--data", directory)
     for command, why in {
         ("register", "taken"): "name: 'taken' is taken; choose another",

@@ -17,6 +17,7 @@ from tests.serving import START_SECONDS
 UNUSED = ("alembic", "email", "importlib.metadata", "litestar", "rich", "sqlalchemy", "zipfile")
 
 
+@pytest.mark.slow
 def test_serve_imports_nothing_that_no_request_uses() -> None:
     code = (
         "import sys; from gmd.cli import main\n"
@@ -31,6 +32,7 @@ def test_serve_imports_nothing_that_no_request_uses() -> None:
     assert [module for module in UNUSED if module in imported] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["", "import rich.console; "])
 def test_rich_stays_what_it_is_when_structlog_is_imported_without_it(before: str) -> None:
     code = (

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+from gmd import Config, background_daemon
 from tests.cli.commands import gmd
 from tests.postgres import clean_database, require_postgres
-from tests.serving import served
 
 
 def test_status_of_a_data_directory(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
+    with background_daemon(Config(port=0, data=str(tmp_path))):
         ran = gmd("status", "--data", tmp_path)
-        process = daemon.process.pid
+        process = os.getpid()
         assert ran.status == 0
         assert f" runs as process {process}; 0 games, 0 of them live\n" in ran.out
         assert json.loads(gmd("status", "--data", tmp_path, "--json").out)["process"] == process

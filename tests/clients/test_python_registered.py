@@ -1,8 +1,7 @@
-"""The Python clients as registered players of a daemon: keys, seats, invitations, and lost replies."""
+"""The Python clients as registered players of a daemon: keys, seats, and invitations."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,34 +10,35 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gm_client import ConnectionLost, GmError, blocking
+import gmd
+from gm_client import GmError, blocking
 from gm_protocol.base import FIRST_REGISTERED
-from tests.clients.python_clients import Clients, Json, JsonPeer
-from tests.clients.running import PATIENCE
-from tests.clients.scripted import Peer, ScriptedServer, serving
-from tests.serving import Served, served
+from gmd.background import BackgroundDaemon
+from tests.clients.python_clients import Clients, Json
+from tests.helpers import cheap_passwords
 
 PASSWORD = "correct horse"
 #: Unused names.
 NAMES = map("bot-{}".format, count())
 
 
-class House(NamedTuple):
-    daemon: Served
-    operator: blocking.Client
+@contextmanager
+def open_house(**settings: Any) -> Iterator[BackgroundDaemon]:
+    """Yield a daemon with passwords that cost little."""
+    with gmd.background_daemon(gmd.Config(port=0, data=":memory:", **settings)) as daemon:
+        daemon.run(_cheapen)
+        yield daemon
 
-    @property
-    def port(self) -> int:
-        return self.daemon.port
+
+async def _cheapen(daemon: gmd.Daemon) -> None:
+    daemon.authenticator.passwords = cheap_passwords()
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Yield a daemon that accepts registrations, and its operator."""
-    data = tmp_path_factory.mktemp("registered")
-    limits = ["--max-registrations-per-hour", "1000", "--max-failures-per-minute", "1000"]
-    with served("--data", str(data), *limits) as daemon, blocking.Client(path=str(data / "operator.sock")) as operator:
-        yield House(daemon, operator)
+def house() -> Iterator[BackgroundDaemon]:
+    """Yield a daemon that accepts registrations."""
+    with open_house(max_registrations_per_hour=1000, max_failures_per_minute=1000) as daemon:
+        yield daemon
 
 
 class Player(NamedTuple):
@@ -49,8 +49,8 @@ class Player(NamedTuple):
     key: str
 
 
-def registered(house: House, **fields: Any) -> Player:
-    reply = house.operator.register(next(NAMES), **fields)
+def registered(house: BackgroundDaemon, **fields: Any) -> Player:
+    reply = house.ask_as_operator("register", name=next(NAMES), **fields)
     assert reply["key"] is not None
     return Player(reply["player"], reply["name"], reply["key"])
 
@@ -66,7 +66,7 @@ def refusal(code: str) -> Iterator[None]:
 # Identity.
 
 
-def test_registration_returns_a_key_that_hello_accepts(clients: Clients, house: House) -> None:
+def test_registration_returns_a_key_that_hello_accepts(clients: Clients, house: BackgroundDaemon) -> None:
     name = next(NAMES)
     reply = clients.connect(house.port).register(name, password=PASSWORD)
     assert reply["player"] > FIRST_REGISTERED
@@ -82,7 +82,7 @@ def test_registration_returns_a_key_that_hello_accepts(clients: Clients, house: 
         assert client.move(game["game_id"], "e4")["state"]["last_move"] == "e2e4"
 
 
-def test_key_can_come_with_each_request(clients: Clients, house: House) -> None:
+def test_key_can_come_with_each_request(clients: Clients, house: BackgroundDaemon) -> None:
     me = registered(house)
     client = clients.connect(house.port)
     game_id = client.new_game(me.id, 7, player=me.id, key=me.key)["game_id"]
@@ -101,14 +101,14 @@ def test_key_can_come_with_each_request(clients: Clients, house: House) -> None:
     ],
     ids=["wrong key", "no key", "wrong name", "wrong password"],
 )
-def test_unauthorized_player_gets_an_error_with_a_code(clients: Clients, house: House, fields: Json) -> None:
+def test_unauthorized_player_gets_an_error_with_a_code(clients: Clients, house: BackgroundDaemon, fields: Json) -> None:
     refused = "the key does not belong to|send the player's key with it$|wrong password for"
     with pytest.raises(GmError, match=refused) as caught:
         clients.connect(house.port, **{"player": registered(house).id, **fields})
     assert (caught.value.code, caught.value.kind, caught.value.retry_after) == ("unauthorized", "hello", None)
 
 
-def test_other_refusals_have_their_codes(clients: Clients, house: House) -> None:
+def test_other_refusals_have_their_codes(clients: Clients, house: BackgroundDaemon) -> None:
     me = registered(house)
     client = clients.connect(house.port)
     with refusal("not_available"):
@@ -122,7 +122,7 @@ def test_other_refusals_have_their_codes(clients: Clients, house: House) -> None
 
 
 def test_player_with_too_many_attempts_learns_when_to_retry(clients: Clients) -> None:
-    with served("--max-failures-per-minute", "2", "--max-registrations-per-hour", "1") as daemon:
+    with open_house(max_failures_per_minute=2, max_registrations_per_hour=1) as daemon:
         client = clients.connect(daemon.port)
         me = client.register("bot")
         with pytest.raises(GmError) as caught:
@@ -140,7 +140,7 @@ def test_player_with_too_many_attempts_learns_when_to_retry(clients: Clients) ->
 
 
 def test_players_can_play_where_registration_is_required(clients: Clients) -> None:
-    with served("--require-registration") as daemon:
+    with open_house(require_registration=True) as daemon:
         with refusal("unauthorized"):
             clients.connect(daemon.port, player=7)
         anybody = clients.connect(daemon.port)
@@ -162,7 +162,7 @@ def test_players_can_play_where_registration_is_required(clients: Clients) -> No
 # New keys.
 
 
-def test_session_that_rekeys_continues_and_others_end(clients: Clients, house: House) -> None:
+def test_session_that_rekeys_continues_and_others_end(clients: Clients, house: BackgroundDaemon) -> None:
     me = registered(house)
     client = clients.connect(house.port, player=me.id, key=me.key)
     other = clients.connect(house.port, player=me.id, key=me.key)
@@ -176,18 +176,18 @@ def test_session_that_rekeys_continues_and_others_end(clients: Clients, house: H
     assert other.new_game(me.id, 7)["error"] is None
 
 
-def test_revoked_player_is_refused_at_once_until_it_gets_a_new_key(clients: Clients, house: House) -> None:
+def test_revoked_player_is_refused_at_once_until_it_gets_a_new_key(clients: Clients, house: BackgroundDaemon) -> None:
     me = registered(house, password=PASSWORD)
     by_key = clients.connect(house.port, player=me.id, key=me.key)
     by_password = clients.connect(house.port, name=me.name, password=PASSWORD)
-    assert house.operator.revoke(name=me.name)["player"] == me.id
+    assert house.ask_as_operator("revoke", name=me.name)["player"] == me.id
     for client in (by_key, by_password):
         with pytest.raises(GmError) as caught:  # the session has ended, and the hello of the next one is refused
             client.new_game(me.id, 7)
         assert (caught.value.code, caught.value.kind) == ("unauthorized", "hello")
-    (row,) = [row for row in house.operator.players()["players"] if row["player"] == me.id]
+    (row,) = [row for row in house.ask_as_operator("players")["players"] if row["player"] == me.id]
     assert (row["revoked"], row["password"]) == (True, False)
-    new = house.operator.rekey(player=me.id)["key"]
+    new = house.ask_as_operator("rekey", player=me.id)["key"]
     assert clients.connect(house.port, player=me.id, key=new).player == me.id
     with refusal("unauthorized"):
         by_key.ping()
@@ -207,7 +207,7 @@ def turns_of(client: Any, rng: random.Random, most: int, **options: Any) -> list
     return made
 
 
-def test_loop_over_all_games_accepts_invitations(clients: Clients, house: House) -> None:
+def test_loop_over_all_games_accepts_invitations(clients: Clients, house: BackgroundDaemon) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -220,7 +220,7 @@ def test_loop_over_all_games_accepts_invitations(clients: Clients, house: House)
     assert yours.state(game_id)["state"]["ply_index"] == 2
 
 
-def test_declined_invitation_does_not_hold_up_other_games(clients: Clients, house: House) -> None:
+def test_declined_invitation_does_not_hold_up_other_games(clients: Clients, house: BackgroundDaemon) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -239,7 +239,7 @@ def test_declined_invitation_does_not_hold_up_other_games(clients: Clients, hous
         assert yours.state(each)["state"]["phase"] == "open"
 
 
-def test_invitations_beyond_the_limit_are_declined(clients: Clients, house: House) -> None:
+def test_invitations_beyond_the_limit_are_declined(clients: Clients, house: BackgroundDaemon) -> None:
     """Otherwise strangers could keep a bot from its turns by endless invitations."""
     me = registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
@@ -259,7 +259,7 @@ def test_invitations_beyond_the_limit_are_declined(clients: Clients, house: Hous
     assert ends == ["available_move"] * 100 + ["declined"] * 2
 
 
-def test_player_is_challenged_by_name_and_answers(clients: Clients, house: House) -> None:
+def test_player_is_challenged_by_name_and_answers(clients: Clients, house: BackgroundDaemon) -> None:
     ann, bob = registered(house), registered(house)
     inviter = clients.connect(house.port, player=ann.id, key=ann.key)
     invited = clients.connect(house.port, player=bob.id, key=bob.key)
@@ -286,7 +286,7 @@ def test_player_is_challenged_by_name_and_answers(clients: Clients, house: House
     assert inviter.invitations()["sent"] == []
 
 
-def test_two_seeking_players_are_paired(clients: Clients, house: House) -> None:
+def test_two_seeking_players_are_paired(clients: Clients, house: BackgroundDaemon) -> None:
     ann, bob = registered(house), registered(house)
     first = clients.connect(house.port, player=ann.id, key=ann.key)
     second = clients.connect(house.port, player=bob.id, key=bob.key)
@@ -298,7 +298,7 @@ def test_two_seeking_players_are_paired(clients: Clients, house: House) -> None:
     assert first.accept(found["game_id"])["state"]["phase"] == "move"
 
 
-def test_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
+def test_open_seat_is_found_and_taken(clients: Clients, house: BackgroundDaemon) -> None:
     me, you = registered(house), registered(house)
     mine = clients.connect(house.port, player=me.id, key=me.key)
     yours = clients.connect(house.port, player=you.id, key=you.key)
@@ -316,107 +316,7 @@ def test_open_seat_is_found_and_taken(clients: Clients, house: House) -> None:
         clients.connect(house.port, player=late.id, key=late.key).join(game_id)
 
 
-# Lost replies.
-
-
-@contextmanager
-def losing(port: int, *kinds: str, before: bool = False) -> Iterator[ScriptedServer]:
-    """Yield a proxy to a daemon that loses one reply of each of these kinds, and the connection with it.
-
-    :param before: lose the request instead.
-    """
-    remaining = list(kinds)
-
-    def script(peer: Peer, requests: list[bytes]) -> None:
-        upstream = blocking.Connection.open(port=port)
-        try:
-            while (body := peer.read()) is not None:
-                requests.append(body)
-                loses = json.loads(body)["kind"] in remaining
-                if loses:
-                    remaining.remove(json.loads(body)["kind"])
-                if not (loses and before):
-                    upstream.send(body)
-                    reply = upstream.receive(PATIENCE)
-                if loses:
-                    return JsonPeer(peer).reset()
-                peer.write(reply)
-        except (ConnectionError, ConnectionLost):
-            pass  # the client has gone, or the daemon has ended the session
-        finally:
-            upstream.close()
-        return None
-
-    with serving(script) as server:
-        yield server
-    assert not remaining
-
-
-def hellos(server: ScriptedServer) -> list[Json]:
-    """Return the hello of each connection."""
-    return [json.loads(requests[0]) for requests in server.sessions if requests]
-
-
-@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
-def test_registration_with_a_lost_reply_is_made_once(clients: Clients, house: House, before: bool) -> None:
-    players = len(house.operator.players()["players"])
-    with losing(house.port, "register", before=before) as server:
-        client = clients.connect(server.port)
-        reply = client.register(next(NAMES), password=PASSWORD)
-        clients.close(client)
-    assert len(house.operator.players()["players"]) == players + 1
-    assert clients.connect(house.port, player=reply["player"], key=reply["key"]).player == reply["player"]
-
-
-@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
-@pytest.mark.parametrize("way", ["player and key", "name and key", "name and password", "key in the request"])
-def test_rekey_with_a_lost_reply_gives_one_known_key(clients: Clients, house: House, way: str, before: bool) -> None:
-    me = registered(house, password=PASSWORD)
-    fields: Json = {
-        "player and key": {"player": me.id, "key": me.key},
-        "name and key": {"name": me.name, "key": me.key},
-        "name and password": {"name": me.name, "password": PASSWORD},
-        "key in the request": {},
-    }[way]
-    with losing(house.port, "rekey", before=before) as server:
-        client = clients.connect(server.port, **fields)
-        reply = client.rekey() if fields else client.rekey(player=me.id, key=me.key)
-        assert (reply["player"], reply["key"] in (None, me.key)) == (me.id, False)
-        if fields:
-            assert client.new_game(me.id, 7)["error"] is None  # its session continues
-        clients.close(client)
-    assert clients.connect(house.port, player=me.id, key=reply["key"]).player == me.id
-    with refusal("unauthorized"):
-        clients.connect(house.port, player=me.id, key=me.key)
-
-
-def test_rekey_by_the_operator_is_repeatable(clients: Clients, house: House) -> None:
-    """No TCP client is the operator, so this test repeats the request as a client would."""
-    me = registered(house)
-    first = house.operator.rekey(name=me.name, token="t")
-    assert house.operator.rekey(name=me.name, token="t") == first
-
-
-@pytest.mark.parametrize("before", [False, True], ids=["its reply is lost", "it is lost"])
-def test_seat_is_taken_once_and_every_hello_has_the_key(clients: Clients, house: House, before: bool) -> None:
-    me, you = registered(house), registered(house)
-    mine = clients.connect(house.port, player=me.id, key=me.key)
-    with losing(house.port, "join", "new_game", "move", before=before) as server:
-        yours = clients.connect(server.port, player=you.id, key=you.key)
-        game_id = mine.new_game(me.id, None)["game_id"]
-        assert yours.join(game_id)["seat"] == "black"
-        games = len(mine.games(player=you.id)["games"])
-        own = yours.new_game(you.id, me.id)["game_id"]
-        assert len(mine.games(player=you.id)["games"]) == games + 1
-        mine.move(game_id, "e4", ply=0)
-        assert yours.move(game_id, "e5", ply=1)["state"]["ply_index"] == 2
-        assert mine.join(own)["seat"] == "black"
-        clients.close(yours)
-        assert len(hellos(server)) == 4
-        assert {(hello["player"], hello["key"]) for hello in hellos(server)} == {(you.id, you.key)}
-
-
-def test_loop_continues_after_a_rekey(clients: Clients, house: House) -> None:
+def test_loop_continues_after_a_rekey(clients: Clients, house: BackgroundDaemon) -> None:
     """In trio the loop has its own connection, whose session ends with the rekey."""
     me = registered(house)
     client = clients.connect(house.port, player=me.id, key=me.key)
@@ -425,15 +325,3 @@ def test_loop_continues_after_a_rekey(clients: Clients, house: House) -> None:
     client.rekey()
     first.move("e4")
     assert next(turns).move("e5")["state"]["ply_index"] == 2
-
-
-def test_next_connection_uses_the_new_key(clients: Clients, house: House) -> None:
-    me = registered(house, password=PASSWORD)
-    with losing(house.port, "ping") as server:
-        client = clients.connect(server.port, name=me.name, password=PASSWORD)
-        key = client.rekey()["key"]
-        assert client.ping()["error"] is None
-        clients.close(client)
-        first, second = hellos(server)
-    assert (first["password"], "key" in first) == (PASSWORD, False)
-    assert (second["key"], "password" in second) == (key, False)

@@ -1,52 +1,44 @@
-"""The random bots for C, Node and Python play whole games: against each other, over connections that break, during
-restarts of the daemon, and through TLS. With the same seeds, all make the same moves.
+"""The random bots for C, Node and Python play whole games: against each other, over connections that break, through TLS,
+as registered players, and while one daemon takes over from another. With the same seeds, all make the same moves.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import signal
 import socket
-import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import trio
 
-from gm_protocol.messages import REQUESTS
-from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
+from tests.chaos import chaos
+from tests.clients.other_languages import NODE, ROOT, Bot, Bots, client_of, playing, random_bots
 from tests.clients.running import gmcat
-from tests.helpers import Json
+from tests.helpers import Client, Json
 from tests.serving import Served, reserved_port, served
+from tests.tls import Certificates
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 #: Seconds after which a game of these tests counts as hanging.
-PATIENCE = 120
+PATIENCE = 300
 
-VARIANTS = ["standard", "crazyhouse", *(["rbc"] if "sense" in REQUESTS else [])]
-
+VARIANTS = ["standard", "crazyhouse", "rbc"]
 LANGUAGES = ["c", "node", "python", "python-trio"]
 
 
 @pytest.fixture(scope="module")
-def bots(tmp_path_factory: pytest.TempPathFactory) -> Bots:
+def bots(compiled: Path) -> Bots:
     """Return how to start each bot."""
-    return random_bots(tmp_path_factory.mktemp("bots"))
-
-
-async def newest_game(port: int) -> int:
-    """Return the id of the newest game, or 0."""
-    async with client_of(port) as client:
-        games = (await client.ask("games", limit=1))["games"]
-    return games[0]["game_id"] if games else 0
+    return random_bots(compiled)
 
 
 async def history(port: int, game_id: int) -> Json:
@@ -56,52 +48,53 @@ async def history(port: int, game_id: int) -> Json:
 
 async def play(
     white: list[str | Path], black: list[str | Path], port: int, variant: str, white_port: int = 0, black_port: int = 0
-) -> tuple[Json, list[str]]:
-    """Play a new game between two bots; return its history, and each bot's last line.
+) -> tuple[list[str], list[str]]:
+    """Play a new game between two bots; return its moves, and each bot's last line.
 
     :param white_port: where White connects, if not to the daemon itself; likewise for Black.
     """
     with trio.fail_after(PATIENCE):
-        newest = await newest_game(port)
         options = ["--seed", "5", "--player", "1", "--opponent", "2", "--variant", variant]
         async with playing(*white, *options, "--port", str(white_port or port)) as first:
             game_id = await first.game_id()
-            assert game_id == newest + 1  # so it is not an earlier game
             other = ["--seed", "6", "--player", "2", "--game", str(game_id), "--port", str(black_port or port)]
             async with playing(*black, *other) as second, trio.open_nursery() as nursery:
                 nursery.start_soon(first.end)
                 nursery.start_soon(second.end)
-        return await history(port, game_id), [bot.output.splitlines()[-1] for bot in (first, second)]
+        moves = (await history(port, game_id))["moves"]
+        return moves, [bot.output.splitlines()[-1] for bot in (first, second)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 async def test_bots_in_all_languages_play_the_same_game(bots: Bots, variant: str, daemon_process: Served) -> None:
     games = []
-    for white, black in [
-        ("c", "c"),
-        ("node", "python"),
-        ("python", "node"),
-        ("python-trio", "c"),
-        ("c", "python-trio"),
-    ]:
-        game, said = await play(bots(white), bots(black), daemon_process.port, variant)
+    for white, black in [("c", "c"), ("node", "python"), ("python", "node"), ("python-trio", "c")]:
+        moves, said = await play(bots(white), bots(black), daemon_process.port, variant)
         assert said[0] == said[1]
         assert said[0].split()[0] in {"1-0", "0-1", "1/2-1/2"}
-        games.append(game["moves"])
+        games.append(moves)
     assert len(games[0]) > 10
     assert all(moves == games[0] for moves in games)
 
 
-@pytest.mark.parametrize("language", ["python", "python-trio"])
-def test_bot_writes_each_line_at_once(bots: Bots, language: str, daemon_process: Served) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_broken_connections_do_not_change_the_game(bots: Bots, language: str, daemon_process: Served) -> None:
+    port = daemon_process.port
+    undisturbed = await play(bots(language), bots(language), port, "standard")
+    async with chaos(1, port, 5_000) as one, chaos(2, port, 5_000) as two:
+        disturbed = await play(bots(language), bots(language), port, "standard", one.port, two.port)
+    assert disturbed == undisturbed
+    assert min(one.cuts, two.cuts) > 10
+
+
+def test_bot_writes_each_line_at_once(bots: Bots, daemon_process: Served) -> None:
     """The lines of two bots must not mix. Python's print() writes several times if PYTHONUNBUFFERED is set, as in
     many containers.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # this socket keeps each write apart
     options = ["--player", "1", "--opponent", "2", "--port", str(daemon_process.port)]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with ours, theirs, subprocess.Popen([*bots(language), *options], stdout=theirs, env=environment) as bot:
+    with ours, theirs, subprocess.Popen([*bots("python"), *options], stdout=theirs, env=environment) as bot:
         try:
             theirs.close()
             began = ours.recv(1000).decode()
@@ -114,204 +107,247 @@ def test_bot_writes_each_line_at_once(bots: Bots, language: str, daemon_process:
             bot.kill()
 
 
-# Connections that break.
+# Registered players.
 
 
-class Cutter:
-    """Proxy to the daemon whose connections break after a random number of bytes.
+class Registered(NamedTuple):
+    """A player with its name, id and key."""
 
-    :ivar cuts: how many connections it has cut.
+    name: str
+    player: int
+    key: str
+
+    @property
+    def hello(self) -> dict[str, int | str]:
+        return {"player": self.player, "key": self.key}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "GM_KEY": self.key}
+
+
+async def register(port: int, name: str) -> Registered:
+    async with client_of(port) as client:
+        reply = await client.ask("register", name=name)
+    return Registered(name, reply["player"], reply["key"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_registered_bot_goes_on_at_the_server_that_takes_over(bots: Bots, language: str, tmp_path: Path) -> None:
+    """One daemon is killed and another takes over its games on another port; that one is stopped and started again. One
+    more address refuses connections.
     """
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        self.cuts = 0
-        self._connections = 0
-
-    async def serve(self, port: int, client: trio.SocketStream) -> None:
-        """Carry one connection until either side ends it, or until it has carried this many bytes in one direction."""
-        self._connections += 1
-        # The first connections last longer, because a bot that cannot connect at all rightly gives up.
-        least = 2000 if self._connections <= 2 else 0
-        daemon = await trio.open_tcp_stream("127.0.0.1", port)
-        async with client, daemon, trio.open_nursery() as nursery:
-            for source, target in ((client, daemon), (daemon, client)):
-                budget = least + self._random.randrange(6000)
-                nursery.start_soon(self._carry, source, target, budget, nursery.cancel_scope)
-
-    async def _carry(
-        self, source: trio.SocketStream, target: trio.SocketStream, budget: int, both: trio.CancelScope
-    ) -> None:
-        try:
-            while budget > 0 and (data := await source.receive_some(min(budget, 1000))):
-                await target.send_all(data)
-                budget -= len(data)
-        except trio.BrokenResourceError:
-            pass
-        self.cuts += budget <= 0
-        both.cancel()
-
-
-@asynccontextmanager
-async def listening(serve: Callable[[trio.SocketStream], Any]) -> AsyncIterator[int]:
-    """Yield a port where a function serves each connection."""
-    async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
-        yield listener.socket.getsockname()[1]
-        nursery.cancel_scope.cancel()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_broken_connections_do_not_change_the_game(bots: Bots, language: str, daemon_process: Served) -> None:
-    port = daemon_process.port
-    undisturbed, ends = await play(bots(language), bots(language), port, "standard")
-    cutters = Cutter(1), Cutter(2)
-    async with (
-        listening(partial(cutters[0].serve, port)) as white_port,
-        listening(partial(cutters[1].serve, port)) as black_port,
-    ):
-        game, said = await play(bots(language), bots(language), port, "standard", white_port, black_port)
-    assert (game["moves"], said) == (undisturbed["moves"], ends)
-    assert all(cutter.cuts > 10 for cutter in cutters)
-
-
-# A daemon that restarts.
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_bot_continues_after_a_restart_of_the_daemon(bots: Bots, language: str, tmp_path: Path) -> None:
-    """The daemon is killed once and stopped once; meanwhile the bot waits for its turn."""
-    data = ["--data", str(tmp_path / "data")]
-    with reserved_port() as port, served(*data, "--port", str(port)) as daemon:
-        options = ["--port", str(port), "--player", "1", "--opponent", "2", "--variant", "standard"]
-        with trio.fail_after(PATIENCE):
-            async with playing(*bots(language), *options) as bot:
-                game_id = await bot.game_id()
-                await answer(port, game_id, first_ply=1)
-                daemon.process.kill()
-                daemon.process.wait()
-                await go_on(data, port, game_id, bot)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_bot_goes_on_at_the_server_that_takes_over(bots: Bots, language: str, tmp_path: Path) -> None:
-    """The daemon is killed, and another one serves the same games on another port; one more address refuses."""
-    data = ["--data", str(tmp_path / "data")]
-    with reserved_port() as closed, reserved_port() as one, reserved_port() as two:
+    data = ["--data", str(tmp_path / "data"), "--require-registration", "--port"]
+    with reserved_port() as closed, reserved_port() as one, reserved_port() as two, trio.fail_after(PATIENCE):
         servers = ",".join(f"127.0.0.1:{port}" for port in (closed, one, two))
-        options = ["--server", servers, "--player", "1", "--opponent", "2", "--variant", "standard"]
-        with served(*data, "--port", str(one)) as daemon, trio.fail_after(PATIENCE):
-            async with playing(*bots(language), *options) as bot:
+        with served(*data, str(one)) as daemon:
+            ours, other = await register(one, "one"), await register(one, "other")
+            options = ["--server", servers, "--player", "one", "--opponent", str(other.player)]
+            async with playing(*bots(language), *options, "--variant", "standard", env=ours.environment) as bot:
                 game_id = await bot.game_id()
-                await answer(one, game_id, first_ply=1)
+                await answer(one, other, game_id, first_ply=1)
                 daemon.process.kill()
                 daemon.process.wait()
-                await go_on(data, two, game_id, bot)
+                await go_on([*data, str(two)], two, other, game_id, bot)
 
 
-async def go_on(data: list[str], port: int, game_id: int, bot: Bot) -> None:
-    with served(*data, "--port", str(port)) as daemon:
-        await answer(port, game_id, first_ply=3)
+async def go_on(settings: list[str], port: int, other: Registered, game_id: int, bot: Bot) -> None:
+    with served(*settings) as daemon:
+        await answer(port, other, game_id, first_ply=3)
         assert daemon.stop(signal.SIGTERM) == 0
-    with served(*data, "--port", str(port)):
-        await answer(port, game_id, first_ply=5)
-        async with client_of(port) as client:
-            await client.ask("end_game", game_id=game_id, player=2, termination="resignation_black")
+    with served(*settings):
+        await answer(port, other, game_id, first_ply=5)
+        async with client_of(port, **other.hello) as client:
+            await client.ask("end_game", game_id=game_id, termination="resignation_black")
         await bot.end()
         assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
         assert len((await history(port, game_id))["moves"]) in {6, 7}
 
 
-async def answer(port: int, game_id: int, first_ply: int) -> None:
+async def answer(port: int, player: Registered, game_id: int, first_ply: int) -> None:
     """Make Black's move at a ply, once it is Black's turn."""
-    async with client_of(port) as client:
-        reply = await client.ask("wait", game_id=game_id, player=2, actions=True, brief=True)
+    async with client_of(port, **player.hello) as client:
+        await client.ask("join", game_id=game_id)
+        reply = await client.ask("wait", game_id=game_id, actions=True, brief=True)
         assert reply["state"]["ply_index"] == first_ply
-        await client.ask("move", game_id=game_id, player=2, move=reply["move_actions"][0], ply=first_ply)
+        moved = await client.ask("move", game_id=game_id, move=reply["move_actions"][0], ply=first_ply)
+        assert moved["error"] is None
 
 
-# TLS.
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a self-signed certificate for localhost, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    paths = folder / "certificate.pem", folder / "key.pem"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    command = [require_tool("openssl"), "req", *kind, *names, "-out", paths[0], "-keyout", paths[1]]
-    subprocess.run(command, capture_output=True, check=True)
-    return paths
-
-
-@asynccontextmanager
-async def behind_tls(port: int, certificate: tuple[Path, Path]) -> AsyncIterator[int]:
-    """Yield a port that removes TLS and forwards to the daemon."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*certificate)
-
-    async def serve(connection: trio.SocketStream) -> None:
-        secure = trio.SSLStream(connection, context, server_side=True, https_compatible=True)
-        plain = await trio.open_tcp_stream("127.0.0.1", port)
-        async with connection, plain, trio.open_nursery() as nursery:
-            nursery.start_soon(carry, secure, plain, nursery.cancel_scope)
-            nursery.start_soon(carry, plain, secure, nursery.cancel_scope)
-
-    async with listening(serve) as secure_port:
-        yield secure_port
-
-
-async def carry(source: trio.abc.Stream, target: trio.abc.Stream, both: trio.CancelScope) -> None:
-    try:
-        while data := await source.receive_some():
-            await target.send_all(data)
-    except trio.BrokenResourceError:
-        pass
-    both.cancel()
-
-
-async def test_node_bot_plays_through_tls(bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]) -> None:
-    trusting = {**os.environ, "NODE_EXTRA_CA_CERTS": str(certificate[0])}
-    async with behind_tls(daemon_process.port, certificate) as port:
-        with trio.fail_after(PATIENCE):
-            options = ["--host", "localhost", "--port", str(port), "--tls", "--player", "1", "--variant", "standard"]
-            async with playing(*bots("node"), *options, "--opponent", "2", env=trusting) as bot:
-                await answer(daemon_process.port, game_id := await bot.game_id(), first_ply=1)
-                async with client_of(daemon_process.port) as client:
-                    await client.ask("end_game", game_id=game_id, player=2, termination="resignation_black")
-                await bot.end()
-    assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
-
-
-async def test_untrusted_certificate_is_an_error(
-    bots: Bots, daemon_process: Served, certificate: tuple[Path, Path]
+@pytest.mark.parametrize(("white", "black"), [("c", "node"), ("node", "python"), ("python-trio", "c")])
+async def test_registered_bots_meet_where_registration_is_required(
+    bots: Bots, white: str, black: str, tmp_path: Path
 ) -> None:
-    async with behind_tls(daemon_process.port, certificate) as port:
-        options = ["--host", "localhost", "--port", str(port), "--tls", "--player", "1", "--opponent", "2"]
-        done = await trio.run_process([*bots("node"), *options], capture_stderr=True, check=False)
-    assert done.returncode == 1
-    assert b"cannot connect to localhost" in done.stderr
-    assert b"self-signed certificate" in done.stderr
+    """One bot has its name and a key from a variable; the other has its id and a key from a file."""
+    with served("--require-registration") as daemon, trio.fail_after(PATIENCE):
+        port = ["--port", str(daemon.port)]
+        one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
+        (tmp_path / "key").write_text(other.key + "\n")
+        makes = [*bots(white), *port, "--player", one.name, "--opponent", "open", "--variant", "rbc"]
+        async with playing(*makes, env=one.environment) as first:
+            game_id = await first.game_id()
+            joins = [*bots(black), *port, "--player", str(other.player), "--key", f"@{tmp_path / 'key'}"]
+            async with playing(*joins, "--game", str(game_id)) as second, trio.open_nursery() as nursery:
+                nursery.start_soon(first.end)
+                nursery.start_soon(second.end)
+        assert first.output == second.output
+        async with client_of(daemon.port) as client:
+            (game,) = (await client.ask("games"))["games"]
+        assert (game["player_white"], game["player_black"]) == (one.player, other.player)
+        assert first.output == f"game {game_id}\n{game['result']} {game['termination']}\n"
 
 
 # Errors in their use.
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
-def test_missing_option_is_named(bots: Bots, language: str, arguments: list[str]) -> None:
-    done = subprocess.run([*bots(language), *arguments], capture_output=True, text=True)
-    expected = "random_bot: give --player ID, and either --opponent ID or --game ID\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+def refusal(command: list[str | Path], *options: str, status: int = 1, key: str | None = None) -> str:
+    """Return the error of a bot that ends with a status."""
+    env = {name: value for name, value in os.environ.items() if name != "GM_KEY"}
+    done = subprocess.run(
+        [*command, *options],
+        env={**env, **({"GM_KEY": key} if key else {})},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, done.stdout) == (status, "")
+    return done.stderr
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_absent_daemon_is_named(bots: Bots, language: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = str(listener.getsockname()[1])
-    arguments = ["--player", "1", "--opponent", "2", "--port", port]
-    done = subprocess.run([*bots(language), *arguments], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "refused" in done.stderr.lower()
+async def test_refused_bot_names_the_reason(bots: Bots, language: str, daemon_process: Served) -> None:
+    bot, port = bots(language), ["--port", str(daemon_process.port)]
+    usage = "random_bot: give --player ID, and either --opponent ID or --game ID\n"
+    for arguments in ([], ["--player", "1", "--game", "1", "--opponent", "2"]):
+        assert refusal(bot, *arguments, status=2) == usage
+    with reserved_port() as closed:
+        absent = refusal(bot, "--port", str(closed), "--player", "1", "--opponent", "2")
+    assert "refused" in absent.lower()
+    one = await register(daemon_process.port, f"barred-{language}")
+    by_name = [*port, "--player", one.name, "--opponent", "open"]
+    assert "needs its key or its password" in refusal(bot, *by_name)
+    assert f"the key does not belong to '{one.name}'" in refusal(bot, *by_name, key="wrong")
+    by_id = [*port, "--player", str(one.player), "--opponent", "open", "--key", "wrong"]
+    assert f"the key does not belong to player {one.player}" in refusal(bot, *by_id, key=one.key)
+    assert "nowhere" in refusal(bot, *by_name, "--key", "@nowhere")
+    async with client_of(daemon_process.port) as client:
+        game_id = (await client.ask("new_game", player_white=1, player_black=2))["game_id"]
+    joins = [*port, "--player", "3", "--game", str(game_id)]
+    assert f"no seat is free for player 3 in game {game_id}" in refusal(bot, *joins)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_revoked_bot_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
+        one = await register(daemon.port, "one")
+        options = ["--port", str(daemon.port), "--player", "one", "--opponent", "open"]
+        async with playing(*bots(language), *options, env=one.environment) as bot:
+            await bot.game_id()
+            await trio.run_process([sys.executable, "-m", "gmd", "revoke", "one", "--data", str(data)])
+            with pytest.raises(AssertionError, match=f"{one.player} is a registered player's id"):
+                await bot.end()
+
+
+# Node: TLS, invitations.
+
+
+@pytest.fixture(scope="module")
+def secure(certificates: Certificates) -> Iterator[Served]:
+    """Yield a daemon with TLS."""
+    with served(*certificates.flags) as daemon:
+        yield daemon
+
+
+async def test_node_bot_plays_through_tls(bots: Bots, secure: Served, certificates: Certificates) -> None:
+    options = ["--host", "localhost", "--port", str(secure.port), "--tls", "--player", "1", "--opponent", "2"]
+    untrusting = await trio.run_process([*bots("node"), *options], capture_stderr=True, check=False)
+    assert untrusting.returncode == 1
+    assert b"cannot connect to localhost" in untrusting.stderr
+    trusting = {**os.environ, "NODE_EXTRA_CA_CERTS": str(certificates.ca)}
+    with trio.fail_after(PATIENCE):
+        async with playing(*bots("node"), *options, env=trusting) as bot:
+            game_id = await bot.game_id()
+            end = {"kind": "end_game", "game_id": game_id, "player": 2, "termination": "resignation_black"}
+            ended = gmcat(secure, "--tls", "--ca", str(certificates.ca), json.dumps(end))
+            assert ended.returncode == 0
+            await bot.end()
+    assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
+
+
+INVITED = """
+import { connect } from "./index.js";
+
+const [port, player, wanted] = process.argv.slice(1).map(Number);
+const client = await connect({ port, player, key: process.env.GM_KEY });
+const seen = new Set();
+const invited = ({ player_white }) => player_white === wanted;
+const over = ({ game_id, result }) => {
+  console.log(JSON.stringify([game_id, result, [...seen]]));
+  client.close();
+};
+try {
+  for await (const turn of client.turns({ invited, over, brief: true })) {
+    seen.add(turn.game_id);
+    await turn.move(turn.move_actions[0]);
+    if (seen.size === 1 && turn.state.ply_index === 4) await client.rekey();
+  }
+} catch (error) {
+  if (error.message !== "the client was closed") throw error;
+}
+"""
+
+
+async def test_node_loop_accepts_an_invitation_and_continues_after_a_rekey(daemon_process: Served) -> None:
+    """The bot accepts only the last of many invitations; a hundred others stay unanswered. It rekeys during the
+    game.
+    """
+    port = daemon_process.port
+    one = await register(port, "invited-in-node")
+    async with client_of(port) as client:
+        unwanted: dict[str, Any] = {"player_white": 401, "player_black": one.player, "brief": True}
+        others = [(await client.ask("new_game", **unwanted))["game_id"] for _ in range(102)]
+        reply = await client.ask("new_game", player_white=402, player_black=one.player, max_moves=5)
+        game_id = reply["game_id"]
+        node = [require_tool("node"), "--input-type=module", "--eval", INVITED, str(port), str(one.player), "402"]
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(move_at_once, client, game_id)
+                ended = await trio.run_process(node, cwd=NODE, env=one.environment, capture_stdout=True)
+        ends = [(await client.ask("state", game_id=other, brief=True))["state"]["termination"] for other in others]
+    assert json.loads(ended.stdout) == [game_id, "1/2-1/2", [game_id]]
+    assert ends == ["available_move"] * 100 + ["declined"] * 2
+    async with client_of(port) as client:
+        assert (await client.ask("hello", **one.hello))["code"] == "unauthorized"
+
+
+async def move_at_once(client: Client, game_id: int) -> None:
+    """Play White's first legal moves to the end of the game."""
+    result = "*"
+    while result == "*":
+        reply = await client.ask("wait", game_id=game_id, player=402, actions=True, brief=True)
+        result = reply["state"]["result"]
+        if reply["move_actions"]:
+            await client.ask("move", game_id=game_id, player=402, move=reply["move_actions"][0], brief=True)
+
+
+# The shell bot.
+
+
+async def test_shell_bot_leaves_a_seat_open(daemon_process: Served) -> None:
+    port = daemon_process.port
+    one = await register(port, "open-in-shell")
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for tool in ("bash", "jq"):
+        require_tool(tool)
+    shell = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(port)]
+    options = ["--player", str(one.player), "--opponent", "open"]
+    with trio.fail_after(PATIENCE):
+        async with playing(*shell, *options, env={**one.environment, **path}) as first:
+            game_id = await first.game_id()
+            async with client_of(port) as client:
+                assert (await client.ask("join", game_id=game_id, player=403))["seat"] == "black"
+                resigned = {"termination": "resignation_black", "player": 403}
+                assert (await client.ask("end_game", game_id=game_id, **resigned))["error"] is None
+            await first.end()
+    assert first.output.splitlines()[-1] == "1-0 resignation_black"

@@ -12,10 +12,12 @@ from signal import SIGKILL
 import pytest
 
 from tests.clients.other_languages import ROOT, examples_of
-from tests.clients.running import PATIENCE, gmcat, loopback, replies
+from tests.clients.running import PATIENCE, gmcat, replies
 from tests.ended import ended
 from tests.serving import Served, reserved_port, served
 from tests.tools import require_tool
+
+pytestmark = pytest.mark.slow
 
 SHELL = ROOT / "clients" / "shell"
 BOT = SHELL / "rbc_bot.sh"
@@ -50,7 +52,7 @@ def test_game_goes_on_at_a_daemon_on_the_second_port(tmp_path: Path) -> None:
     """The first daemon is killed while White waits for Black's first turn."""
     data = ("--data", str(tmp_path), "--port")
     with reserved_port() as one, reserved_port() as two:
-        servers = ["--server", loopback(one, two), "--timeout", "100"]
+        servers = ["--server", f"127.0.0.1:{one},127.0.0.1:{two}", "--timeout", "100"]
         with served(*data, str(one)) as daemon:
             new = '{"kind":"new_game","player_white":1,"player_black":2,"variant":"rbc","max_turns":3}'
             game = str(replies(gmcat(daemon, new))[0]["game_id"])
@@ -78,14 +80,16 @@ def test_absent_server_is_an_error() -> None:
     assert "rbc_bot: gmcat has ended" in err
 
 
-@pytest.mark.parametrize("arguments", [[], ["--player", "1"], ["--player", "1", "--game", "1", "--opponent", "2"]])
-def test_missing_option_is_named(arguments: list[str]) -> None:
-    with ended(bot(*arguments)) as process:
+def test_missing_option_is_named(daemon_process: Served) -> None:
+    for arguments in ([], ["--player", "1", "--game", "1", "--opponent", "2"]):
+        with ended(bot(*arguments)) as process:
+            _, err = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
+    with ended(bot("--port", str(daemon_process.port), "--player", "my-bot", "--opponent", "2")) as process:
         _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, err) == (2, "rbc_bot: give --player ID, and either --opponent ID or --game ID\n")
+    assert (process.returncode, err) == (2, "rbc_bot: --player my-bot: with --opponent, give the player's number\n")
 
 
-@pytest.mark.slow
 def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
     open_ids, registered = [
         run_example(text, daemon_process, tmp_path) for text in examples_of(SHELL / "README.md", "sh")

@@ -16,7 +16,7 @@ from gm_client import Client, connect
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from gm_client.tracker import Tracker
 from gm_recon import ReconBoard, ReconGame, side_moves
-from gm_recon.position_sets import BATCH, PythonPositions
+from gm_recon.position_sets import BATCH
 from gm_recon.possible import PossiblePositions
 from tests.proofs import cases
 from tests.serving import Served
@@ -91,7 +91,7 @@ class BruteForce:
 
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
 def test_tracker_equals_brute_force_in_short_games(color: Color) -> None:
-    for seed in range(cases(5)):
+    for seed in range(cases(3)):
         rng = random.Random(f"{color} {seed}")
         fen = RARE[seed % len(RARE)] if seed % 3 else chess.STARTING_FEN
         game, tracker, brute = ReconGame(fen), Tracker(color, fen), BruteForce(color, fen)
@@ -124,6 +124,7 @@ def compare(tracker: Tracker, brute: BruteForce, game: ReconGame) -> None:
     assert game.board.as_chess() in tracker
 
 
+@pytest.mark.slow
 def test_true_position_is_always_possible_in_long_games() -> None:
     """Both players move at random and sense where it tells them most; no sense leaves more positions than the cap.
 
@@ -175,6 +176,7 @@ def check(tracker: Tracker, game: ReconGame) -> None:
 # The cap.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "plies"), [(68, 28), (136, 28)])
 def test_positions_left_out_before_a_sense_return_after_it(seed: int, plies: int) -> None:
     """In these games the true position was once among the thousands that were dropped, and was missed."""
@@ -185,6 +187,7 @@ def test_positions_left_out_before_a_sense_return_after_it(seed: int, plies: int
     assert crowded > 0
 
 
+@pytest.mark.slow
 def test_complete_tracker_with_a_cap_equals_one_without() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
     for seed in range(cases(5)):
@@ -277,7 +280,7 @@ def test_large_sets_are_worked_on_in_steps() -> None:
     assert sum(1 for _ in tracker.saw_steps(ReconBoard().window(chess.E5))) > len(tracker) / BATCH
 
 
-def test_tables_of_moves_are_emptied_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_moves_that_were_full_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     small, whole = Tracker(chess.BLACK), Tracker(chess.BLACK)
     for _ in range(3):
         for tracker, room in (small, 5), (whole, 50_000):
@@ -285,26 +288,19 @@ def test_tables_of_moves_are_emptied_when_they_are_full(monkeypatch: pytest.Monk
             tracker.opponent_moved(None)
             tracker.player_moved(None, None, None)
     assert keys(small) == keys(whole)
-    assert listed(small) <= 5 < listed(whole)
-
-
-def listed(tracker: Tracker) -> int:
-    """Return how many lists of moves a tracker's tables have."""
-    assert isinstance(tracker._positions, PythonPositions)
-    return sum(map(len, tracker._positions._tables.values()))
 
 
 def test_kept_positions_are_drawn_uniformly() -> None:
     """Each of the twenty-one positions after a first turn is kept equally often."""
     kept: Counter[Key] = Counter()
-    for seed in range(2_000):
+    for seed in range(300):
         tracker = Tracker(chess.BLACK, cap=7, rng=random.Random(seed))
         tracker.opponent_moved(None)
         assert (len(tracker), tracker.complete) == (7, False)
         kept.update(key(board) for board in tracker)
     assert len(kept) == 21
-    # 667 on average; the bounds are more than five standard deviations away
-    assert all(550 < count < 790 for count in kept.values())
+    # a hundred on average; the bounds are five standard deviations away
+    assert all(59 < count < 141 for count in kept.values())
 
 
 def keys(tracker: Tracker) -> set[Key]:
