@@ -11,11 +11,18 @@ from contextlib import contextmanager
 from typing import Any
 
 import structlog
+import trio
 
 
 def threads() -> set[threading.Thread]:
     """Return the threads that are alive."""
     return set(threading.enumerate())
+
+
+def tasks(of: trio.lowlevel.Task) -> set[trio.lowlevel.Task]:
+    """Return all tasks below one."""
+    below = {child for nursery in of.child_nurseries for child in nursery.child_tasks}
+    return below.union(*(tasks(child) for child in below))
 
 
 def descriptors() -> dict[int, str]:

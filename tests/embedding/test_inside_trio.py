@@ -15,13 +15,7 @@ from gmd.requests.session import Authority
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import connected, durable_daemon, store_in
 
-from .leftovers import nothing_left_behind
-
-
-def tasks(of: trio.lowlevel.Task) -> set[trio.lowlevel.Task]:
-    """Return all tasks below one."""
-    below = {child for nursery in of.child_nurseries for child in nursery.child_tasks}
-    return below.union(*(tasks(child) for child in below))
+from .leftovers import nothing_left_behind, tasks
 
 
 async def test_daemon_gives_the_same_replies_on_its_port_and_without_it() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 USES_IT = """
 def test_one(gmd_daemon):
     assert gmd_daemon.ask("new_game", player_white=1, player_black=2)["game_id"] == {one}
@@ -31,20 +33,6 @@ def pytest_run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
 
 
-def test_each_test_gets_its_own_daemon(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
-    run = pytest_run(tmp_path)
-    assert run.returncode == 0, run.stdout
-    assert run.stdout.splitlines()[-1].startswith("2 passed")
-
-
-def test_option_extends_the_scope_of_the_daemon(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=2))
-    run = pytest_run(tmp_path, "-o", "gmd_scope=module")
-    assert run.returncode == 0, run.stdout
-
-
-@pytest.mark.slow
 def test_processes_of_pytest_xdist_have_their_own_daemons(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=1))
     run = pytest_run(tmp_path, "-o", "gmd_scope=session", "-n", "2")
@@ -59,22 +47,20 @@ def test_unknown_scope_is_reported(tmp_path: Path) -> None:
     assert "gmd_scope: 'forever' is none of function, class, module, package, session" in run.stdout + run.stderr
 
 
-def test_fixture_configures_the_daemon(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(
-        """
+def test_scope_is_an_option_and_a_fixture_configures_the_daemon(tmp_path: Path) -> None:
+    configured = """
 import gmd
 import pytest
 
-@pytest.fixture
-def gmd_config(tmp_path):
-    return gmd.Config(port=0, data=str(tmp_path), max_wait=3)
+@pytest.fixture(scope="module")
+def gmd_config(tmp_path_factory):
+    return gmd.Config(port=0, data=str(tmp_path_factory.mktemp("data")), max_wait=3)
 
-def test_it(gmd_daemon, tmp_path):
+def test_it(gmd_daemon):
     assert gmd_daemon.ask("hello")["limits"]["max_wait_seconds"] == 3
-    assert (tmp_path / "games.sqlite").exists()
 """
-    )
-    run = pytest_run(tmp_path)
+    (tmp_path / "test_it.py").write_text(USES_IT.format(one=1, other=2) + configured)
+    run = pytest_run(tmp_path, "-o", "gmd_scope=module")
     assert run.returncode == 0, run.stdout
 
 

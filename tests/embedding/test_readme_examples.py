@@ -13,6 +13,8 @@ from tests.docs.pages import MANUAL, blocks_of
 from tests.embedding.test_pytest_plugin import OTHERS
 from tests.helpers import START_FEN
 
+pytestmark = pytest.mark.slow
+
 EMBED = MANUAL / "how-to/embed.md"
 EXAMPLES = [text for language, text in blocks_of(EMBED) if language == "python"]
 
@@ -27,10 +29,6 @@ def python(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [sys.executable, "-W", "error", *arguments]
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_readme_has_five_embedding_examples() -> None:
-    assert len(EXAMPLES) == 5
 
 
 @pytest.mark.parametrize("by_line", [False, True])
