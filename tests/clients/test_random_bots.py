@@ -1,5 +1,5 @@
-"""The random bots for C, Node and Python play whole games: against each other, over connections that break, through TLS,
-as registered players, and while one daemon takes over from another. With the same seeds, all make the same moves.
+"""The random bots for C, Node and Python play whole games: against each other, over connections that break, through
+TLS, as registered players, and while one daemon takes over from another. With the same seeds, all make the same moves.
 """
 
 from __future__ import annotations
@@ -126,6 +126,11 @@ class Registered(NamedTuple):
         return {**os.environ, "GM_KEY": self.key}
 
 
+def named(language: str, player: Registered) -> str:
+    """Return how a bot's --player names a player: those in Python take ids only."""
+    return str(player.player) if language.startswith("python") else player.name
+
+
 async def register(port: int, name: str) -> Registered:
     async with client_of(port) as client:
         reply = await client.ask("register", name=name)
@@ -142,7 +147,7 @@ async def test_registered_bot_goes_on_at_the_server_that_takes_over(bots: Bots, 
         servers = ",".join(f"127.0.0.1:{port}" for port in (closed, one, two))
         with served(*data, str(one)) as daemon:
             ours, other = await register(one, "one"), await register(one, "other")
-            options = ["--server", servers, "--player", "one", "--opponent", str(other.player)]
+            options = ["--server", servers, "--player", named(language, ours), "--opponent", str(other.player)]
             async with playing(*bots(language), *options, "--variant", "standard", env=ours.environment) as bot:
                 game_id = await bot.game_id()
                 await answer(one, other, game_id, first_ply=1)
@@ -183,7 +188,8 @@ async def test_registered_bots_meet_where_registration_is_required(
         port = ["--port", str(daemon.port)]
         one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
         (tmp_path / "key").write_text(other.key + "\n")
-        makes = [*bots(white), *port, "--player", one.name, "--opponent", "open", "--variant", "rbc"]
+        opponent = str(other.player) if white.startswith("python") else "open"
+        makes = [*bots(white), *port, "--player", named(white, one), "--opponent", opponent, "--variant", "rbc"]
         async with playing(*makes, env=one.environment) as first:
             game_id = await first.game_id()
             joins = [*bots(black), *port, "--player", str(other.player), "--key", f"@{tmp_path / 'key'}"]
@@ -224,11 +230,13 @@ async def test_refused_bot_names_the_reason(bots: Bots, language: str, daemon_pr
         absent = refusal(bot, "--port", str(closed), "--player", "1", "--opponent", "2")
     assert "refused" in absent.lower()
     one = await register(daemon_process.port, f"barred-{language}")
+    by_id = [*port, "--player", str(one.player), "--opponent", "2", "--key", "wrong"]
+    assert f"the key does not belong to player {one.player}" in refusal(bot, *by_id, key=one.key)
+    if language.startswith("python"):
+        return  # it takes no names
     by_name = [*port, "--player", one.name, "--opponent", "open"]
     assert "needs its key or its password" in refusal(bot, *by_name)
     assert f"the key does not belong to '{one.name}'" in refusal(bot, *by_name, key="wrong")
-    by_id = [*port, "--player", str(one.player), "--opponent", "open", "--key", "wrong"]
-    assert f"the key does not belong to player {one.player}" in refusal(bot, *by_id, key=one.key)
     assert "nowhere" in refusal(bot, *by_name, "--key", "@nowhere")
     async with client_of(daemon_process.port) as client:
         game_id = (await client.ask("new_game", player_white=1, player_black=2))["game_id"]
@@ -241,7 +249,7 @@ async def test_revoked_bot_ends_with_the_reason(bots: Bots, language: str, tmp_p
     data = tmp_path / "data"
     with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
         one = await register(daemon.port, "one")
-        options = ["--port", str(daemon.port), "--player", "one", "--opponent", "open"]
+        options = ["--port", str(daemon.port), "--player", named(language, one), "--opponent", "2"]
         async with playing(*bots(language), *options, env=one.environment) as bot:
             await bot.game_id()
             await trio.run_process([sys.executable, "-m", "gmd", "revoke", "one", "--data", str(data)])

@@ -99,19 +99,6 @@ def test_archive_with_another_digest_is_refused_and_leaves_nothing(
     assert not (tmp_path / FOLDER).exists()
 
 
-@pytest.mark.parametrize(
-    ("named", "reason"),
-    [("none", "CM_CHESSBOARD is none"), ("nowhere.tgz", "[Errno 2] No such file or directory: 'nowhere.tgz'")],
-)
-def test_board_that_cannot_be_had_is_one_kind_of_error(
-    board: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, reason: str
-) -> None:
-    monkeypatch.setenv("CM_CHESSBOARD", named)
-    with pytest.raises(board.NoBoard) as refused:
-        board.bring(tmp_path)
-    assert str(refused.value) == reason
-
-
 def test_machine_without_a_network_and_npm_is_told_why(
     board: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +145,7 @@ def wheel_of(checkout: Path, named: str) -> tuple[set[str], str]:
         return set(archive.namelist()), done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_wheel_contains_the_board_and_its_licence(checkout: Path) -> None:
     names, said = wheel_of(checkout, str(checkout.parent / "board.tgz"))
     ours = {name.removeprefix(f"{FOLDER}/") for name in names if name.startswith(FOLDER)}
@@ -167,6 +155,7 @@ def test_wheel_contains_the_board_and_its_licence(checkout: Path) -> None:
     assert WARNING not in said
 
 
+@pytest.mark.slow
 def test_wheel_without_the_board_is_built_with_a_warning(checkout: Path) -> None:
     names, said = wheel_of(checkout, "none")
     assert not any(name.startswith(FOLDER) for name in names)
@@ -177,6 +166,7 @@ def test_wheel_without_the_board_is_built_with_a_warning(checkout: Path) -> None
     assert static.url("style.css")
 
 
+@pytest.mark.slow
 def test_script_brings_the_board_later(checkout: Path) -> None:
     command = [sys.executable, checkout / "deploy" / "packaging" / "board.py"]
     environment = {**dependencies(), "CM_CHESSBOARD": "none"}

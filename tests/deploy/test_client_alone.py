@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -55,7 +54,6 @@ class Alone:
     """An environment that contains only what a test installs."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self.bin = folder / "bin"
         (self.packages,) = folder.glob("lib/python3*/site-packages")
 
@@ -63,11 +61,6 @@ class Alone:
     def new(cls, folder: Path) -> Self:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         return cls(folder)
-
-    def copy(self, folder: Path) -> Self:
-        """Return a copy. Of its programs, only Python is the copy's: the others name the original's."""
-        shutil.copytree(self._folder, folder, symlinks=True, ignore=shutil.ignore_patterns("gmcat", "__pycache__"))
-        return type(self)(folder)
 
     def install(self, *wheels: Path) -> None:
         self._pip("install", "--no-index", "--no-deps", "--no-compile", *map(str, wheels))
@@ -127,16 +120,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Alone:
-    """Return an environment with the client, without extras, to which no test adds anything."""
+    """Return an environment with the client, without extras."""
     environment = Alone.new(tmp_path_factory.mktemp("bare") / "alone")
     environment.install(client)
     return environment
-
-
-@pytest.fixture
-def alone(bare: Alone, tmp_path: Path) -> Alone:
-    """Return an environment of the test's own with the client, without extras and gmcat."""
-    return bare.copy(tmp_path / "alone")
 
 
 def programs(daemon: Served) -> tuple[str, ...]:
@@ -144,35 +131,27 @@ def programs(daemon: Served) -> tuple[str, ...]:
     return tuple(text.replace("7100", str(daemon.port)) for text in examples_of(PYTHON / "README.md", "python"))
 
 
+@pytest.mark.slow
 def test_blocking_client_needs_only_python(bare: Alone, daemon_process: Served) -> None:
     _, refused, registered, _, _ = programs(daemon_process)
     assert bare.run("python", "-c", refused) == "e2e4 illegal_move\n"
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", bare.run("python", "-c", registered))
-
-
-def test_gmcat_is_installed_with_the_client(bare: Alone, daemon_process: Served) -> None:
     assert bare.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 
-def test_trio_client_needs_only_its_extra(alone: Alone, daemon_process: Served) -> None:
+@pytest.mark.slow
+def test_extras_bring_what_the_clients_need_and_nothing_of_the_daemon(
+    client: Path, tmp_path: Path, daemon_process: Served
+) -> None:
+    alone = Alone.new(tmp_path / "alone")
+    alone.install(client)
+    *_, by_trio, tracking = programs(daemon_process)
     alone.take_over("trio")
-    *_, by_trio, _ = programs(daemon_process)
     assert alone.run("python", "-c", by_trio) == ""
-
-
-def test_tracker_and_rules_need_only_their_extra(alone: Alone, daemon_process: Served) -> None:
     alone.take_over("rbc")
-    *_, tracking = programs(daemon_process)
     short = tracking.replace('variant="rbc"', 'variant="rbc", max_turns=2')
     assert short != tracking
     assert alone.run("python", "-c", short) == "draw_turn_limit\n"
-    counts = "from gm_recon import ReconGame; print(len(ReconGame().sense_actions()))"
-    assert alone.run("python", "-c", counts) == "64\n"
-
-
-def test_client_installs_nothing_of_the_daemon(alone: Alone) -> None:
-    for extra in ("trio", "rbc"):
-        alone.take_over(extra)
     needed = {canonicalize_name(Requirement(each).name) for each in DAEMON_DEPENDENCIES} - SHARED
     owners = {name: set(map(canonicalize_name, found)) for name, found in packages_distributions().items()}
     modules = {name for name, found in owners.items() if needed & found} | DAEMON_PACKAGES
@@ -181,6 +160,7 @@ def test_client_installs_nothing_of_the_daemon(alone: Alone) -> None:
     assert alone.run("python", "-c", code, *sorted(modules)) == "[]\n"
 
 
+@pytest.mark.slow
 def test_base_dependencies_are_those_of_the_daemon_plus_the_client(daemon: Path) -> None:
     requirements = [line for line in metadata(daemon) if line.startswith("Requires-Dist: ") and "extra ==" not in line]
     asked = {Requirement(line.removeprefix("Requires-Dist: ")).name for line in requirements}
@@ -188,6 +168,7 @@ def test_base_dependencies_are_those_of_the_daemon_plus_the_client(daemon: Path)
     assert f"Requires-Dist: grandmasterd-client @ {PYTHON.as_uri()}" in requirements
 
 
+@pytest.mark.slow
 def test_daemon_from_an_index_requires_the_client_of_the_same_version(tmp_path: Path) -> None:
     """Wheels for an index are built from the source distribution, which contains nothing of the client."""
     code = "import sys; sys.path.insert(0, 'deploy/packaging'); import backend; print(backend.build_sdist(sys.argv[1]))"
@@ -247,21 +228,3 @@ def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
     names = {re.split("==| @ ", line)[0] for line in set(after) - set(before)}
     expected = {"attrs", "chess", "grandmasterd-client", "idna", "outcome", "sniffio", "sortedcontainers", "trio"}
     assert names == expected
-
-
-@pytest.mark.slow
-@from_an_index
-def test_daemon_installs_the_client_of_its_checkout(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
-    python = tmp_path / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
-    shows = "import gm_client, gm_recon, gmd.games.rbc; print(gm_client.__file__)"
-    homes = []
-    for options in ([], ["--editable"]):
-        subprocess.run([*pip, "install", "--quiet", "--no-compile", *options, ROOT], check=True)
-        subprocess.run([*pip, "check"], check=True, capture_output=True)
-        assert (tmp_path / "bin" / "gmcat").exists()
-        shown = subprocess.run([python, "-c", shows], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-        homes.append(Path(shown.strip()).parents[1])
-    assert homes[0].name == "site-packages"
-    assert homes[1] == PYTHON

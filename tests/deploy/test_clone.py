@@ -61,19 +61,16 @@ def test_script_in_the_folder_above_the_clone_imports_gmd(clone: Path) -> None:
     assert run(clone, "-c", SCRIPT, cwd=clone.parent) == (0, "1\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cwd", ["..", ".", "clients", "clients/python"])
 def test_commands_run_as_modules_in_any_folder_of_the_clone(clone: Path, cwd: str) -> None:
-    status, said, complaints = run(clone, "-m", "gmd", "--version", cwd=clone / cwd)
-    assert (status, complaints) == (0, "")
-    assert said.startswith("gmd")
-    status, _, complaints = run(clone, "-m", "gm_client.gmcat", "--help", cwd=clone / cwd)
-    assert (status, complaints) == (0, "")
+    status, said, _ = run(clone, "-m", "gmd", "--version", cwd=clone / cwd)
+    assert (status, said[:3]) == (0, "gmd")
+    assert run(clone, "-m", "gm_client.gmcat", "--help", cwd=clone / cwd)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "folder", ["bench", "clients", "clients/python/examples", "deploy", "docs", "protocol", "protocol/vectors", "tests"]
-)
-def test_no_other_folder_of_the_clone_hides_a_package(folder: str) -> None:
+def test_no_other_folder_of_the_clone_hides_a_package() -> None:
     """These folders are on the path of the clone's Python. Without ``__init__.py`` they are found last."""
-    assert (ROOT / folder).is_dir()
-    assert not (ROOT / folder / "__init__.py").exists()
+    for folder in ("bench", "clients", "clients/python/examples", "deploy", "docs", "protocol", "protocol/vectors"):
+        assert (ROOT / folder).is_dir()
+        assert not (ROOT / folder / "__init__.py").exists()

@@ -43,6 +43,7 @@ LEFT_OUT = PROJECTS[Path()]["tool"]["hatch"]["build"]["targets"]["wheel"]["exclu
 _OF_THE_IMAGE = re.compile(r"(?<![\w.])/(?=(src|opt|var)\b)")
 
 
+@pytest.mark.slow
 def test_hadolint_finds_nothing() -> None:
     hadolint = require_tool(str(Path(sys.executable).parent / "hadolint"), "--version")
     run = subprocess.run([hadolint, "--failure-threshold", "style", DOCKERFILE], capture_output=True, text=True)
@@ -200,6 +201,7 @@ def test_all_files_of_the_packages_are_installed(image: Image) -> None:
         assert there == {path.relative_to(Path(package).parent) for path in expected}
 
 
+@pytest.mark.slow
 def test_image_starts_reports_healthy_and_stops_on_its_signal(image: Image) -> None:
     data = image.path(only(FINAL, "VOLUME").text, "/")
     assert not image.is_healthy()

@@ -18,6 +18,8 @@ import pytest
 
 from tests.bots.recon_zero.learning import needs_torch
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WINDOWS = ["rc_play", "rc_play_on_server", "rc_replay"]
 #: First version of setuptools without pkg_resources.
@@ -29,10 +31,9 @@ from_an_index = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("beside", ["the tests' libraries", pytest.param("torch", marks=needs_torch)])
-def test_reconchess_window_opens_in_this_environment(beside: str, window: str) -> None:
-    assert import_of(sys.executable, window) == 0
+def test_reconchess_windows_open_in_this_environment(beside: str) -> None:
+    assert [import_of(sys.executable, window) for window in WINDOWS] == [0, 0, 0]
 
 
 def import_of(python: str | Path, window: str) -> int:
@@ -82,7 +83,6 @@ class Environment:
         return {window: import_of(self.python, window) for window in WINDOWS}
 
 
-@pytest.mark.slow
 @from_an_index
 def test_windows_open_with_reconchess_installed_before_train(python: str, tmp_path: Path) -> None:
     """The extra train is only resolved, not installed: torch has gigabytes, and ``.ci/run`` installs it once."""
@@ -96,7 +96,6 @@ def test_windows_open_with_reconchess_installed_before_train(python: str, tmp_pa
     assert environment.windows() == dict.fromkeys(WINDOWS, 0)
 
 
-@pytest.mark.slow
 @from_an_index
 def test_windows_open_with_train_installed_before_reconchess(python: str, tmp_path: Path) -> None:
     """Install reconchess alone, and then as an extra."""

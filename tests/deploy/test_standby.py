@@ -44,6 +44,7 @@ def address(service: dict[str, Any]) -> str:
     return str(service["networks"]["inside"]["ipv4_address"])
 
 
+@pytest.mark.slow
 def test_haproxy_takes_the_configuration() -> None:
     haproxy = require_tool("haproxy", "-v")
     checked = subprocess.run([haproxy, "-c", "-f", CONFIGURATION], capture_output=True, text=True, check=False)

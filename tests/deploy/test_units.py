@@ -46,12 +46,14 @@ def units(tmp_path: Path) -> list[Path]:
     return [service, tmp_path / "gmd.socket"]
 
 
+@pytest.mark.slow
 def test_systemd_accepts_both_units(units: list[Path]) -> None:
     analyze = require_tool("systemd-analyze", "--version")
     run = subprocess.run([analyze, "verify", "--man=no", *units], capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_systemd_rates_the_exposure_of_the_service_low(units: list[Path]) -> None:
     analyze = require_tool("systemd-analyze", "--version")
     command = [analyze, "security", "--offline=true", f"--threshold={THRESHOLD}", "--no-pager", units[0]]
@@ -96,6 +98,7 @@ def allowed_calls(filters: list[str]) -> set[str]:
     return allowed
 
 
+@pytest.mark.slow
 def test_daemon_makes_no_system_call_that_the_service_forbids(tmp_path: Path) -> None:
     strace = require_tool("strace", "-o", "/dev/null", "true")
     trace, data = tmp_path / "trace", tmp_path / "data"
