@@ -74,42 +74,23 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "UPDATE tokens SET game_id = 'x'",
         "game 'x': the log has events or a token of this game, but not the game",
     ),
-    "side to move": (
-        "UPDATE games SET turn = 'black' WHERE game_id = 3",
-        "game 3: its row says that turn is 'black'; its events say 'white'",
-    ),
-    "seconds left": (
-        "UPDATE games SET seconds_left = seconds_left + 1 WHERE game_id = 2",
-        "game 2: its row says that seconds_left is ",
-    ),
-    "no seconds left": (
-        "UPDATE games SET seconds_left = NULL WHERE game_id = 2",
-        "game 2: its row says that seconds_left is None; its events say ",
-    ),
-    "termination": (
-        "UPDATE games SET termination = 'draw_agreed' WHERE game_id = 4",
-        "game 4: its row says that termination is 'draw_agreed'; its events say 'draw_repetition'",
-    ),
-    "plies": (
-        "UPDATE games SET ply_index = 7 WHERE game_id = 4",
-        "game 4: its row says that ply_index is 7; its events say 8",
-    ),
-    "count": (
-        "UPDATE games SET events = 3 WHERE game_id = 5",
-        "game 5: its row says that events is 3; its events say 2",
-    ),
-    "player": (
-        "UPDATE games SET player_black = 9 WHERE game_id = 5",
-        "game 5: its row says that player_black is 9; its events say 5",
-    ),
-    "variant": (
-        "UPDATE games SET variant = 'standard' WHERE game_id = 3",
-        "game 3: its row says that variant is 'standard'; its events say 'chess960'",
-    ),
-    "clocked": (
-        "UPDATE games SET clocked = 0 WHERE game_id = 2",
-        "game 2: its row says that clocked is False; its events say True",
-    ),
+    **{
+        name: (
+            f"UPDATE games SET {column} = {value} WHERE game_id = {game_id}",
+            f"game {game_id}: its row says that {column} is {said}",
+        )
+        for name, game_id, column, value, said in [
+            ("side to move", 3, "turn", "'black'", "'black'; its events say 'white'"),
+            ("seconds left", 2, "seconds_left", "seconds_left + 1", ""),
+            ("no seconds left", 2, "seconds_left", "NULL", "None; its events say "),
+            ("termination", 4, "termination", "'draw_agreed'", "'draw_agreed'; its events say 'draw_repetition'"),
+            ("plies", 4, "ply_index", "7", "7; its events say 8"),
+            ("count", 5, "events", "3", "3; its events say 2"),
+            ("player", 5, "player_black", "9", "9; its events say 5"),
+            ("variant", 3, "variant", "'standard'", "'standard'; its events say 'chess960'"),
+            ("clocked", 2, "clocked", "0", "False; its events say True"),
+        ]
+    },
     "an end of a live game": (
         "UPDATE games SET ended = 5.0 WHERE game_id = 2",
         "game 2: its row says that it ended at 5.0; its events say that it is live",

@@ -47,6 +47,7 @@ def test_games_are_imported_checked_and_exported(games: Path, tmp_path: Path) ->
         assert (done.exit_code, done.output) == (0, '{\n  "leaderboard": [],\n  "games": 0\n}\n')
 
 
+@pytest.mark.slow
 def test_damage_is_found_in_a_database(games: Path) -> None:
     from gmd.event_log.postgres_engine import open_engine
 

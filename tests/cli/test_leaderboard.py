@@ -122,6 +122,7 @@ def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
         assert said in ran.err
 
 
+@pytest.mark.slow
 def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
     certificates = make_certificates(tmp_path / "tls")
     with background_daemon(Config(port=0, data=":memory:", http=True, http_port=0, **certificates.settings)) as daemon:

@@ -6,10 +6,8 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
-import click
 import pytest
 
-from gmd.cli import main
 from gmd.cli.own_commands import own_command, own_entry_points
 from tests.serving import START_SECONDS
 
@@ -32,20 +30,6 @@ def test_serve_imports_nothing_that_no_request_uses() -> None:
     assert [module for module in UNUSED if module in imported] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("before", ["", "import rich.console; "])
-def test_rich_stays_what_it_is_when_structlog_is_imported_without_it(before: str) -> None:
-    code = (
-        f"import sys; {before}from gmd.plain_structlog import import_structlog; import_structlog()\n"
-        "print('rich' in sys.modules, sys.modules['structlog'].dev.rich)\n"
-        "import rich.console; print(rich.console.Console.__name__)"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=START_SECONDS, check=True
-    )
-    assert ran.stdout.split() == [str(bool(before)), "None", "Console"]
-
-
 def test_own_commands_are_those_of_the_entry_points() -> None:
     commands = {command.name: command for command in entry_points(group="gmd.commands")}
     found = own_entry_points()
@@ -54,10 +38,3 @@ def test_own_commands_are_those_of_the_entry_points() -> None:
     }
     assert {name: commands[name].value for name in found} == found
     assert own_command("serve") is commands["serve"].load()
-
-
-def test_commands_are_found_where_the_distribution_is_not_a_folder_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    serve = own_command("serve")
-    monkeypatch.setattr("gmd.cli.own_commands.ENTRY_POINTS", "nowhere")
-    assert own_command("serve") is None
-    assert main.get_command(click.Context(main), "serve") is serve

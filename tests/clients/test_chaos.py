@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import trio
 
-from gm_client import blocking, trio_client
+from gm_client import trio_client
 from tests.chaos import Chaos, chaos
+from tests.clients.python_clients import Clients, Json
 from tests.proofs import cases
 from tests.serving import served
 
@@ -25,14 +26,14 @@ PATIENCE = 120
 BYTES_BETWEEN_CUTS = 5_000
 CUTS_BETWEEN_RESTARTS = 30
 
-VARIANTS: list[dict[str, Any]] = [
+VARIANTS: list[Json] = [
     {"variant": "rbc", "max_turns": 10},
     {"variant": "standard", "max_moves": 10},
     {"variant": "crazyhouse", "max_moves": 10},
 ]
 
 #: The arguments of each player's client.
-Accounts = list[dict[str, Any]]
+Accounts = list[Json]
 OPEN: Accounts = [{"player": 1}, {"player": 2}]
 
 #: What one bot has seen of a game: its states and the results of all its actions, without the clocks.
@@ -65,40 +66,23 @@ def _settled(thing: Any) -> Any:
     return {name: _settled(value) for name, value in thing.items() if name not in {"clock", "game_id", "pgn"}}
 
 
-def play_blocking(
-    port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
+def play(
+    clients: Clients, port: int, bot: Bot, accounts: Accounts, side: int, options: Json, games: queue.Queue[int]
 ) -> None:
-    """Play one side of a game with the blocking client. White creates it and passes its id to Black, who joins."""
-    with blocking.Client(port=port, **accounts[side]) as client:
-        if side == 0:
-            white, black = (account["player"] for account in accounts)
-            games.put(client.new_game(white, black, brief=True, **options)["game_id"])
-        game_id = games.get(timeout=PATIENCE)
-        games.put(game_id)
-        if side == 1:
-            client.join(game_id)
-        for turn in client.turns(game_id, over=bot.note, brief=True):
-            if turn.sense_actions:
-                bot.note(turn.sense(bot.sense(turn)))
-            bot.note(turn.move(bot.move(turn)))
-
-
-async def play_trio(
-    port: int, bot: Bot, accounts: Accounts, side: int, options: dict[str, Any], games: queue.Queue[int]
-) -> None:
-    """Play one side of a game with the client for trio."""
-    async with trio_client.Client(port=port, **accounts[side]) as client:
-        if side == 0:
-            white, black = (account["player"] for account in accounts)
-            games.put((await client.new_game(white, black, brief=True, **options))["game_id"])
-        game_id = await trio.to_thread.run_sync(lambda: games.get(timeout=PATIENCE))
-        games.put(game_id)
-        if side == 1:
-            await client.join(game_id)
-        async for turn in client.turns(game_id, over=bot.note, brief=True):
-            if turn.sense_actions:
-                bot.note(await turn.sense(bot.sense(turn)))
-            bot.note(await turn.move(bot.move(turn)))
+    """Play one side of a game. White creates it and passes its id to Black, who joins."""
+    client = clients.unconnected(port, **accounts[side], patience=PATIENCE)
+    if side == 0:
+        white, black = (account["player"] for account in accounts)
+        games.put(client.new_game(white, black, brief=True, **options)["game_id"])
+    game_id = games.get(timeout=PATIENCE)
+    games.put(game_id)
+    if side == 1:
+        client.join(game_id)
+    for turn in client.turns(game_id, over=bot.note, brief=True):
+        if turn.sense_actions:
+            bot.note(turn.sense(bot.sense(turn)))
+        bot.note(turn.move(bot.move(turn)))
+    clients.close(client)
 
 
 async def registered(port: int) -> Accounts:
@@ -108,27 +92,22 @@ async def registered(port: int) -> Accounts:
         return [{"player": reply["player"], "key": reply["key"]} for reply in replies]
 
 
-async def game(
-    port: int, seed: int, options: dict[str, Any], accounts: Accounts, *, by_trio: bool
-) -> tuple[int, list[Seen]]:
+async def game(clients: Clients, port: int, seed: int, options: Json, accounts: Accounts) -> tuple[int, list[Seen]]:
     """Play a game between two bots, registered ones if the seed is odd; return its id, and what each bot has seen."""
     bots = [Bot(f"{seed} white"), Bot(f"{seed} black")]
     games: queue.Queue[int] = queue.Queue()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             for side, bot in enumerate(bots):
-                arguments = (port, bot, accounts if seed % 2 else OPEN, side, options, games)
-                if by_trio:
-                    nursery.start_soon(play_trio, *arguments)
-                else:
-                    nursery.start_soon(trio.to_thread.run_sync, play_blocking, *arguments)
+                arguments = (clients, port, bot, accounts if seed % 2 else OPEN, side, options, games)
+                nursery.start_soon(trio.to_thread.run_sync, play, *arguments)
     return games.get(), [bot.seen for bot in bots]
 
 
-async def history(port: int, game_id: int) -> dict[str, Any]:
+async def history(port: int, game_id: int) -> Json:
     """Return the moves and the history of a finished game."""
     async with await trio_client.connect(port=port) as client:
-        reply: dict[str, Any] = dict(await client.history(game_id))
+        reply: Json = dict(await client.history(game_id))
         assert (await client.state(game_id))["state"]["phase"] == "over"
     return {name: reply[name] for name in ("moves", "history")}
 
@@ -141,14 +120,13 @@ async def restart(proxy: Chaos, start: Callable[[], int], cuts_between: int) -> 
         proxy.target = await trio.to_thread.run_sync(start)
 
 
-@pytest.mark.parametrize("by_trio", [False, True], ids=["blocking", "trio"])
 @pytest.mark.slow
-async def test_games_are_the_same_with_and_without_chaos(by_trio: bool, tmp_path: Path) -> None:
+async def test_games_are_the_same_with_and_without_chaos(clients: Clients, tmp_path: Path) -> None:
     count = cases(3)
     plans = [(seed, VARIANTS[seed % len(VARIANTS)]) for seed in range(count)]
     with served() as calm:
         accounts = await registered(calm.port)
-        expected = [await game(calm.port, seed, options, accounts, by_trio=by_trio) for seed, options in plans]
+        expected = [await game(clients, calm.port, seed, options, accounts) for seed, options in plans]
         histories = [await history(calm.port, game_id) for game_id, _ in expected]
 
     stack = Daemons(tmp_path / "data")
@@ -157,7 +135,7 @@ async def test_games_are_the_same_with_and_without_chaos(by_trio: bool, tmp_path
             nursery.start_soon(restart, proxy, stack.start, CUTS_BETWEEN_RESTARTS)
             ids, accounts = [], await registered(proxy.port)
             for (seed, options), (_, seen) in zip(plans, expected, strict=True):
-                game_id, again = await game(proxy.port, seed, options, accounts, by_trio=by_trio)
+                game_id, again = await game(clients, proxy.port, seed, options, accounts)
                 assert again == seen
                 ids.append(game_id)
             nursery.cancel_scope.cancel()

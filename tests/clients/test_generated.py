@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clients.generate.blocking_client import blocking_client
-from clients.generate.files import current, with_region
+from clients.generate.files import current
 from clients.generate.protocol_tables import with_tables
 from tests.clients.other_languages import ROOT
 
@@ -109,26 +109,9 @@ def test_field_without_description_is_refused() -> None:
         with_tables("Object: ClockOption\n", schema)
 
 
-def test_field_that_an_earlier_table_has_is_only_named() -> None:
-    schema = json.loads((ROOT / SCHEMA).read_text("utf-8"))
-    text = with_tables("Request: Accept\n\nRequest: GetHistory\n  stale\n\nReply: Pong\nEnd.\n", schema)
-    assert text == (
-        "Request: Accept\n  game_id int: The game\n\n"
-        "Request: GetHistory\n  game_id: as in Accept\n\n"
-        "Reply: Pong\n  none\nEnd.\n"
-    )
-
-
 def test_trio_word_without_a_blocking_counterpart_is_refused() -> None:
     source = "import trio\n\n\nasync def nap() -> None:\n    await trio.sleep(1)\n"
     with pytest.raises(
         ValueError, match=r"'trio' is left in the blocking client; add a replacement to WORDS: 'trio.sleep\(1\)'"
     ):
         blocking_client(source)
-
-
-def test_region_markers_must_occur_exactly_once() -> None:
-    assert with_region("# >>> a: b\n# <<< a\n", "a", "c = 1") == "# >>> a: b\n\n\nc = 1\n\n\n# <<< a\n"
-    for text in ("", "# >>> a: b\n", "# >>> a: b\n# <<< a\n" * 2):
-        with pytest.raises(ValueError, match=r"enclose [02] regions in place of one"):
-            with_region(text, "a", "c = 1")

@@ -1,16 +1,15 @@
-"""Every client plays the vectors against the daemon."""
+"""The clients for C and Node play the vectors against the daemon."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 import trio
 
 from tests.clients.other_languages import Driver, driving
-from tests.clients.sessions import HERE, driver_of
+from tests.clients.sessions import driver_of
 from tests.conformance.script import compact
 from tests.conformance.vectors import Vector, read_vectors, without
 from tests.helpers import running_daemon
@@ -23,15 +22,11 @@ def playable(vector: Vector) -> bool:
     return vector.live and all(isinstance(exchange.request, dict) for exchange in vector.exchanges)
 
 
-@pytest.mark.parametrize("client", ["c", "node", "blocking", "trio"])
+@pytest.mark.parametrize("client", ["c", "node"])
 async def test_client_gets_the_replies_of_the_vectors(client: str, compiled: Path) -> None:
-    if client in ("c", "node"):
-        command = driver_of(client, compiled)
-    else:
-        command = [sys.executable, HERE / "python" / "driver.py", client]
     vectors = [vector for of_file in read_vectors().values() for vector in of_file if playable(vector)]
     assert len(vectors) > 60
-    with driving(*command) as driver:
+    with driving(*driver_of(client, compiled)) as driver:
         for vector in vectors:
             async with running_daemon(**vector.server) as daemon:
                 await trio.to_thread.run_sync(_play, driver, vector, str(daemon.port))

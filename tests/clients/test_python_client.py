@@ -58,6 +58,13 @@ KINDS: dict[str, tuple[tuple[Any, ...], Json]] = {
     "register": (("bot",), {"name": "bot"}),
     "rekey": ((), {}),
     "join": ((3,), {"game_id": 3}),
+    "challenge": (("bot",), {"opponent": "bot"}),
+    "seek": ((), {}),
+    "accept": ((3,), {"game_id": 3}),
+    "decline": ((3,), {"game_id": 3}),
+    "invitations": ((), {}),
+    "settings": ((), {}),
+    "leaderboard": ((), {}),
     "revoke": ((), {}),
     "players": ((), {}),
     "pair": (("one", 2), {"white": "one", "black": 2}),
@@ -80,6 +87,7 @@ def test_every_kind_has_a_method(clients: Clients) -> None:
 
     with dialogues(script) as server:
         client = clients.connect(server.port)
+        assert KINDS.keys() == blocking.READING | blocking.ACTING | blocking.MAKING
         for kind, (arguments, _) in KINDS.items():
             assert getattr(client, kind)(*arguments, id="x", player=None) == HELLO
         assert client.wait(any=True, except_=[4]) == OK

@@ -91,74 +91,6 @@ def test_key_can_come_with_each_request(clients: Clients, house: BackgroundDaemo
     assert client.move(game_id, "e4", player=me.id, key=me.key)["error"] is None
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"key": "x"},
-        {},
-        {"player": None, "name": "nobody-at-all", "key": "x"},
-        {"player": None, "name": "nobody-at-all", "password": PASSWORD},
-    ],
-    ids=["wrong key", "no key", "wrong name", "wrong password"],
-)
-def test_unauthorized_player_gets_an_error_with_a_code(clients: Clients, house: BackgroundDaemon, fields: Json) -> None:
-    refused = "the key does not belong to|send the player's key with it$|wrong password for"
-    with pytest.raises(GmError, match=refused) as caught:
-        clients.connect(house.port, **{"player": registered(house).id, **fields})
-    assert (caught.value.code, caught.value.kind, caught.value.retry_after) == ("unauthorized", "hello", None)
-
-
-def test_other_refusals_have_their_codes(clients: Clients, house: BackgroundDaemon) -> None:
-    me = registered(house)
-    client = clients.connect(house.port)
-    with refusal("not_available"):
-        client.register(me.name)
-    with refusal("bad_request"):
-        client.register("two  spaces")
-    with refusal("unauthorized"):
-        client.revoke(name=me.name)
-    with refusal("unauthorized"):
-        client.players()
-
-
-def test_player_with_too_many_attempts_learns_when_to_retry(clients: Clients) -> None:
-    with open_house(max_failures_per_minute=2, max_registrations_per_hour=1) as daemon:
-        client = clients.connect(daemon.port)
-        me = client.register("bot")
-        with pytest.raises(GmError) as caught:
-            client.register("other")
-        assert caught.value.code == "too_many"
-        assert caught.value.retry_after == pytest.approx(3600, abs=10)
-        for _ in range(2):
-            with refusal("unauthorized"):
-                client.hello(player=me["player"], key="x")
-        with pytest.raises(GmError) as caught:
-            client.hello(player=me["player"], key="x")
-        assert caught.value.code == "too_many"
-        assert caught.value.retry_after in range(1, 31)
-        assert client.hello(player=me["player"], key=me["key"])["player"] == me["player"]
-
-
-def test_players_can_play_where_registration_is_required(clients: Clients) -> None:
-    with open_house(require_registration=True) as daemon:
-        with refusal("unauthorized"):
-            clients.connect(daemon.port, player=7)
-        anybody = clients.connect(daemon.port)
-        me, you = (anybody.register(name) for name in ("me", "you"))
-        with refusal("unauthorized"):
-            anybody.new_game(None, None)
-        mine = clients.connect(daemon.port, player=me["player"], key=me["key"])
-        with refusal("not_available"):
-            mine.new_game(me["player"], 7)
-        yours = clients.connect(daemon.port, name="you", key=you["key"])
-        game_id = mine.new_game(me["player"], None)["game_id"]
-        with refusal("unauthorized"):
-            anybody.join(game_id, player=7)
-        assert yours.join(game_id)["seat"] == "black"
-        assert mine.move(game_id, "e4", ply=0)["error"] is None
-        assert yours.wait(game_id)["state"]["last_move"] == "e2e4"
-
-
 # New keys.
 
 
@@ -257,45 +189,6 @@ def test_invitations_beyond_the_limit_are_declined(clients: Clients, house: Back
         assert asked == refused
         ends = [theirs.state(each, brief=True)["state"]["termination"] for each in refused]
     assert ends == ["available_move"] * 100 + ["declined"] * 2
-
-
-def test_player_is_challenged_by_name_and_answers(clients: Clients, house: BackgroundDaemon) -> None:
-    ann, bob = registered(house), registered(house)
-    inviter = clients.connect(house.port, player=ann.id, key=ann.key)
-    invited = clients.connect(house.port, player=bob.id, key=bob.key)
-    assert invited.settings()["max_games"] == 4
-    assert invited.settings(max_games=2)["max_games"] == 2
-    first = inviter.challenge(bob.name, color="black", variant="rbc")
-    second = inviter.challenge(bob.id, color="white")
-    assert (first["state"]["player_black"], second["state"]["player_white"]) == (ann.id, ann.id)
-    with refusal("not_available"):
-        inviter.challenge(bob.name)
-    page = invited.invitations(limit=1)
-    rest = invited.invitations(limit=1, received_after=page["received_after"])
-    assert "received_after" not in rest
-    received = invited.invitations()["received"]
-    assert received == page["received"] + rest["received"]
-    assert [(row["game_id"], row["name"], row["color"]) for row in received] == [
-        (first["game_id"], ann.name, "white"),
-        (second["game_id"], ann.name, "black"),
-    ]
-    assert invited.wait(any=True)["game_id"] == first["game_id"]
-    assert invited.accept(first["game_id"])["seat"] == "white"
-    assert invited.decline(second["game_id"])["state"]["termination"] == "declined"
-    assert inviter.wait(any=True, timeout=0)["state"]["termination"] == "declined"
-    assert inviter.invitations()["sent"] == []
-
-
-def test_two_seeking_players_are_paired(clients: Clients, house: BackgroundDaemon) -> None:
-    ann, bob = registered(house), registered(house)
-    first = clients.connect(house.port, player=ann.id, key=ann.key)
-    second = clients.connect(house.port, player=bob.id, key=bob.key)
-    assert first.seek(max_moves=77)["game_id"] is None
-    assert first.decline()["state"] is None
-    assert first.seek(max_moves=77, color="white")["seat"] is None
-    found = second.seek(max_moves=77)
-    assert found["seat"] == "black"
-    assert first.accept(found["game_id"])["state"]["phase"] == "move"
 
 
 def test_open_seat_is_found_and_taken(clients: Clients, house: BackgroundDaemon) -> None:

@@ -10,21 +10,19 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import trio
 
 from tests.chaos import chaos
-from tests.clients.other_languages import NODE, ROOT, Bot, Bots, client_of, playing, random_bots
+from tests.clients.other_languages import Bot, Bots, client_of, playing, random_bots
 from tests.clients.running import gmcat
-from tests.helpers import Client, Json
+from tests.helpers import Json
 from tests.serving import Served, reserved_port, served
 from tests.tls import Certificates
-from tests.tools import require_tool
 
 pytestmark = pytest.mark.slow
 
@@ -121,10 +119,6 @@ class Registered(NamedTuple):
     def hello(self) -> dict[str, int | str]:
         return {"player": self.player, "key": self.key}
 
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**os.environ, "GM_KEY": self.key}
-
 
 def named(language: str, player: Registered) -> str:
     """Return how a bot's --player names a player: those in Python take ids only."""
@@ -147,8 +141,10 @@ async def test_registered_bot_goes_on_at_the_server_that_takes_over(bots: Bots, 
         servers = ",".join(f"127.0.0.1:{port}" for port in (closed, one, two))
         with served(*data, str(one)) as daemon:
             ours, other = await register(one, "one"), await register(one, "other")
-            options = ["--server", servers, "--player", named(language, ours), "--opponent", str(other.player)]
-            async with playing(*bots(language), *options, "--variant", "standard", env=ours.environment) as bot:
+            (tmp_path / "key").write_text(ours.key + "\n")
+            options = ["--server", servers, "--player", named(language, ours), "--key", f"@{tmp_path / 'key'}"]
+            options += ["--opponent", str(other.player), "--variant", "standard"]
+            async with playing(*bots(language), *options) as bot:
                 game_id = await bot.game_id()
                 await answer(one, other, game_id, first_ply=1)
                 daemon.process.kill()
@@ -177,30 +173,6 @@ async def answer(port: int, player: Registered, game_id: int, first_ply: int) ->
         assert reply["state"]["ply_index"] == first_ply
         moved = await client.ask("move", game_id=game_id, move=reply["move_actions"][0], ply=first_ply)
         assert moved["error"] is None
-
-
-@pytest.mark.parametrize(("white", "black"), [("c", "node"), ("node", "python"), ("python-trio", "c")])
-async def test_registered_bots_meet_where_registration_is_required(
-    bots: Bots, white: str, black: str, tmp_path: Path
-) -> None:
-    """One bot has its name and a key from a variable; the other has its id and a key from a file."""
-    with served("--require-registration") as daemon, trio.fail_after(PATIENCE):
-        port = ["--port", str(daemon.port)]
-        one, other = await register(daemon.port, "one"), await register(daemon.port, "other")
-        (tmp_path / "key").write_text(other.key + "\n")
-        opponent = str(other.player) if white.startswith("python") else "open"
-        makes = [*bots(white), *port, "--player", named(white, one), "--opponent", opponent, "--variant", "rbc"]
-        async with playing(*makes, env=one.environment) as first:
-            game_id = await first.game_id()
-            joins = [*bots(black), *port, "--player", str(other.player), "--key", f"@{tmp_path / 'key'}"]
-            async with playing(*joins, "--game", str(game_id)) as second, trio.open_nursery() as nursery:
-                nursery.start_soon(first.end)
-                nursery.start_soon(second.end)
-        assert first.output == second.output
-        async with client_of(daemon.port) as client:
-            (game,) = (await client.ask("games"))["games"]
-        assert (game["player_white"], game["player_black"]) == (one.player, other.player)
-        assert first.output == f"game {game_id}\n{game['result']} {game['termination']}\n"
 
 
 # Errors in their use.
@@ -244,20 +216,7 @@ async def test_refused_bot_names_the_reason(bots: Bots, language: str, daemon_pr
     assert f"no seat is free for player 3 in game {game_id}" in refusal(bot, *joins)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_revoked_bot_ends_with_the_reason(bots: Bots, language: str, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with served("--data", str(data)) as daemon, trio.fail_after(PATIENCE):
-        one = await register(daemon.port, "one")
-        options = ["--port", str(daemon.port), "--player", named(language, one), "--opponent", "2"]
-        async with playing(*bots(language), *options, env=one.environment) as bot:
-            await bot.game_id()
-            await trio.run_process([sys.executable, "-m", "gmd", "revoke", "one", "--data", str(data)])
-            with pytest.raises(AssertionError, match=f"{one.player} is a registered player's id"):
-                await bot.end()
-
-
-# Node: TLS, invitations.
+# Node through TLS.
 
 
 @pytest.fixture(scope="module")
@@ -281,81 +240,3 @@ async def test_node_bot_plays_through_tls(bots: Bots, secure: Served, certificat
             assert ended.returncode == 0
             await bot.end()
     assert bot.output == f"game {game_id}\n1-0 resignation_black\n"
-
-
-INVITED = """
-import { connect } from "./index.js";
-
-const [port, player, wanted] = process.argv.slice(1).map(Number);
-const client = await connect({ port, player, key: process.env.GM_KEY });
-const seen = new Set();
-const invited = ({ player_white }) => player_white === wanted;
-const over = ({ game_id, result }) => {
-  console.log(JSON.stringify([game_id, result, [...seen]]));
-  client.close();
-};
-try {
-  for await (const turn of client.turns({ invited, over, brief: true })) {
-    seen.add(turn.game_id);
-    await turn.move(turn.move_actions[0]);
-    if (seen.size === 1 && turn.state.ply_index === 4) await client.rekey();
-  }
-} catch (error) {
-  if (error.message !== "the client was closed") throw error;
-}
-"""
-
-
-async def test_node_loop_accepts_an_invitation_and_continues_after_a_rekey(daemon_process: Served) -> None:
-    """The bot accepts only the last of many invitations; a hundred others stay unanswered. It rekeys during the
-    game.
-    """
-    port = daemon_process.port
-    one = await register(port, "invited-in-node")
-    async with client_of(port) as client:
-        unwanted: dict[str, Any] = {"player_white": 401, "player_black": one.player, "brief": True}
-        others = [(await client.ask("new_game", **unwanted))["game_id"] for _ in range(102)]
-        reply = await client.ask("new_game", player_white=402, player_black=one.player, max_moves=5)
-        game_id = reply["game_id"]
-        node = [require_tool("node"), "--input-type=module", "--eval", INVITED, str(port), str(one.player), "402"]
-        with trio.fail_after(PATIENCE):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(move_at_once, client, game_id)
-                ended = await trio.run_process(node, cwd=NODE, env=one.environment, capture_stdout=True)
-        ends = [(await client.ask("state", game_id=other, brief=True))["state"]["termination"] for other in others]
-    assert json.loads(ended.stdout) == [game_id, "1/2-1/2", [game_id]]
-    assert ends == ["available_move"] * 100 + ["declined"] * 2
-    async with client_of(port) as client:
-        assert (await client.ask("hello", **one.hello))["code"] == "unauthorized"
-
-
-async def move_at_once(client: Client, game_id: int) -> None:
-    """Play White's first legal moves to the end of the game."""
-    result = "*"
-    while result == "*":
-        reply = await client.ask("wait", game_id=game_id, player=402, actions=True, brief=True)
-        result = reply["state"]["result"]
-        if reply["move_actions"]:
-            await client.ask("move", game_id=game_id, player=402, move=reply["move_actions"][0], brief=True)
-
-
-# The shell bot.
-
-
-async def test_shell_bot_leaves_a_seat_open(daemon_process: Served) -> None:
-    port = daemon_process.port
-    one = await register(port, "open-in-shell")
-    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for tool in ("bash", "jq"):
-        require_tool(tool)
-    shell = [ROOT / "clients" / "shell" / "rbc_bot.sh", "--port", str(port)]
-    options = ["--player", str(one.player), "--opponent", "open"]
-    with trio.fail_after(PATIENCE):
-        async with playing(*shell, *options, env={**one.environment, **path}) as first:
-            game_id = await first.game_id()
-            async with client_of(port) as client:
-                assert (await client.ask("join", game_id=game_id, player=403))["seat"] == "black"
-                resigned = {"termination": "resignation_black", "player": 403}
-                assert (await client.ask("end_game", game_id=game_id, **resigned))["error"] is None
-            await first.end()
-    assert first.output.splitlines()[-1] == "1-0 resignation_black"

@@ -66,18 +66,15 @@ def test_game_goes_on_at_a_daemon_on_the_second_port(tmp_path: Path) -> None:
     assert outputs[0][1] == ""
 
 
-def test_missing_game_is_an_error(daemon_process: Served) -> None:
-    with ended(bot("--port", str(daemon_process.port), "--player", "1", "--game", "9999999")) as process:
-        out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, err) == (1, "game 9999999\n", "rbc_bot: game_id: there is no game 9999999\n")
-
-
-def test_absent_server_is_an_error() -> None:
-    with ended(bot("--port", "1", "--player", "1", "--game", "1")) as process:
-        _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert "gmcat: cannot reach port 1 of 127.0.0.1" in err
-    assert "rbc_bot: gmcat has ended" in err
+def test_missing_game_and_absent_server_are_errors(daemon_process: Served) -> None:
+    for port, error in (
+        (daemon_process.port, "rbc_bot: game_id: there is no game 9999999\n"),
+        (1, "gmcat: cannot reach port 1 of 127.0.0.1"),
+    ):
+        with ended(bot("--port", str(port), "--player", "1", "--game", "9999999")) as process:
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1
+        assert error in err
 
 
 def test_missing_option_is_named(daemon_process: Served) -> None:

@@ -89,7 +89,7 @@ class BruteForce:
         return {key(board.as_chess()) for board in self.boards}
 
 
-@pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
+@pytest.mark.parametrize("color", [chess.WHITE, pytest.param(chess.BLACK, marks=pytest.mark.slow)])
 def test_tracker_equals_brute_force_in_short_games(color: Color) -> None:
     for seed in range(cases(3)):
         rng = random.Random(f"{color} {seed}")

@@ -35,11 +35,6 @@ SHARED = {"chess", "trio"}
 
 PATIENCE = 120
 
-from_an_index = pytest.mark.skipif(
-    os.environ.get("GMD_REQUIRE_ALL") != "1",
-    reason="makes environments out of downloads: GMD_REQUIRE_ALL=1 does",
-)
-
 
 def brought_by(requirements: Iterable[str], extra: str = "") -> Iterator[Distribution]:
     """Yield the installed distributions that meet some requirements, and those that meet their requirements in turn."""
@@ -214,17 +209,3 @@ def metadata(wheel: Path) -> list[str]:
     with ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return archive.read(name).decode().splitlines()
-
-
-@pytest.mark.slow
-@from_an_index
-def test_pip_installs_only_the_client_and_its_extras(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
-    python = tmp_path / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
-    before = subprocess.run([*pip, "freeze", "--all"], check=True, capture_output=True, text=True).stdout.split("\n")
-    subprocess.run([*pip, "install", "--quiet", "--no-compile", f"{PYTHON}[trio,rbc]"], check=True)
-    after = subprocess.run([*pip, "freeze", "--all"], check=True, capture_output=True, text=True).stdout.split("\n")
-    names = {re.split("==| @ ", line)[0] for line in set(after) - set(before)}
-    expected = {"attrs", "chess", "grandmasterd-client", "idna", "outcome", "sniffio", "sortedcontainers", "trio"}
-    assert names == expected

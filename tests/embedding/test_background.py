@@ -107,6 +107,7 @@ def test_running_daemon_leaves_the_settings_of_its_host_alone() -> None:
         assert settings() == before
 
 
+@pytest.mark.slow
 def test_daemon_closes_while_a_client_is_connected() -> None:
     with nothing_left_behind(), ExitStack() as clients:
         with gmd.background_daemon() as daemon:
