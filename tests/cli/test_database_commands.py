@@ -80,6 +80,7 @@ def test_contradictions_are_refused(arguments: tuple[str, ...], sentence: str) -
     assert sentence in done.output
 
 
+@pytest.mark.slow
 def test_database_comes_from_the_environment_unless_a_directory_is_named(
     games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ def test_database_comes_from_the_environment_unless_a_directory_is_named(
         assert run("check", "--data", tmp_path / "here").stdout.startswith("3 games")
 
 
+@pytest.mark.slow
 def test_players_are_listed_from_a_database_without_a_daemon(tmp_path: Path) -> None:
     from sqlalchemy import insert
 

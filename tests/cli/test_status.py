@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from gmd import Config, background_daemon
 from tests.cli.commands import gmd
 from tests.postgres import clean_database, require_postgres
@@ -22,6 +24,7 @@ def test_status_of_a_data_directory(tmp_path: Path) -> None:
     assert (ran.status, ran.out) == (1, f"{tmp_path}: no daemon runs; 0 games, 0 of them live\n")
 
 
+@pytest.mark.slow
 def test_status_of_a_database(tmp_path: Path) -> None:
     require_postgres()
     file = tmp_path / "games.pgn"
