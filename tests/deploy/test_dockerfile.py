@@ -76,14 +76,6 @@ def test_daemon_runs_without_root_and_its_data_is_private() -> None:
     assert f"GMD_DATA={volume}" in only(FINAL, "ENV").words
 
 
-def test_image_exposes_its_ports_and_starts_without_a_shell() -> None:
-    assert only(FINAL, "EXPOSE").words == ["7100", "7180"]
-    assert only(FINAL, "ENTRYPOINT").command == ["gmd"]
-    assert only(FINAL, "CMD").command == ["serve"]
-    assert only(FINAL, "STOPSIGNAL").text == "SIGTERM"
-    assert only(FINAL, "HEALTHCHECK").command[0] == "gmcat"
-
-
 class Image:
     """A directory in place of an image."""
 

@@ -24,7 +24,6 @@ from gmd.daemon import HttpAddressError
 from gmd.event_log.opening import open_log
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import START_FEN, Json
-from tests.tls import Certificates
 
 from .leftovers import descriptors, nothing_left_behind, settings, tasks, threads
 
@@ -158,14 +157,6 @@ def test_ctrl_c_during_the_start_closes_the_daemon(tmp_path: Path) -> None:
         pass
 
 
-def test_closing_twice_is_harmless() -> None:
-    daemon = gmd.background_daemon()
-    daemon.close()
-    daemon.close()
-    with daemon:
-        pass
-
-
 def test_several_daemons_start_and_run_at_once() -> None:
     def run(count: int) -> list[int]:
         with gmd.background_daemon() as daemon:
@@ -228,29 +219,14 @@ def test_port_in_use_is_raised_to_the_caller() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="Address already in use"):
             gmd.background_daemon(gmd.Config(port=port, data=":memory:"))
-
-
-def test_http_port_in_use_is_raised_to_the_caller() -> None:
-    with nothing_left_behind(), socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
         with pytest.raises(HttpAddressError, match=f"cannot listen on 127.0.0.1:{port} for HTTP"):
             gmd.background_daemon(gmd.Config(port=0, data=":memory:", http=True, http_port=port))
 
 
-def test_data_directory_in_use_is_raised_to_the_caller(tmp_path: Path) -> None:
-    with gmd.background_daemon(on_disk(tmp_path)) as daemon:
-        with pytest.raises(gmd.DataError, match="is in use by another gmd"):
-            gmd.background_daemon(on_disk(tmp_path))
-        assert daemon.ask("new_game", **NEW_GAME)["game_id"] == 1
-
-
-def test_data_directory_in_use_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_unusable_data_directory_or_certificate_is_raised_to_the_caller(tmp_path: Path) -> None:
     holder = open_log(str(tmp_path))  # no daemon, because its threads may begin meanwhile
     with holder, nothing_left_behind(), pytest.raises(gmd.DataError, match="is in use by another gmd"):
         gmd.background_daemon(on_disk(tmp_path))
-
-
-def test_unusable_certificate_is_raised_to_the_caller(tmp_path: Path, certificates: Certificates) -> None:
     config = gmd.Config(port=0, data=":memory:", tls_cert=str(tmp_path / "none.pem"), tls_key=str(tmp_path / "no.pem"))
     with nothing_left_behind(), pytest.raises(gmd.ConfigError, match="tls_cert"):
         gmd.background_daemon(config)
@@ -281,6 +257,7 @@ def test_request_to_a_closed_daemon_is_refused() -> None:
     with pytest.raises(gmd.Refused, match="the daemon is closed") as refused:
         daemon.ask("ping")
     assert refused.value.code == "shutting_down"
+    daemon.close()  # twice is harmless
 
 
 def test_many_threads_ask_at_once() -> None:
@@ -332,16 +309,6 @@ def test_run_calls_a_function_with_the_daemon_in_its_thread() -> None:
         daemon.ask("new_game", **NEW_GAME)
         daemon.ask("move", player=1, game_id=1, move="e4")
         assert daemon.run(ply, 1) == 1
-
-
-def test_run_raises_what_the_function_raises() -> None:
-    async def fail(_: gmd.Daemon) -> None:
-        raise ValueError("mine")
-
-    with gmd.background_daemon() as daemon:
-        with pytest.raises(ValueError, match="mine"):
-            daemon.run(fail)
-        daemon.ask("ping")
 
 
 def test_operator_ends_games() -> None:
