@@ -98,5 +98,3 @@ async def test_stopping_server_waits_for_a_client_that_does_not_read_no_longer_t
         await daemon.session_server.stop(4)
         assert trio.current_time() == pytest.approx(4)
         assert daemon.session_server.sessions == 1
-
-

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from typing import Any
 
 import pytest
-from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.framing import encode_frame
 from gm_protocol.messages import FIRST_REGISTERED, REQUESTS
 from gmd.daemon import Daemon
-from gmd.requests.session import ClientSession
-from gmd.tcp.outbox import Outbox
-from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Json, connected, running_daemon
 
 #: A request of every kind but hello, about two new games between 1 and 2: chess, and rbc.
