@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from gmd.config import EMBEDDED, SERVED, ConfigError
 from gmd.roster import KINDS, kinds_of
 from tests.helpers import Client, Json, connected, running_daemon
 from tests.http.helpers import http_daemon, scrape
-from tests.serving import Served, children_of, served
+from tests.serving import children_of, served
 from tests.tools import require_module
 
 ME = 7
@@ -69,6 +67,7 @@ def test_levels_and_variants_are_those_of_the_bots() -> None:
         assert kind(name).rejoins == bots.joins_late
 
 
+@pytest.mark.slow
 def test_variants_of_recon_zero_are_those_of_the_bot() -> None:
     require_module("numba")
     from gm_bots.recon_zero.bot import ReconZeroBots
@@ -93,6 +92,7 @@ async def test_open_player_plays_a_bot_that_it_names_in_a_new_game() -> None:
         assert state["ply_index"] == 6
 
 
+@pytest.mark.slow
 async def test_registered_player_challenges_a_bot_to_blind_chess_by_name() -> None:
     async with running_daemon(bots="random", require_registration=True) as daemon, connected(daemon) as client:
         made = await client.ask("register", name="ann")
@@ -124,6 +124,7 @@ async def test_variant_that_the_bot_does_not_play_is_declined() -> None:
         assert shown["state"]["termination"] == "declined"
 
 
+@pytest.mark.slow
 async def test_game_beyond_the_places_waits_and_its_sender_sees_how_many_are_before_it() -> None:
     async with (
         http_daemon(bots="random", bot_games=1, bot_idle_timeout=10_000) as (daemon, http),
@@ -143,6 +144,7 @@ async def test_game_beyond_the_places_waits_and_its_sender_sees_how_many_are_bef
         assert (await scrape(http)).value("gmd_bot_failures_total") == 0
 
 
+@pytest.mark.slow
 async def test_game_that_stands_still_gives_its_place_away_and_goes_on_later() -> None:
     async with running_daemon(bots="random", bot_games=1, bot_idle_timeout=0.01) as daemon, connected(daemon) as client:
         bot = (await bots_of(client))["random"]
@@ -169,6 +171,7 @@ async def test_killed_process_loses_its_game_and_the_next_game_has_another() -> 
         assert (failed["bot"], failed["game_id"], failed["reason"]) == ("random", first, "signal 9")
 
 
+@pytest.mark.slow
 async def test_process_that_hangs_loses_its_game(mock_clock: MockClock) -> None:
     mock_clock.rate = 1.0
     async with running_daemon(bots="random", bot_games=1, bot_move_timeout=20) as daemon, connected(daemon) as client:
@@ -187,22 +190,19 @@ async def test_process_that_hangs_loses_its_game(mock_clock: MockClock) -> None:
             assert ended["state"]["termination"] == "resignation_black"
 
 
-@asynccontextmanager
-async def client_of(daemon: Served) -> AsyncIterator[Client]:
-    async with daemon.client() as client:
-        yield client
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tmp_path: Path, end: int) -> None:
     arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner", "--bot-games", "2")
     with served(*arguments) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             bot = (await bots_of(client))["minimax-beginner"]
             chess_game = (await client.new_game(ME, bot))["game_id"]
+            blind_game = (await client.new_game(ME, bot, variant="rbc"))["game_id"]
             await play(client, chess_game, 2)
+            await pass_turn(client, blind_game, 2)
         watched = [os.pidfd_open(child) for child in workers_of(daemon.process.pid)]
-        assert len(watched) == 1
+        assert len(watched) == 2
         assert daemon.stop(end) in (0, -end)
         for descriptor in watched:
             poll = select.poll()
@@ -210,10 +210,21 @@ async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tm
             assert poll.poll(60_000)  # readable: the process has ended
             os.close(descriptor)
     with served(*arguments) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             assert (await bots_of(client))["minimax-beginner"] == bot
             assert (await play(client, chess_game, 4))["ply_index"] == 4
+            await pass_turn(client, blind_game, 4)
         assert daemon.stop(signal.SIGTERM) == 0
+
+
+async def pass_turn(client: Client, game_id: int, plies: int) -> None:
+    """Pass in blind chess, and wait until the bot has moved and the game has so many plies."""
+    await client.ask("wait", game_id=game_id, player=ME)
+    for kind_of, field in (("sense", "square"), ("move", "move")):
+        reply = await client.ask(kind_of, game_id=game_id, player=ME, **{field: None})
+        assert reply["error"] is None, reply
+    state = (await client.ask("wait", game_id=game_id, player=ME))["state"]
+    assert (state["phase"], state["ply_index"]) == ("sense", plies)
 
 
 def workers_of(pid: int) -> list[int]:
@@ -221,41 +232,21 @@ def workers_of(pid: int) -> list[int]:
     return [child for child in children_of(pid) if b"gm_arena.resident" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-async def test_bots_are_announced_and_cost_no_process_before_a_game() -> None:
-    with served("--bots", "minimax,random", "--bot-games", "2") as daemon:
+@pytest.mark.slow
+async def test_bots_are_announced_and_have_a_process_from_their_first_game_on_which_shows_no_key() -> None:
+    with served("--bots", "minimax,random", "--bot-games", "2", env={"GMD_METRICS_TOKEN": "geheim"}) as daemon:
         names = "minimax, minimax-beginner, minimax-novice, minimax-club, minimax-expert, random"
         assert f"Bots that play whoever invites them, 2 games at a time: {names}" in daemon.lines
         assert workers_of(daemon.process.pid) == []
-        assert daemon.stop(signal.SIGTERM) == 0
-
-
-async def test_key_is_neither_among_the_arguments_nor_the_variables_of_a_process() -> None:
-    with served("--bots", "random", env={"GMD_METRICS_TOKEN": "geheim"}) as daemon:
-        async with client_of(daemon) as client:
+        async with daemon.client() as client:
             bot = (await bots_of(client))["random"]
             await play(client, (await client.new_game(ME, bot))["game_id"], 2)
             (worker,) = workers_of(daemon.process.pid)
             assert shown_of(worker, "cmdline")[1:] == [b"-P", b"-m", b"gm_arena.resident"]
             assert [variable for variable in shown_of(worker, "environ") if variable.startswith(b"GMD_")] == []
+        assert daemon.stop(signal.SIGTERM) == 0
 
 
 def shown_of(pid: int, file: str) -> list[bytes]:
     """Return a list that the system shows of a process to other programs of its user."""
     return Path(f"/proc/{pid}/{file}").read_bytes().rstrip(b"\0").split(b"\0")
-
-
-async def test_minimax_goes_on_with_blind_chess_after_a_restart(tmp_path: Path) -> None:
-    arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner")
-    game_id = 0
-    for plies in (2, 4):
-        with served(*arguments) as daemon:
-            async with client_of(daemon) as client:
-                bot = (await bots_of(client))["minimax-beginner"]
-                game_id = game_id or (await client.new_game(ME, bot, variant="rbc"))["game_id"]
-                await client.ask("wait", game_id=game_id, player=ME)
-                for kind_of, field in (("sense", "square"), ("move", "move")):
-                    reply = await client.ask(kind_of, game_id=game_id, player=ME, **{field: None})
-                    assert reply["error"] is None, reply
-                state = (await client.ask("wait", game_id=game_id, player=ME))["state"]
-                assert (state["phase"], state["ply_index"]) == ("sense", plies)
-            daemon.stop(signal.SIGKILL)
