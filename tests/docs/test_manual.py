@@ -17,9 +17,9 @@ from tests.tools import require_tool
 #: Pages whose blocks other tests run, and which.
 ELSEWHERE = {
     "how-to/embed.md": "tests/embedding/test_readme_examples.py",
-    "reference/env.md": "tests/env/test_reference.py",
-    "reference/env-interfaces.md": "tests/env/test_interfaces_page.py",
-    "reference/env-policies.md": "tests/env/test_policies_page.py",
+    "reference/env.md": "tests/env/test_pages.py",
+    "reference/env-interfaces.md": "tests/env/test_pages.py",
+    "reference/env-policies.md": "tests/env/test_pages.py",
 }
 KEY = r"[\w-]{43}"
 

@@ -89,6 +89,8 @@ class Beside:
             ends = game.win_reason.value if game.win_reason else 0, -1 if game.winner is None else game.winner
             assert (reasons[index], winners[index]) == ends
             assert (ended[index], rewards[index]) == (game.is_over(), self._rewards(game))
+            if game.win_reason is not None:
+                self.happened[game.win_reason.name] += 1
             if game.is_over() or game.ply % POSITIONS_EVERY == 0:
                 assert batch.board(index).fen(en_passant="fen") == game.board.fen()
         for index in np.flatnonzero(resting).tolist():

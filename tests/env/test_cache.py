@@ -15,6 +15,8 @@ from gm_env.kernels import rules
 from gm_env.kernels.cache import cached_at
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 #: How the kernels' functions are counted that were taken from the cache, and those that were compiled.
 _COUNTED = """
 import os, numba

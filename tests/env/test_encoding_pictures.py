@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -21,10 +20,11 @@ from gm_env import (
     SENSE_PASS,
 )
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/encodings.md").read_text("utf-8")
 PICTURES = sorted(path.name for path in (DOCS / "pictures").glob("encoding-*.svg"))
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_pictures_are_current(tmp_path: Path) -> None:
@@ -33,19 +33,6 @@ def test_pictures_are_current(tmp_path: Path) -> None:
     for name in PICTURES:
         drawn, kept = (folder / name for folder in (tmp_path, DOCS / "pictures"))
         assert drawn.read_bytes() == kept.read_bytes(), f"run python docs/_extensions/encoding_pictures.py for {name}"
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_picture_has_a_title_and_a_description_and_colors_for_the_dark(name: str) -> None:
-    root = ElementTree.fromstring((DOCS / "pictures" / name).read_text("utf-8"))
-    assert root.get("role") == "img"
-    for part in ("title", "desc"):
-        found = root.find(SVG + part)
-        assert found is not None
-        assert found.text
-    style = root.find(SVG + "style")
-    assert style is not None
-    assert "prefers-color-scheme:dark" in str(style.text)
 
 
 def test_page_shows_each_picture_with_a_text() -> None:

@@ -18,6 +18,8 @@ from gm_recon import History, ReconGame
 from tests.env.beside import FENS
 from tests.env.twins import Act, Twins, observed_by, twins
 
+pytestmark = pytest.mark.slow
+
 Show = Callable[[BatchedRbc, int, Color], object]
 
 
@@ -66,11 +68,6 @@ def drawn(seed: int) -> Twins:
     return twins(rng, fen, rng.random() < 0.5, rng.choice([4, 12, 40]))
 
 
-@given(st.integers(0, 2**32))
-def test_games_that_a_player_cannot_tell_apart_look_the_same(seed: int) -> None:
-    assert first_difference(drawn(seed), shown) is None
-
-
 def test_twins_differ_in_truth() -> None:
     pairs = [drawn(seed) for seed in range(60)]
     assert sum(pair.differ for pair in pairs) > 30
@@ -91,7 +88,7 @@ LEAKS: dict[str, Show] = {
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_planted_leak_is_caught(leak: str) -> None:
+def test_planted_leak_is_found(leak: str) -> None:
     def leaking(batch: BatchedRbc, game: int, viewer: Color) -> object:
         return shown(batch, game, viewer), LEAKS[leak](batch, game, viewer)
 

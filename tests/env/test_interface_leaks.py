@@ -25,6 +25,8 @@ require_module("pettingzoo")
 from gm_env import pettingzoo as rbc  # noqa: E402
 from gm_env.gymnasium import Decisions, RbcVectorEnv  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 SEEDS = st.integers(0, 2**32)
 #: Limits that no pair reaches.
 OPTIONS = {"max_turns": None}

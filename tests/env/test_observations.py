@@ -6,6 +6,7 @@ import random
 
 import chess
 import numpy as np
+import pytest
 from chess import Color
 from numpy.typing import NDArray
 
@@ -13,6 +14,8 @@ from gm_env import OBSERVATION, OVER, PRIVILEGED, TO_MOVE, TO_SENSE, BatchedRbc
 from gm_recon import History, ReconBoard, Turn
 from tests.env.beside import FENS
 from tests.proofs import cases
+
+pytestmark = pytest.mark.slow
 
 
 class Planes:

@@ -18,6 +18,8 @@ pyspiel = require_module("pyspiel")  # of the package open_spiel
 
 from open_spiel.python.observation import make_observation  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 STARTS = [
     chess.STARTING_FEN,
     "r3k2r/p2p2pp/8/2P1P3/1p1p4/8/PP3P1P/R3K2R w KQkq - 0 1",

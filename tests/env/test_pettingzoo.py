@@ -28,6 +28,8 @@ from gm_env import HEADER_ROWS, PASS, IllegalAction, action_of  # noqa: E402
 from gm_env import pettingzoo as rbc  # noqa: E402
 from gm_env.turns import ACTIONS, FIRST_SENSE  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 SHORT = "4k3/8/8/R7/r7/8/8/4K3 w - - 0 1"
 #: api_test wants to see no dictionary but from environments that it knows by name, such as its own chess.
 KNOWN_BY_NAME = pytest.mark.filterwarnings(
@@ -123,15 +125,6 @@ def test_illegal_action_loses_with_wrappers_and_is_an_error_without() -> None:
     with pytest.raises(TypeError, match="actions: their type is float64"):
         raw.step(0.5)
     assert raw.observe("player_0")["action_mask"].sum() > 1
-
-
-def test_options_are_checked() -> None:
-    with pytest.raises(ValueError, match="render_mode: 'human' is none of rgb_array, ansi, svg"):
-        rbc.env(render_mode="human")
-    with pytest.raises(ValueError, match="render_view: 'both' is not"):
-        rbc.env(render_view="both")
-    with pytest.raises(ValueError, match="max_turns: 0 is not from 1"):
-        rbc.env(max_turns=0)
 
 
 #: Black's first turn: a sense, and a move that White cannot see or feel afterwards.

@@ -28,6 +28,8 @@ require_module("pettingzoo")
 from gm_env import pettingzoo as rbc  # noqa: E402
 from gm_env.gymnasium import RbcEnv, RbcVectorEnv  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[[], Opponent]
 POLICIES: dict[str, Make] = {"random": lambda: play_randomly, "attacker": Attacker, "greedy": Greedy}
 #: A queen's game against a king: Black's queen may be taken on d8, its rook on a5 by a cheaper piece, too.
@@ -45,15 +47,12 @@ def results(policy: Opponent, opponent: Opponent, steps: int, **options: Any) ->
     return found
 
 
-@pytest.mark.parametrize(
-    ("better", "worse", "least"),
-    [("attacker", "random", 0.9), ("greedy", "random", 0.9)],
-)
-def test_policy_wins_more_games_than_it_loses(better: str, worse: str, least: float) -> None:
-    as_learner = results(POLICIES[better](), POLICIES[worse](), 100)
-    as_opponent = results(POLICIES[worse](), POLICIES[better](), 100)
+@pytest.mark.parametrize("better", ["attacker", "greedy"])
+def test_policy_wins_nearly_all_games_against_a_random_one(better: str) -> None:
+    as_learner = results(POLICIES[better](), play_randomly, 100)
+    as_opponent = results(play_randomly, POLICIES[better](), 100)
     won = as_learner.count(1) + as_opponent.count(-1)
-    assert won / (len(as_learner) + len(as_opponent)) > least
+    assert won > 0.9 * (len(as_learner) + len(as_opponent))
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -133,19 +132,6 @@ def test_greedy_senses_where_it_lost_a_piece_and_takes_back() -> None:
     assert chess.square_distance(sensed, chess.A4) <= 1
     batch.sense(np.array([chess.H1]))  # it does not look there, and remembers that something must be there
     assert move_of(int(greedy(Decisions(batch, np.array([0]), rng))[0]), chess.WHITE, 0) == chess.Move.from_uci("a1a4")
-
-
-def test_greedy_knows_that_a_pawn_takes_nothing_before_it() -> None:
-    batch, greedy, rng = BatchedRbc(1, fens="4k3/8/8/3n4/3P4/8/8/4K3 w - - 0 1"), Greedy(), np.random.default_rng(1)
-    greedy.begin(np.array([0]), np.array([1]))
-    drawn = set()
-    for _ in range(20):
-        before = Decisions(batch, np.array([0]), rng)
-        greedy(before)
-        batch.sense(np.array([chess.D5]))
-        drawn.add(int(greedy(Decisions(batch, np.array([0]), rng))[0]))
-        batch.reset()
-    assert len(drawn) > 4, "random moves"
 
 
 def batch_move(batch: BatchedRbc, uci: str) -> NDArray[np.int64]:

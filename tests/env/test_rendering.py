@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from gm_env import PASS, SENSE_PASS, BatchedRbc, action_of
 from gm_env.rendering import Scene, draw, paint, scene_of
-from gm_env.rendering.glyphs import glyph
 from gm_env.rendering.picture import SQUARE
-from gm_env.rendering.pieces import PIECES, Disc, Polygon, distances
+from gm_env.rendering.pieces import PIECES, distances
+
+pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -132,21 +133,9 @@ def test_svg_shows_the_pieces_in_view() -> None:
     assert all(use.startswith("#black-") for use in uses["player"])
 
 
-def test_no_mode_draws_nothing() -> None:
-    assert draw(BatchedRbc(1), 0, chess.WHITE, None) is None
-
-
-def test_shapes_cover_what_is_inside_them() -> None:
-    triangle = Polygon(((10.0, 90.0), (50.0, 10.0), (90.0, 90.0)))
-    assert (distances((triangle,), 100) < 0).mean() == pytest.approx(0.32, abs=0.01)
-    assert (distances((Disc(50, 50, 30),), 100) < 0).mean() == pytest.approx(0.09 * np.pi, abs=0.01)
-    assert (distances((Disc(50, 50, 30),), 100) < 10).mean() == pytest.approx(0.16 * np.pi, abs=0.01)
-
-
 def test_pieces_fit_into_their_squares_and_differ() -> None:
     drawn = {piece: distances(shape, 50) < 2 for piece, (shape, _) in PIECES.items()}
     for cover in drawn.values():
         assert 0.1 < cover.mean() < 0.5
         assert not np.concatenate([cover[[0, -1]].ravel(), cover[:, [0, -1]].ravel()]).any(), "it touches an edge"
     assert len({cover.tobytes() for cover in drawn.values()}) == len(chess.PIECE_TYPES)
-    assert len({glyph(letter).tobytes() for letter in "abcdefgh12345678"}) == 16

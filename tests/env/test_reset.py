@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 
 from gm_env import HEADER_ROWS, OVER, PASS, TO_MOVE, TO_SENSE, BatchedRbc
 from gm_recon import Turn
-from tests.env.test_batch import ONE_MOVE, TAKES, everything, played
+from tests.env.test_batch import ONE_MOVE, TAKES, everything, everything_of, played
 
-
-def bytes_of(batch: BatchedRbc, game: int) -> list[bytes]:
-    """Return all that a game is and shows."""
-    views = [batch.masks(), batch.observations(), batch.information_states(), batch.privileged_state()]
-    kept = [batch._state, batch._numbers, batch._planes, batch.windows, batch.results, batch.rewards, batch.ended]
-    return [array[game].tobytes() for array in [*views, *kept]]
+pytestmark = pytest.mark.slow
 
 
 def turns_of(batch: BatchedRbc, game: int, turns: int) -> list[Turn]:
@@ -34,9 +29,9 @@ def turns_of(batch: BatchedRbc, game: int, turns: int) -> list[Turn]:
 def test_named_games_begin_anew_and_no_other_changes(games: Any, seed: int | None) -> None:
     batch = played(9)
     batch.sense(batch.sample_senses())
-    before = [bytes_of(batch, game) for game in range(4)]
+    before = [everything_of(batch, game) for game in range(4)]
     batch.reset(seed, games)
-    assert [bytes_of(batch, game) for game in (0, 2)] == [before[0], before[2]]
+    assert [everything_of(batch, game) for game in (0, 2)] == [before[0], before[2]]
     assert batch.phases.tolist() == [TO_MOVE, TO_SENSE, TO_MOVE, TO_SENSE]
     assert [batch.board(game).fen() for game in (1, 3)] == [chess.STARTING_FEN] * 2
     assert batch.plies.tolist() == [9, 0, 9, 0]
@@ -91,14 +86,11 @@ def test_finished_game_begins_anew_at_once() -> None:
     [
         ([0, 4], IndexError, "games: there is no game 4; they are 0 to 3"),
         ([-1], IndexError, "games: there is no game -1"),
-        ([2**63], IndexError, "games: there is no game 9223372036854775808"),
         (np.ones(3, np.bool_), ValueError, r"games: the mask's shape is \(3,\); it must be \(4,\)"),
-        (np.ones((4, 1), np.bool_), ValueError, r"games: the mask's shape is \(4, 1\)"),
         ([[0], [1]], ValueError, r"games: their shape is \(2, 1\)"),
         ([[0], [1, 2]], ValueError, "games: they are no array"),
         ([1.0], TypeError, "games: their type is float64"),
         (np.nan, TypeError, "games: their type is float64"),
-        (["1"], TypeError, "games: their type is <U1"),
     ],
 )
 def test_games_that_are_none_are_refused_and_nothing_changes(games: Any, error: type[Exception], message: str) -> None:
