@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -72,36 +74,26 @@ async def against_random(port: int, bots: MinimaxBots | RandomBots, **options: o
     return sorted(f"{played.place.seat} {played.state['termination']}" for played in witness.played)
 
 
-async def test_minimax_beats_random_with_either_colour(daemon_process: Served) -> None:
-    bots = named("minimax:depth=2")
-    ends = await against_random(daemon_process.port, bots, clock={"initial": 300, "increment": 1})
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [{"clock": {"initial": 300, "increment": 1}}, {"variant": "rbc"}], ids=["chess", "rbc"]
+)
+async def test_minimax_beats_random_with_either_colour(daemon_process: Served, options: dict[str, Any]) -> None:
+    ends = await against_random(daemon_process.port, named("minimax:depth=2"), **options)
     assert ends == ["black victory_black", "white victory_white"]
-
-
-async def test_minimax_beats_random_in_blind_chess(daemon_process: Served) -> None:
-    bots = named("minimax:depth=2")
-    ends = await against_random(daemon_process.port, bots, variant="rbc")
-    assert ends == ["black victory_black", "white victory_white"]
-
-
-class Keeping(MinimaxBots):
-    """A factory that keeps the bots that it makes."""
-
-    def __init__(self) -> None:
-        super().__init__("minimax", {}, Limits(depth=1))
-        self.made: list[MinimaxBot] = []
-
-    async def start(self, nursery: trio.Nursery) -> MinimaxBot:
-        self.made.append(await super().start(nursery))
-        return self.made[-1]
 
 
 async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
-    bots = Keeping()
-    await bridged(daemon_process.port, ME, bots, new_games(ME, max_moves=1))
-    assert [bot.last_info["depth"] for bot in bots.made] == [1, 1]
-    assert {bot.last_info["score"].relative.score() for bot in bots.made} == {50, 0}
-    assert all(bot.last_info["pv"] for bot in bots.made)
+    made: list[MinimaxBot] = []
+
+    class Keeping(MinimaxBots):
+        async def start(self, nursery: trio.Nursery) -> MinimaxBot:
+            made.append(await super().start(nursery))
+            return made[-1]
+
+    await bridged(daemon_process.port, ME, Keeping("minimax", {}, Limits(depth=1)), new_games(ME, max_moves=1))
+    assert {(bot.last_info["depth"], bot.last_info["score"].relative.score()) for bot in made} == {(1, 50), (1, 0)}
+    assert all(bot.last_info["pv"] for bot in made)
 
 
 async def test_minimax_may_join_a_game_in_progress(daemon_process: Served) -> None:

@@ -69,7 +69,7 @@ def test_end_game_has_no_queens_or_each_queen_with_at_most_one_minor_piece(piece
 
 
 def test_mirrored_position_has_the_negated_score() -> None:
-    boards = [*map(chess.Board, PERFT), *random_boards(cases(100), seed=1)]
+    boards = [*map(chess.Board, PERFT), *random_boards(cases(40), seed=1)]
     for board in boards:
         assert evaluate(board.mirror()) == -evaluate(board)
         assert Position(board.mirror()).evaluate() == Position(board).evaluate()

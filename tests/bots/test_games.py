@@ -52,6 +52,7 @@ def points(board: chess.Board, color: chess.Color) -> float:
     return 0.5 if winner is None else float(winner == color)
 
 
+@pytest.mark.slow
 def test_depth_two_beats_a_random_mover() -> None:
     games = cases(10)
     results = [against_random(number) for number in range(games)]

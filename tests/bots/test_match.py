@@ -19,6 +19,7 @@ from tests.arena.matches import played
 ONE, RANDOM = "minimax:depth=1", "random:seed=1"
 
 
+@pytest.mark.slow
 def test_every_move_has_its_score_and_the_scores_are_plotted(tmp_path: Path) -> None:
     moves, plot = tmp_path / "moves.csv", tmp_path / "scores.svg"
     records, summary = played(
@@ -38,7 +39,9 @@ def test_every_move_has_its_score_and_the_scores_are_plotted(tmp_path: Path) -> 
     assert f"<!-- {RANDOM} -->" not in drawn, "a bot without scores has no line"
 
 
-@pytest.mark.parametrize("variant", ["standard", "chess960", "crazyhouse", "rbc"])
+@pytest.mark.parametrize(
+    "variant", ["standard", "rbc", *(pytest.param(each, marks=pytest.mark.slow) for each in ("chess960", "crazyhouse"))]
+)
 def test_every_move_of_every_player_has_a_static_score(variant: str, tmp_path: Path) -> None:
     moves = tmp_path / "moves.csv"
     terms = ("--games", 2, "--variant", variant, "--max-moves", 8, "--csv-out", moves)
@@ -67,14 +70,6 @@ def judged(record: dict[str, Any]) -> Iterator[tuple[str, int]]:
         yield ("black" if node.board().turn else "white"), evaluate(node.board())
 
 
-def test_check_extension_is_an_option_of_each_bot(tmp_path: Path) -> None:
-    """Both bots play, each with its own setting."""
-    vanilla = "vanilla=minimax:depth=1,check_extension=off"
-    records, _ = played(tmp_path / "match.jsonl", vanilla, ONE, "--games", 2, "--max-moves", 10)
-    assert [(record["white"], record["black"]) for record in records] == [("vanilla", ONE), (ONE, "vanilla")]
-    assert [record["faults"] for record in records] == [{}, {}]
-
-
 def assert_the_mean_is_by_move(first: list[tuple[int, float]], second: list[tuple[int, float]]) -> None:
     """Check the mean of two games, of any colour of the bot: White's third ply and Black's fourth are both move 2."""
     assert [move for move, _ in first] == list(range(1, len(first) + 1))
@@ -84,6 +79,7 @@ def assert_the_mean_is_by_move(first: list[tuple[int, float]], second: list[tupl
     assert mean[both:] == max(first, second, key=len)[both:]
 
 
+@pytest.mark.slow
 def test_seed_varies_the_games_and_repeats_the_match(tmp_path: Path) -> None:
     """Depth against depth, a match without a seed is the same two games over and over."""
     bots = (f"a={ONE},seed=1", f"b={ONE},seed=1")

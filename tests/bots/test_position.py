@@ -85,6 +85,7 @@ def test_every_node_of_perft_to_depth_four_matches_python_chess(fen: str) -> Non
     assert sum(in_processes(checked_after, jobs)) == PERFT[fen][3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fen", PERFT)
 def test_perft_matches_the_known_counts(fen: str) -> None:
     depth = 4 if PERFT[fen][3] < 200_000 else 3
@@ -93,7 +94,7 @@ def test_perft_matches_the_known_counts(fen: str) -> None:
 
 def test_random_games_keep_everything_right_forwards_and_backwards() -> None:
     rng = random.Random(3)
-    for _ in range(cases(5)):
+    for _ in range(cases(3)):
         board, snapshots = chess.Board(), list[dict[str, object]]()
         position = Position(board)
         while not board.is_game_over() and board.ply() < 300:
@@ -122,11 +123,6 @@ def test_en_passant_square_counts_only_when_the_capture_is_legal() -> None:
     both_pawns_leave_the_rank = Position(chess.Board("8/8/8/8/k2p3R/8/4P3/4K3 w - - 0 1"))
     both_pawns_leave_the_rank.make(encode(chess.Move.from_uci("e2e4")))
     assert both_pawns_leave_the_rank.ep_square == -1
-
-
-def test_moves_survive_encoding() -> None:
-    for uci in ("e2e4", "a7a8q", "h2h1n", "e1g1"):
-        assert decode(encode(chess.Move.from_uci(uci))) == chess.Move.from_uci(uci)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +173,7 @@ def test_irreversible_move_forgets_earlier_positions() -> None:
 
 def test_repetitions_match_python_chess() -> None:
     rng = random.Random(5)
-    for start in random_boards(cases(20), seed=6, plies=120):
+    for start in random_boards(cases(10), seed=6, plies=120):
         board = start
         board.halfmove_clock = 0
         for _ in range(30):

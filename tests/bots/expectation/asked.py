@@ -19,6 +19,20 @@ def stockfish() -> Iterator[Stockfish]:
         engine.close()
 
 
+class Counted:
+    """Asks another engine, and remembers the positions whose moves it has scored."""
+
+    def __init__(self, engine: Stockfish) -> None:
+        self._engine, self.asked = engine, set[str]()
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores:
+        self.asked.add(fen)
+        return self._engine.scores(fen, depth, moves)
+
+    def score(self, fen: str, depth: int) -> int:
+        return self._engine.score(fen, depth)
+
+
 class Unasked:
     """Fails where an engine is asked, so that a test shows that it is not."""
 

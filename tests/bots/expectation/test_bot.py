@@ -65,6 +65,7 @@ def test_every_option_sets_its_setting() -> None:
     assert plain.given.settings == Settings()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", [{"initial": 900, "increment": 5}, {"initial": 60}], ids=["reconchess's", "a minute"])
 async def test_expectation_beats_random_with_either_colour(daemon_process: Served, clock: dict[str, int]) -> None:
     require_tool("stockfish")

@@ -64,8 +64,3 @@ def test_ended_process_is_a_failure() -> None:
 def test_program_that_cannot_be_started_is_a_failure() -> None:
     with pytest.raises(BotFailed, match=r"^Stockfish at '/nowhere' cannot be started: No such file or directory$"):
         Stockfish("/nowhere")
-
-
-def test_program_that_is_no_engine_is_a_failure() -> None:
-    with pytest.raises(BotFailed, match=r"^Stockfish has ended$"):
-        Stockfish("/bin/true")

@@ -37,6 +37,7 @@ def test_package_lists_the_player_only_when_reconchess_is_installed(monkeypatch:
         getattr(gm_bots.expectation, "Hope")  # noqa: B009 - mypy knows that it is not there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("color", chess.COLORS)
 def test_player_takes_the_king_of_a_random_mover(color: chess.Color) -> None:
     """Its last move ends the game, and reconchess reports that move to it like any other."""
@@ -64,14 +65,16 @@ def test_player_begins_from_the_given_board() -> None:
 
 def test_options_of_the_constructor_override_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     require_tool("stockfish")
-    monkeypatch.setenv(VARIABLE, "positions=7,movetime=0.5")
-    given = Expectation(positions=9)._given
-    assert (given.settings.positions, given.seconds) == (9, 0.5)
+    monkeypatch.setenv(VARIABLE, "positions=0")
+    with pytest.raises(BotUnusable, match=r"^expectation: positions=0 is not from 1 to 10000$"):
+        Expectation()
+    Expectation(positions=9)
     monkeypatch.setenv(VARIABLE, "nodes=2")
     with pytest.raises(BotUnusable, match=r"^expectation: unknown option nodes; known are positions, "):
         Expectation()
 
 
+@pytest.mark.slow
 def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     require_tool("stockfish")
     wins_by_rc_bot_match(MODULE, "Expectation", {VARIABLE: QUICK}, tmp_path)

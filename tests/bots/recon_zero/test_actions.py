@@ -41,12 +41,6 @@ def test_impossible_move_has_no_number(uci: str) -> None:
         index_of(chess.Move.from_uci(uci), chess.WHITE)
 
 
-@pytest.mark.parametrize("index", [-1, ACTIONS])
-def test_number_out_of_range_is_refused(index: int) -> None:
-    with pytest.raises(ValueError, match="stands for no move"):
-        move_of(index, chess.WHITE)
-
-
 def test_every_requestable_move_in_games_has_its_own_number() -> None:
     """These include castling, promotions, and pawn captures that may find nothing."""
     promotions = 0

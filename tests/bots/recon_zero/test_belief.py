@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import chess
 import numpy as np
 import pytest
@@ -18,6 +16,8 @@ from gm_client.rbc import simulate_sense
 from gm_recon import ReconGame
 from tests.bots.recon_zero.games import knowing
 from tests.proofs import cases
+
+pytestmark = pytest.mark.slow
 
 #: Half-moves; random players seldom need more until a king is captured.
 LONG = 400
@@ -44,11 +44,11 @@ def test_belief_never_excludes_the_truth(positions: bool) -> None:
 def test_all_positions_are_within_what_squares_allow() -> None:
     """The two kinds of knowledge agree: no possible position contains what the squares exclude."""
     for seed in range(2):
-        for knowledge, _ in knowing(seed, 12, cap=5_000):
+        both = zip(knowing(seed, 12, cap=5_000), knowing(seed, 12, positions=False), strict=True)
+        for (knowledge, _), (squares, _) in both:
             if not knowledge.complete:
                 break
-            possible = knowledge._belief > 0
-            assert (belief_of(knowledge.channels())[~possible] == 0).all()
+            assert (belief_of(knowledge.channels())[squares.belief() == 0] == 0).all()
 
 
 def test_belief_from_positions_counts_them() -> None:
@@ -136,10 +136,3 @@ def test_sense_leaves_no_doubt_about_its_squares() -> None:
     assert types(knowledge.belief(), "f6") == {"n", "p", "-"}
     knowledge.saw(simulate_sense(board, chess.F6))
     assert [types(knowledge.belief(), square) for square in ("f6", "g7", "g5")] == [{"n"}, {"p"}, {"-"}]
-
-
-def test_positions_are_drawn_once_until_something_happens() -> None:
-    knowledge = Knowledge(chess.BLACK, rng=random.Random(1))
-    knowledge.opponent_moved(None)
-    assert knowledge.positions() is knowledge.positions()
-    assert len(knowledge.positions()) == len(knowledge.channels()) == 21

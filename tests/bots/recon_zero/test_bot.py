@@ -30,6 +30,8 @@ from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.bots.recon_zero.learning import needs_torch
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 ME, RANDOM = 77_011, 77_012
 QUICK = "simulations=10,determinisations=2,seed=1"
 PLAIN = f"checkpoint=none,{QUICK}"

@@ -18,6 +18,8 @@ from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.player import Settings
 from tests.bots.recon_zero.games import knowing
 
+pytestmark = pytest.mark.slow
+
 
 def check(board: Board, knowledge: Knowledge, belief: Belief) -> None:
     color = knowledge.color
@@ -38,13 +40,13 @@ def test_determinised_position_agrees_with_all_knowledge(positions: bool) -> Non
     """Knowledge is what the belief is certain of, what it excludes, and where it requires some piece."""
     rng, made = random.Random(1), 0
     for seed in range(4):
-        for knowledge, game in knowing(seed, 24, positions=positions, cap=100):
+        both = zip(knowing(seed, 24, positions=positions, cap=100), knowing(seed, 24, positions=False), strict=True)
+        for (knowledge, game), (squares, _) in both:
             if game.turn != knowledge.color:
                 continue
-            belief = knowledge._belief  # the knowledge of squares, whether positions are kept or not
             boards = determinise(knowledge, 3, rng)
             for board in boards:
-                check(board, knowledge, belief)
+                check(board, knowledge, squares.belief())
             assert all(board.turn == knowledge.color for board in boards)
             made += len(boards)
     assert made > 200

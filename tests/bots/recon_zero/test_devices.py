@@ -9,7 +9,7 @@ import pytest
 from tests.bots.recon_zero.learning import needs_torch
 from tests.bots.recon_zero.test_pipeline import train
 
-pytestmark = needs_torch
+pytestmark = [needs_torch, pytest.mark.slow]
 
 
 def has_gpu() -> bool:
@@ -35,7 +35,6 @@ def test_missing_gpu_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "log.jsonl").exists()
 
 
-@pytest.mark.slow
 def test_training_changes_devices(tmp_path: Path) -> None:
     """A checkpoint is loaded on either device, whichever it was made on."""
     import torch
@@ -52,14 +51,3 @@ def test_training_changes_devices(tmp_path: Path) -> None:
         assert len(kept) == len(list(trainer.network.parameters()))
         tensors: list[torch.Tensor] = [*trainer.network.parameters(), *kept]
         assert {tensor.device.type for tensor in tensors} == {device}
-
-
-def test_processor_that_is_slow_with_bfloat16_gets_a_remark() -> None:
-    from gm_bots.recon_zero.devices import bfloat16_factor, bfloat16_remark, remark_on
-
-    assert bfloat16_factor() > 0
-    assert bfloat16_remark(0.6) is None
-    assert "takes 20.4 times as long" in str(bfloat16_remark(20.4))
-    assert "give --precision float32" in str(bfloat16_remark(20.4))
-    assert remark_on("float32") is None
-    assert remark_on("bfloat16", "cuda") is None

@@ -19,13 +19,14 @@ from gm_arena.match.command import defaults
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.measure.opponents import Asked, Gauntlet, older, switches
-from gm_bots.recon_zero.measure.table import elo_text, fault_lines, repeat_lines, row_of, table_text
-from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.measure.table import elo_text, fault_lines, row_of, table_text
 from gm_bots.recon_zero.processes import Processes
 from tests.arena.matches import games, lines, same_whenever, summary
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
 from tests.cli.commands import gmd
 from tests.tools import require_tool
+
+pytestmark = pytest.mark.slow
 
 #: Options of games that are soon over and prove nothing.
 QUICK = ("--max-moves", 3, "--option", "simulations=2", "--option", "determinisations=2")
@@ -72,7 +73,6 @@ def test_evaluation_plays_trout_wherever_stockfish_is() -> None:
     assert rows(said)["TroutBot"][-1] == "turn limit 1"
 
 
-@pytest.mark.slow
 @needs_torch
 def test_checkpoint_plays_an_older_one_and_the_evaluation_resumes(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
@@ -116,7 +116,6 @@ def test_checkpoints_are_identified_by_their_content(tmp_path: Path) -> None:
     assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
-@pytest.mark.slow
 def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     status, said, complaints = run("--ablation", *PLAIN, "--games", 1, "--json-out", path)
@@ -173,12 +172,10 @@ def test_switch_already_changed_or_without_effect_is_left_out() -> None:
         (["--clock", "soon"], "'soon' is no clock: write 300"),
     ],
 )
-@pytest.mark.parametrize("with_torch", [True, False], ids=["as installed", "without torch"])
-def test_wrong_arguments_are_refused(
-    with_torch: bool, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
+def test_wrong_arguments_are_refused_also_without_torch(
+    arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not with_torch:
-        monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
+    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
     done = CliRunner().invoke(evaluate, arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert complaint in done.stderr
@@ -189,12 +186,6 @@ def test_missing_torch_is_reported_only_when_nothing_else_is_wrong(monkeypatch: 
     done = CliRunner().invoke(evaluate, ["--against", "recon-zero:seed=2"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "recon-zero reads checkpoints with torch, which is not installed: run " in done.stderr
-
-
-def test_help_shows_the_bot_s_defaults() -> None:
-    said, plain = " ".join(CliRunner().invoke(evaluate, ["--help"]).output.split()), Settings()
-    assert f"[default: the bot's, {plain.simulations}]" in said
-    assert f"[default: the bot's, {plain.c_puct}]" in said
 
 
 def test_older_checkpoints_are_those_before_it_newest_first(tmp_path: Path) -> None:
@@ -251,13 +242,3 @@ def test_table_has_a_row_for_each_opponent_and_names_losses_on_time() -> None:
     ]
     assert fault_lines(RECORDS, ["other"]) == []
     assert table_text([], ["zero", "other"]) == "no game was played\n"
-
-
-def test_games_that_repeat_others_of_the_same_bots_are_counted() -> None:
-    games = [
-        *(record("zero", "other", "1-0"), record("other", "zero", "0-1"), record("zero", "weak", "1-0")),
-        record("zero", "other", "1-0", moves=("d2d4",)),
-    ]
-    assert repeat_lines(games, ["zero", "other", "weak"]) == [
-        "against other: repeated games: 1 of 3; with these the intervals are too narrow"
-    ]

@@ -8,9 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from multiprocessing import get_context
-from typing import Any
 
 import chess
 import pytest
@@ -19,11 +16,13 @@ pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
 from gm_bots.recon_zero.measure import in_step
-from gm_bots.recon_zero.measure.in_step import Ended, Own, Part, Pool, parts_of, row_of
+from gm_bots.recon_zero.measure.in_step import Ended, Own, Part, parts_of, row_of
 from gm_bots.recon_zero.player import Settings
 from tests.arena.matches import PATIENCE
 from tests.bots.recon_zero.test_evaluate import PLAIN, rows, run
 from tests.serving import environment
+
+pytestmark = pytest.mark.slow
 
 STEP = ("--in-step", 2, "--games", 3)
 
@@ -54,9 +53,7 @@ def test_same_seed_plays_the_same_games_in_any_number_of_processes() -> None:
     assert "recon-zero:checkpoint=none,simulations=1" in one
 
 
-@pytest.mark.parametrize(
-    ("send", "number"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("send", "number"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)])
 def test_signal_shows_the_games_played_and_leaves_no_process(
     send: Callable[[int, signal.Signals], None], number: signal.Signals
 ) -> None:
@@ -78,44 +75,6 @@ def test_signal_shows_the_games_played_and_leaves_no_process(
     assert process.returncode == 130
     assert sum(map(int, rows(out)["AttackerBot"][:3])) >= 2
     assert "Traceback" not in err
-
-
-def test_games_that_have_ended_are_said_while_a_part_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_step, "QUIET_SECONDS", 0.0)
-    ended, own, said = get_context("spawn").Value("q", 0), Own(None, Settings()), list[str]()
-    futures = [Future[list[Ended]](), Future[list[Ended]]()]
-    futures[0].set_result([Ended(1.0, "king captured", b"a"), Ended(-1.0, "king captured", b"b")])
-    parts = iter(futures)
-
-    class Busy(Executor):
-        def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Any:
-            return next(parts)
-
-    def tell(text: str) -> None:
-        said.append(text)
-        match text.split()[-1]:
-            case "ended":
-                futures[1].set_result([Ended(0.0, "too long", b"c")])
-            case _:
-                ended.value = 9 + 3
-
-    ended.value = 9  # of a match before
-    part, pool = Part(own, own, ("seed",), 2, "float32"), Pool(Busy(), ended)
-    played = [*in_step.play_opponent("it", 3, 2, part, pool, tell)]
-    assert [len(each) for each in played] == [2, 1]
-    assert said == [
-        "against it: 1 points in the first 2 of 3 games",
-        "against it: 3 of 3 games have ended",
-        "against it: 1.5 points in the first 3 of 3 games",
-    ]
-
-
-def test_processes_count_the_games_that_end() -> None:
-    own = Own(None, Settings(simulations=2, determinisations=1))
-    part = Part(own, own, ("one", "two", "three"), 6, "float32")
-    with in_step.pool_of(1) as pool:
-        assert len(pool.executor.submit(in_step.play_part, part).result()) == 3
-        assert pool.ended.value == 3
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7])

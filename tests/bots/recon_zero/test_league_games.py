@@ -21,6 +21,8 @@ from gm_bots.recon_zero.player import Settings
 from tests.bots.recon_zero.learning import checkpoint
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(determinisations=2, simulations=4, exploring=6, alarm=8)
 MINIMAX = "minimax:depth=1,seed=1"
 

@@ -15,6 +15,8 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[tr
 from gm_bots.recon_zero.command import train as command
 from tests.bots.recon_zero.learning import checkpoint
 
+pytestmark = pytest.mark.slow
+
 SMALL = (
     *("--games", "4", "--in-step", "3", "--steps", "3", "--batch", "4", "--matches", "0", "--matches-older", "0"),
     *("--simulations", "2", "--determinisations", "2", "--max-plies", "8", "--channels", "4", "--layers", "1"),
@@ -53,7 +55,6 @@ def same_weights(one: Path, other: Path) -> bool:
     return extra == others and all((ours.network.state_dict()[name] == weights[name]).all() for name in weights)
 
 
-@pytest.mark.slow
 def test_resumed_training_against_a_league_ends_with_the_same_result(tmp_path: Path) -> None:
     """From the second iteration on the first one's network is a member."""
     unbroken = begin(tmp_path / "unbroken", 3, *LEAGUE)
@@ -72,7 +73,6 @@ def test_resumed_training_against_a_league_ends_with_the_same_result(tmp_path: P
     assert "3 iterations are finished, and 3 were asked for: give --iterations" in again.stderr
 
 
-@pytest.mark.slow
 def test_exploiter_meets_one_network_alone_and_may_join_a_league(tmp_path: Path) -> None:
     frozen = checkpoint(tmp_path / "frozen.pt")
     probe = begin(tmp_path / "probe", 2, "--against", frozen, "--start", frozen)

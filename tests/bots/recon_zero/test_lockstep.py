@@ -28,6 +28,8 @@ from tests.bots.recon_zero.judges import judge_by
 from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material, plain_network
 from tests.bots.recon_zero.plain_search import PlainSearch
 
+pytestmark = pytest.mark.slow
+
 #: Positions of one player that may be true.
 Candidates = list[ReconBoard]
 

@@ -19,6 +19,8 @@ from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
 from gm_env.kernels.layout import CASTLING, COLOR, FULLMOVES, NUMBERS, OPPONENT, STATE
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(determinisations=3, simulations=12, exploring=6, alarm=8)
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from tests.bots.recon_zero.learning import needs_torch
 
-pytestmark = needs_torch
+pytestmark = [needs_torch, pytest.mark.slow]
 
 SMALL = {
     "games": 2,
@@ -140,27 +140,6 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     assert (done["kept"], done["eval_simulations"]) == (9, 3)
     refused = train(tmp_path, 2, *settings, "--buffer-size", "10")
     assert f"Error: buffer_size: {tmp_path / 'latest.pt'} belongs to a training with 9, not 10" in refused.output
-
-
-def test_games_and_matches_are_searched_with_their_options(tmp_path: Path) -> None:
-    """A pool receives all games before they are played, each with its settings."""
-    from gm_bots.recon_zero.pipeline import Training
-    from gm_bots.recon_zero.pool import InProcess
-    from gm_bots.recon_zero.training_options import plan_of
-
-    asked: list[tuple[str, float, int, int]] = []
-
-    class Asked(InProcess):
-        def play(self, games: Any, network: Any, done: Any, precision: Any = "float32") -> Any:
-            for game in games:
-                settings = game.keywords["settings"]
-                asked.append((game.func.__name__, settings.c_puct, settings.simulations, settings.exploring))
-            return super().play(games, network, done, precision)
-
-    training = Training(tmp_path, plan_of({**defaults(), **SMALL, "c_puct": 2.5, "eval_simulations": 3}), Asked())
-    for _ in range(2):
-        training.iterate()
-    assert set(asked) == {("play_itself", 2.5, 4, 10), ("play_random", 2.5, 3, 0), ("play_other", 2.5, 3, 0)}
 
 
 @pytest.mark.parametrize(

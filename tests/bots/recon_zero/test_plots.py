@@ -23,11 +23,12 @@ from gm_bots.recon_zero.plots import (
     WIN_RATE,
     BadLog,
     draw_league,
-    draw_loss,
     draw_win_rate,
     interval,
     read_log,
 )
+
+pytestmark = pytest.mark.slow
 
 needs_matplotlib = pytest.mark.skipif(
     find_spec("matplotlib") is None and os.environ.get("GMD_REQUIRE_ALL") != "1",
@@ -70,19 +71,6 @@ def test_plots_are_drawn_from_the_log(tmp_path: Path, lines: list[dict[str, Any]
         assert start[:8] == b"\x89PNG\r\n\x1a\n"
         assert struct.unpack(">II", start[16:]) == tuple(round(side * DOTS) for side in SIZE)
     assert {path.name for path in tmp_path.iterdir()} == {LOG, LOSS, WIN_RATE}, "no other file is left"
-
-
-@needs_matplotlib
-def test_losses_have_their_own_axes() -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    draw_loss(figure, LINES)
-    policy, value = figure.axes
-    assert [axes.get_ylabel() for axes in (policy, value)] == ["divergence, nats", "squared error"]
-    assert value.get_xlabel() == "iteration"
-    assert policy.lines[0].get_xydata().tolist() == [[1, 2], [2, 1], [3, 2 / 3]]
-    assert value.lines[0].get_xydata().tolist() == [[1, 1], [2, 1 / 2], [3, 1 / 3]]
 
 
 @needs_matplotlib

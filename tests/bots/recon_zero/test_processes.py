@@ -20,6 +20,8 @@ from gm_bots.recon_zero.processes import Processes
 from gm_recon import ReconGame
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(simulations=4, determinisations=2)
 START = chess.STARTING_FEN
 
@@ -68,7 +70,6 @@ def test_player_in_a_process_plays_as_in_this_one(processes: Processes) -> None:
     seat.leave()
 
 
-@pytest.mark.slow
 def test_process_waits_for_the_next_game_and_ends_with_the_last(processes: Processes) -> None:
     first = processes.seat(None, SETTINGS)
     first.leave()

@@ -8,6 +8,8 @@ from gm_bots.recon_zero.measure.ratings import rated, ratings_text
 from gmd.ranked.record import Score
 from tests.bots.recon_zero.test_evaluate import PLAIN, record, rows, run
 
+pytestmark = pytest.mark.slow
+
 #: a beats b, b beats c; a has not met d.
 RECORDS = [
     *[record("a", "b", "1-0")] * 3,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import chess
@@ -15,11 +15,13 @@ from reconchess.bots.random_bot import RandomBot
 
 import gm_bots.recon_zero
 from gm_arena.bot import BotUnusable
+from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
 from tests.bots.recon_zero.learning import checkpoint, needs_torch
 from tests.bots.reconchess_programs import wins_by_rc_bot_match, wins_by_rc_connect
-from tests.http.test_rc_connect import BIN
-from tests.http.test_rc_connect import PATIENCE_SECONDS as PATIENCE
+from tests.cli.commands import gmd
+
+pytestmark = pytest.mark.slow
 
 MODULE = "gm_bots.recon_zero"
 FOLDER = Path(gm_bots.recon_zero.__file__).parent
@@ -94,9 +96,10 @@ def test_player_begins_from_the_given_board() -> None:
 
 
 def test_options_of_the_constructor_override_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "checkpoint=none,simulations=7,movetime=0.5")
-    bots = ReconZero(simulations=9)._bots
-    assert (bots.checkpoint, bots.settings.simulations, bots.seconds) == (None, 9, 0.5)
+    monkeypatch.setenv(VARIABLE, "checkpoint=none,simulations=0")
+    with pytest.raises(BotUnusable, match=r"^recon-zero: simulations=0 is not from 1"):
+        ReconZero()
+    ReconZero(simulations=9)
     monkeypatch.setenv(VARIABLE, "simulations")
     with pytest.raises(BotUnusable, match=r"^GM_RECON_ZERO: 'simulations' is not NAME=VALUE$"):
         ReconZero()
@@ -127,39 +130,25 @@ def test_rc_bot_match_plays_the_player(tmp_path: Path) -> None:
     wins_by_rc_bot_match(MODULE, "ReconZero", {VARIABLE: QUICK}, tmp_path)
 
 
-@pytest.mark.slow
 def test_rc_connect_plays_the_player_on_a_daemon() -> None:
     wins_by_rc_connect(MODULE, {VARIABLE: QUICK})
 
 
-def without_torch(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which no program finds PyTorch, whether it is installed or not."""
-    hiding = """
-import importlib.util
-
-find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *package: None if name == "torch" else find_spec(name, *package)
-"""
-    (tmp_path / "sitecustomize.py").write_text(hiding)
-    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let recon-zero find no PyTorch, whether it is installed or not."""
+    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
 
 
-@pytest.mark.slow
-def test_rc_bot_match_without_torch_names_the_variable_that_avoids_it(tmp_path: Path) -> None:
-    command = [sys.executable, str(BIN / "rc-bot-match"), MODULE, "reconchess.bots.random_bot"]
-    env = without_torch(tmp_path)
-    env.pop(VARIABLE, None)
-    run = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert run.stderr.splitlines()[-1] == (
-        "gm_bots.recon_zero.entry.LibraryMissing: recon-zero reads checkpoints with torch, which is not installed: run "
-        ".venv/bin/pip install -e '.[train]' in the clone of gmd, or play without one: GM_RECON_ZERO=checkpoint=none"
-    )
-    assert "During handling" not in run.stderr
-    env[VARIABLE] = QUICK
-    run = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert run.stdout.splitlines()[:2] == ["Game Over!", "Winner: white!"]
+@pytest.mark.usefixtures("without_torch")
+def test_player_without_torch_names_the_variable_that_avoids_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BotUnusable, match=r"torch, which is not installed: .* GM_RECON_ZERO=checkpoint=none$"):
+        ReconZero()
+    monkeypatch.setenv(VARIABLE, QUICK)
+    ReconZero()
 
 
+@pytest.mark.usefixtures("without_torch")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -169,36 +158,27 @@ def test_rc_bot_match_without_torch_names_the_variable_that_avoids_it(tmp_path: 
         ["evaluate", "--games", "2"],
     ],
 )
-def test_command_without_torch_names_the_option_that_avoids_it(arguments: list[str], tmp_path: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "gmd", *arguments],
-        env=without_torch(tmp_path),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+def test_command_without_torch_names_the_option_that_avoids_it(arguments: list[str]) -> None:
+    run = gmd(*arguments)
     without = "--option checkpoint=none" if arguments[0] == "evaluate" else "recon-zero:checkpoint=none"
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "Traceback" not in run.stderr
-    assert run.stderr.splitlines()[-1] == (
+    assert (run.status, run.out) == (2, "")
+    assert run.err.splitlines()[-1] == (
         "Error: recon-zero reads checkpoints with torch, which is not installed: run .venv/bin/pip install -e "
         f"'.[train]' in the clone of gmd, or play without one: {without}"
     )
 
 
+@pytest.mark.usefixtures("without_torch")
 def test_checkpoint_cannot_be_played_without_torch(tmp_path: Path) -> None:
     (tmp_path / "mine.pt").touch()
     for options in (["--smoke"], ["--games", "2"]):
-        command = [sys.executable, "-m", "gmd", "evaluate", str(tmp_path / "mine.pt"), *options]
-        run = subprocess.run(command, env=without_torch(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
-        assert run.returncode == 2
-        assert run.stderr.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
+        run = gmd("evaluate", tmp_path / "mine.pt", *options)
+        assert run.status == 2
+        assert run.err.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
 
 
-def test_smoke_test_passes_without_torch_and_without_a_network(tmp_path: Path) -> None:
-    options = ["checkpoint=none", "simulations=2", "determinisations=2"]
-    command = [sys.executable, "-m", "gmd", "evaluate", "--smoke", "--max-moves", "3"]
-    command += [part for option in options for part in ("--option", option)]
-    run = subprocess.run(command, env=without_torch(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
-    assert run.returncode == 0, run.stdout + run.stderr
+@pytest.mark.usefixtures("without_torch")
+def test_smoke_test_passes_without_torch_and_without_a_network() -> None:
+    options = [part for option in QUICK.split(",")[:3] for part in ("--option", option)]
+    run = gmd("evaluate", "--smoke", "--max-moves", "3", *options)
+    assert run.status == 0, run.out + run.err

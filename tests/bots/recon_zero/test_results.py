@@ -16,6 +16,8 @@ from gm_bots.recon_zero.measure.command import evaluate
 from gm_bots.recon_zero.older import checkpoint_of
 from tests.bots.recon_zero.learning import needs_torch
 
+pytestmark = pytest.mark.slow
+
 #: The notebook's columns.
 FIFTEEN = [
     *("timestamp", "iter", "buffer_size", "loss", "loss_policy", "loss_value"),
@@ -93,13 +95,6 @@ def test_file_with_other_columns_is_refused_and_unchanged(tmp_path: Path) -> Non
     with pytest.raises(results.BadResults, match=r"results\.csv has other columns than results\.csv of a training"):
         results.write_training(tmp_path, PLAN, [DONE])
     assert path.read_text() == "iter,loss\n1,2\n"
-
-
-def test_rows_are_added_to_a_file_with_one_header(tmp_path: Path) -> None:
-    path = tmp_path / "results.csv"
-    for number in (1, 2):
-        results.add(path, {"iter": number})
-    assert [row["iter"] for row in rows(path)] == ["1", "2"]
 
 
 @needs_torch

@@ -11,7 +11,7 @@ import pytest
 
 from tests.bots.recon_zero.learning import needs_torch
 
-pytestmark = needs_torch
+pytestmark = [needs_torch, pytest.mark.slow]
 
 #: A training in seconds, without games in step.
 TINY = ("--games", 1, "--in-step", 0, "--steps", 2, "--batch", 2, "--matches", 0, "--matches-older", 0)
@@ -86,14 +86,16 @@ def test_recipe_repeats_a_training(trained: Path, tmp_path: Path) -> None:
 
 def test_recipe_of_other_versions_is_repeated_with_a_remark(trained: Path, tmp_path: Path) -> None:
     content = record(trained)
-    content["sessions"][-1]["versions"] |= {
-        "numpy": "0.1",
-        "torch": f"{_base(content['sessions'][-1]['versions']['torch'])}+other",
-    }
+    versions = content["sessions"][-1]["versions"]
+    versions |= {"numpy": "0.1", "torch": f"{_base(versions['torch'])}+other", "opponents": "sha256:0123456789abcdef"}
     (tmp_path / "run.json").write_text(json.dumps(content))
     for directory, remarks in ((trained, 0), (tmp_path, 1)):
         done = train("--recipe", directory, "--out", tmp_path / f"again-{remarks}")
-        assert done.output.count("The games may be others than those of the recipe: numpy was 0.1 and is ") == remarks
+        says = " ".join(done.output.split())
+        assert says.count("The games may be others than those of the recipe: ") == remarks
+        assert says.count("numpy was 0.1 and is ") == remarks
+        assert says.count("gmd's model of opponents was sha256:01234567 and is ") == remarks
+        assert "+other" not in says
 
 
 @pytest.mark.parametrize("option", ["--resume", "--out"])
@@ -155,23 +157,6 @@ def test_record_of_a_start_without_versions_continues(trained: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
-def test_repeating_says_that_the_model_of_opponents_was_another(trained: Path, tmp_path: Path) -> None:
-    """It decides how likely positions are, and so what is played."""
-    from gm_bots.recon_zero.checkpoint_files import digest_of
-    from gm_bots.recon_zero.lockstep.opponent_model import FILE
-
-    known = record(trained)
-    assert known["sessions"][-1]["versions"]["opponents"] == digest_of(FILE)
-    known["sessions"][-1]["versions"]["opponents"] = "sha256:0123456789abcdef"
-    recipe = tmp_path / "run.json"
-    recipe.write_text(json.dumps(known))
-    done = train("--recipe", recipe, "--out", tmp_path / "again")
-    assert done.exit_code == 0, done.output
-    says = " ".join(done.output.split())
-    here = digest_of(FILE)[: len("sha256:01234567")]
-    assert f"others than those of the recipe: gmd's model of opponents was sha256:01234567 and is {here}" in says
-
-
 def test_recipe_is_repeated_with_the_precision_that_the_processor_knows(trained: Path, tmp_path: Path) -> None:
     done = train("--recipe", trained, "--out", tmp_path / "other", "--precision", "bfloat16")
     assert done.exit_code == 0, done.output
@@ -197,21 +182,14 @@ def test_option_that_contradicts_the_record_is_refused(trained: Path, tmp_path: 
     [
         ((), "give --out DIR for a new training, or --resume DIR to continue one"),
         (("--out", "a", "--resume", "."), "give --out DIR for a new training, or --resume DIR to continue one"),
-        (("--resume", "nowhere"), "--resume: nowhere has no training"),
+        (("--resume", "nowhere"), "--resume: nowhere has no training, neither run.json nor latest.pt"),
+        (("--resume", "nowhere", "--recipe", "shipped"), "--recipe: a training continues with its own settings"),
     ],
 )
 def test_directory_has_to_be_named_once(arguments: tuple[str, ...], complaint: str) -> None:
     refused = train(*arguments)
     assert refused.exit_code == 2
-    assert complaint in refused.output
-
-
-def test_directory_without_a_training_is_not_resumed(tmp_path: Path) -> None:
-    refused = train("--resume", tmp_path)
-    assert refused.exit_code == 2
-    assert f"--resume: {tmp_path} has no training, neither run.json nor latest.pt" in " ".join(refused.output.split())
-    refused = train("--resume", tmp_path, "--recipe", "shipped")
-    assert "--recipe: a training continues with its own settings: leave it out" in " ".join(refused.output.split())
+    assert complaint in " ".join(refused.output.split())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +11,11 @@ from chess import Board, Move
 
 from gm_bots.recon_zero.lockstep.forest import Forest
 from gm_bots.recon_zero.search import Search
-from gm_recon import ReconBoard, ReconGame
+from gm_recon import ReconBoard
 from tests.bots.recon_zero.judges import judge_by
 from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material
-from tests.bots.recon_zero.plain_search import after, different_moves, king_captures
+
+pytestmark = pytest.mark.slow
 
 
 def searched(*fens: str, simulations: int = 60, evaluator: Evaluator | None = None, **settings: Any) -> Search:
@@ -150,14 +150,6 @@ def test_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:
         assert found.best() == behind
 
 
-def test_attack_uncovered_by_a_capture_may_be_unseen() -> None:
-    """The knight takes a pawn on c4, or nothing there: the rook behind it attacks either way."""
-    for rank in ("8", "2p5"):
-        board = ReconBoard.of(Board(f"4k3/8/8/8/{rank}/4N3/8/4R2K w - - 0 1"))
-        assert after(board, Move.from_uci("e3c4")).attacked
-    assert not after(ReconBoard.of(Board("4k3/4p3/8/8/8/8/8/4R2K w - - 0 1")), Move.from_uci("e1e7")).attacked
-
-
 def test_search_evaluates_the_positions_that_it_reaches() -> None:
     """Two moves deep: the rook that can be taken is defended, which the material after one move does not show."""
     seen: set[str] = set()
@@ -181,33 +173,3 @@ def test_every_simulation_is_counted() -> None:
     search.deepen(3)
     assert sum(search.found().visits.values()) == 40
     assert all(-1 <= value <= 1 for value in search.found().values.values())
-
-
-def test_attack_on_a_king_matches_the_games_rules() -> None:
-    """python-chess confirms it in random games: a king can be taken where the side that moved has left it in check."""
-    attacked = 0
-    for seed in range(6):
-        rng, game = random.Random(seed), ReconGame()
-        while not game.is_over() and game.ply < 60:
-            game.sense(None)
-            board = game.board.as_chess()
-            king = board.king(not board.turn)
-            assert king is not None
-            taking = king_captures(game.board, game.move_actions())
-            assert bool(taking) == board.is_attacked_by(board.turn, king)
-            attacked += bool(taking)
-            assert set(different_moves(game.board)) - {None} == set(pseudo_legal(board))
-            game.move(rng.choice([None, *game.move_actions()]))
-    assert attacked > 5
-
-
-def pseudo_legal(board: Board) -> list[Move]:
-    """Return what python-chess allows, and castling out of, through and into check, which blind chess allows too."""
-    castlings = [move for move in ReconBoard.of(board).move_actions() if board.is_castling(move)]
-    free = [move for move in castlings if not board.occupied & chess.between(*castling_squares(move))]
-    return [*board.pseudo_legal_moves, *free]
-
-
-def castling_squares(move: Move) -> tuple[chess.Square, chess.Square]:
-    kingside = move.to_square > move.from_square
-    return move.from_square, move.to_square + (1 if kingside else -2)

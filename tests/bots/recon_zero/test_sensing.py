@@ -26,6 +26,8 @@ from gm_bots.recon_zero.sensing import (
 from gm_client.rbc import SENSE_SQUARES, simulate_sense
 from tests.bots.recon_zero.games import knowing
 
+pytestmark = pytest.mark.slow
+
 
 def best_sense(channels: Channels, squares: Sequence[Square], *given: Any, **named: Any) -> Square | None:
     return best_of(bits_of_senses(channels, *given, **named), squares)
@@ -107,24 +109,6 @@ def test_attack_is_searched_for_when_that_is_worth_more() -> None:
 def test_nothing_is_sensed_without_positions_or_squares() -> None:
     assert best_sense(channels_of([], chess.WHITE), [chess.E4]) is None
     assert best_sense(channels_of([chess.Board()], chess.WHITE), [chess.A1]) is None
-
-
-def test_sense_is_worth_what_it_changes() -> None:
-    """A knight stands on c6 or f6, and a rook on a8 or h8: the move depends on the knight alone."""
-    fens = [
-        f"{'r3k3' if rook else '4k2r'}/8/{'2n5' if knight else '5n2'}/8/8/8/8/4K3 w - - 0 1"
-        for rook in (0, 1)
-        for knight in (0, 1)
-    ]
-    channels, weights = channels_of([chess.Board(fen) for fen in fens], chess.WHITE), np.ones(4)
-    values = np.array([[0.5, -0.5] if knight else [-0.5, 0.5] for rook in (0, 1) for knight in (0, 1)])
-    exact = values_of_senses(channels, weights, values, doubt=0)
-    assert exact[chess.C6] == exact[chess.F6] == pytest.approx(0.5)
-    assert exact[chess.B7] == pytest.approx(0.5), "it shows c6, and a8, too"
-    assert exact[chess.G2] == pytest.approx(0)
-    assert 0 < values_of_senses(channels, weights, values)[chess.C6] < 0.5, "four positions do not say so for certain"
-    same = np.tile([0.3, 0.1], (4, 1))
-    assert set(np.round(list(values_of_senses(channels, weights, same).values()), 9)) == {0.3}, "no move changes"
 
 
 def test_value_of_a_sense_is_that_of_brute_force() -> None:

@@ -17,6 +17,8 @@ from gm_bots.recon_zero.measure.smoke import checks
 from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
 from tests.bots.recon_zero.learning import needs_torch
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["loads", "belief", "sense", "move", "games"]
 
 
@@ -89,14 +91,6 @@ def test_move_that_was_not_offered_fails_and_so_do_the_games() -> None:
         "move": "choose_move returned e2e5, which is not one of the moves offered",
         "games": "raised ValueError: Requested move e2e5 was not in move_actions()",
     }
-
-
-def test_pass_is_a_move() -> None:
-    class Idle(Quick):
-        def choose_move(self, moves: list[Move], seconds: float) -> Move | None:
-            return None
-
-    assert failed(Idle, 1) == {}
 
 
 def test_game_lost_on_time_fails() -> None:

@@ -20,6 +20,8 @@ from gm_bots.recon_zero.teacher import Teacher, shown
 from tests.bots.recon_zero.test_league_training import begin, log, one_thread, same_weights, train
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["one_thread"]
 
 TEACHER = ("--teacher", 1, "--followed", 1)
@@ -86,7 +88,6 @@ def test_there_is_no_lesson_where_the_engine_has_no_answer(fen: str) -> None:
         assert list(teacher.lessons(sample_of(chess.Board(fen)))) == []
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_interrupted_training_with_a_teacher_ends_with_the_same_result(tmp_path: Path) -> None:
     unbroken = begin(tmp_path / "unbroken", 2, *TEACHER)

@@ -17,6 +17,8 @@ from gm_bots.recon_zero.lockstep.opponent_model import read_model
 from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT, Weighing
 from gm_bots.recon_zero.time_rules import GROWTH, LEAST_WORK, WORK_SHARE, Workload
 
+pytestmark = pytest.mark.slow
+
 
 class Machine:
     """A machine with a clock, on which all of a turn's work takes so many seconds."""

@@ -23,7 +23,7 @@ from tests.bots.recon_zero.plain_evaluation import plain_material, plain_network
 if TYPE_CHECKING:
     from gm_bots.recon_zero.training import Trainer
 
-pytestmark = needs_torch
+pytestmark = [needs_torch, pytest.mark.slow]
 
 
 def trainer(channels: int = 16, form: int = 1, **settings: object) -> Trainer:
@@ -47,16 +47,6 @@ def batch(directory: Path, size: int = 8) -> Batch:
     return replay.draw(size, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("form", [1, 2])
-def test_network_has_its_stated_shapes(form: int) -> None:
-    network = trainer(form=form).network
-    logits, values = network(network.shown(np.zeros((3, 15, 8, 8), np.float32)))
-    assert logits.shape == (3, 20_480)
-    assert values.shape == (3,)
-    assert (values.abs() <= 1).all()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("form", "steps"), [(1, 250), (2, 600)])
 def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, form=form, learning_rate=0.003), batch(tmp_path)
@@ -99,7 +89,6 @@ def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
     assert learner.learn(learnt).policy == pytest.approx(divergence.item(), rel=1e-4)
 
 
-@pytest.mark.slow
 def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt, "bfloat16")
@@ -108,16 +97,6 @@ def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
     assert last.policy < 0.1 < first.policy
     assert last.value < 0.01 < first.value
     assert {str(parameter.dtype) for parameter in learner.network.parameters()} == {"torch.float32"}
-
-
-@pytest.mark.parametrize(("halving", "rates"), [(0, [0.5, 0.5, 0.5]), (2, [0.5, 0.25, 0.125])])
-def test_learning_rate_falls_to_a_half_in_so_many_steps(tmp_path: Path, halving: int, rates: list[float]) -> None:
-    learner, learnt, found = trainer(learning_rate=0.5, halving=halving), batch(tmp_path), []
-    for step in range(5):
-        learner.learn(learnt)
-        if step % 2 == 0:
-            found.append(learner.optimiser.param_groups[0]["lr"])
-    assert found == rates
 
 
 def test_value_is_learned_from_the_requested_target(tmp_path: Path) -> None:

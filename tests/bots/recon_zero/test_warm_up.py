@@ -10,6 +10,8 @@ import pytest
 from tests.bots.recon_zero.learning import needs_torch
 from tests.serving import environment
 
+pytestmark = pytest.mark.slow
+
 #: What makes a bot ready in each of the places where bots play: ``gmd connect``, a pool of processes, reconchess.
 WAYS = {
     "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
@@ -39,7 +41,6 @@ print(len(before) >= 10, sorted(kernels() - before))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", ["checkpoint='none'", pytest.param("", marks=needs_torch)])
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_is_compiled_during_games(way: str, options: str) -> None:

@@ -23,6 +23,8 @@ from gm_bots.recon_zero.lockstep.opponent_model import OpponentModel, model_of
 from gm_bots.recon_zero.lockstep.requests import FEATURES
 from gm_bots.recon_zero.lockstep.weighted import LEAST, WeightedPositions
 
+pytestmark = pytest.mark.slow
+
 Weighted = dict[object, float]
 #: By position, the weight with each kind of opponent.
 Joint = dict[object, NDArray[np.float64]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.workers import Workers
 
-pytestmark = [needs_torch, needs_ray]
+pytestmark = [needs_torch, needs_ray, pytest.mark.slow]
 
 #: The least that Ray takes, in bytes, so that the tests of several processors have room.
 STORE = 80_000_000
@@ -100,7 +100,6 @@ def assert_same(ours: Path, theirs: Path) -> None:
     assert extra == expected
 
 
-@pytest.mark.slow
 def test_no_game_is_lost_with_its_worker(
     tmp_path: Path, ray_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +150,6 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
         training.iterate(at_first(kill))
 
 
-@pytest.mark.slow
 def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.player import Settings
@@ -193,7 +191,6 @@ def hang_at_first(judge: object, mark: Path) -> int:
     return os.getpid()
 
 
-@pytest.mark.slow
 def test_worker_that_hangs_is_replaced_and_its_game_played_again(ray_directory: Path, tmp_path: Path) -> None:
     from gm_bots.recon_zero.workers import Workers
 
@@ -221,7 +218,6 @@ def test_missing_cluster_is_reported() -> None:
         pass
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
     end: signal.Signals, tmp_path: Path, ray_directory: Path
