@@ -83,6 +83,7 @@ async def test_minimax_beats_random_with_either_colour(daemon_process: Served, o
     assert ends == ["black victory_black", "white victory_white"]
 
 
+@pytest.mark.slow
 async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
     made: list[MinimaxBot] = []
 
@@ -96,6 +97,7 @@ async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
     assert all(bot.last_info["pv"] for bot in made)
 
 
+@pytest.mark.slow
 async def test_minimax_may_join_a_game_in_progress(daemon_process: Served) -> None:
     async with await connect(port=daemon_process.port, player=ME) as client:
         game_id = (await client.game_from_pgn(ME, ME, pgn="1.e4 e5 2.Nf3 Nc6", max_moves=4))["game_id"]

@@ -196,7 +196,7 @@ def test_insufficient_material_scores_zero() -> None:
 
 
 def test_same_depth_gives_the_same_search() -> None:
-    first, second = ([search(chess.Board(fen), Limit(depth=2)) for fen in [*PERFT][:3]] for _ in range(2))
+    first, second = ([search(chess.Board(fen), Limit(depth=2)) for fen in [*PERFT][:2]] for _ in range(2))
     assert [replace(result, seconds=0) for result in first] == [replace(result, seconds=0) for result in second]
 
 

@@ -72,7 +72,8 @@ def test_no_time_left_still_gives_a_move_from_few_positions() -> None:
         assert len(engine.asked) <= 4
 
 
-@pytest.mark.parametrize("most", [pytest.param(10_000, marks=pytest.mark.slow), 3], ids=["all positions", "hardly any"])
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [10_000, 3], ids=["all positions", "hardly any"])
 def test_game_of_two_players_has_no_illegal_action_and_repeats_by_its_seed(most: int) -> None:
     assert played(5, most) == played(5, most)
 
