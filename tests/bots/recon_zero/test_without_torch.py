@@ -1,0 +1,68 @@
+"""recon-zero without PyTorch: what it says, and what it plays all the same."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from gm_arena.bot import BotUnusable
+from gm_bots.recon_zero import entry
+from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
+from tests.cli.commands import gmd
+
+pytestmark = pytest.mark.slow
+
+QUICK = "checkpoint=none,simulations=10,determinisations=2,seed=1"
+
+
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let recon-zero find no PyTorch, whether it is installed or not."""
+    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_player_without_torch_names_the_variable_that_avoids_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(BotUnusable, match=r"torch, which is not installed: .* GM_RECON_ZERO=checkpoint=none$"):
+        ReconZero()
+    monkeypatch.setenv(VARIABLE, QUICK)
+    ReconZero()
+
+
+@pytest.mark.usefixtures("without_torch")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["play", "recon-zero"],
+        ["connect", "recon-zero", "--player", "1", "--server", "127.0.0.1:1"],
+        ["evaluate", "--smoke"],
+        ["evaluate", "--games", "2"],
+    ],
+)
+def test_command_without_torch_names_the_option_that_avoids_it(arguments: list[str]) -> None:
+    run = gmd(*arguments)
+    without = "--option checkpoint=none" if arguments[0] == "evaluate" else "recon-zero:checkpoint=none"
+    assert (run.status, run.out) == (2, "")
+    assert run.err.splitlines()[-1] == (
+        "Error: recon-zero reads checkpoints with torch, which is not installed: run .venv/bin/pip install -e "
+        f"'.[train]' in the clone of gmd, or play without one: {without}"
+    )
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_checkpoint_cannot_be_played_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "mine.pt").touch()
+    for options in (["--smoke"], ["--games", "2"]):
+        run = gmd("evaluate", tmp_path / "mine.pt", *options)
+        assert run.status == 2
+        assert run.err.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_smoke_test_passes_without_torch_and_without_a_network() -> None:
+    options = [part for option in QUICK.split(",")[:3] for part in ("--option", option)]
+    run = gmd("evaluate", "--smoke", "--max-moves", "3", *options)
+    assert run.status == 0, run.out + run.err
