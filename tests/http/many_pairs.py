@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 from tests.http.rbc import Table
-from tests.noninterference import Distinguished
-from tests.twin_games import PASSING_PAWNS, Twins, draw_twins
+from tests.secrecy.paired_daemons import Distinguished
+from tests.secrecy.twins import PASSING_PAWNS, Twins, draw_twins
 
 _T = TypeVar("_T")
 

@@ -31,10 +31,10 @@ from tests.http.pages.event_reader import EventReader, begun, live
 from tests.http.rbc import answered, as_move
 from tests.http.test_rbc_noninterference import everything_to_spectators, position_of
 from tests.http.twins import Twin, session_of, two_tables
-from tests.noninterference import Distinguished
 from tests.proofs import cases
-from tests.test_noninterference import Patch
-from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
+from tests.secrecy.leaks import Patch
+from tests.secrecy.paired_daemons import Distinguished
+from tests.secrecy.twins import Action, OthersTurn, OwnTurn, Twins
 
 #: Who reads, and what: "{game}" is the game's address.
 STREAMS = [

@@ -38,8 +38,8 @@ from tests.http.many_pairs import Tables, compare_pairs, is_distinguished, short
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
 from tests.proofs import cases
-from tests.test_noninterference import Patch
-from tests.twin_games import Twins
+from tests.secrecy.leaks import Patch
+from tests.secrecy.twins import Twins
 
 
 async def compare_answers(clock: MockClock, tables: Tables, twins: Twins, rng: random.Random) -> int:

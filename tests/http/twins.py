@@ -23,8 +23,8 @@ from tests.http.helpers import open_http
 from tests.http.pages.event_reader import begun
 from tests.http.rbc import ENDED, PLAYERS, Table, answered, as_move, rbc_table
 from tests.http.request_catalogue import OUTSIDE, HttpRequest, Route, Who
-from tests.noninterference import Distinguished
-from tests.twin_games import Action, OthersTurn, OwnTurn, Twins
+from tests.secrecy.paired_daemons import Distinguished
+from tests.secrecy.twins import Action, OthersTurn, OwnTurn, Twins
 
 GETS = (*PLAYERS, "is_over", "is_my_turn", *ENDED)
 

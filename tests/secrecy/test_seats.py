@@ -23,8 +23,9 @@ from gmd.handlers import state, wait
 from gmd.players.account import is_registered
 from gmd.players.authenticator import Authenticator
 from tests.helpers import Json
-from tests.noninterference import quiet
-from tests.paired_daemons import (
+from tests.proofs import cases, in_processes
+from tests.secrecy.noninterference import quiet
+from tests.secrecy.paired_daemons import (
     OBSERVER,
     OPPONENT,
     REGISTERED_OBSERVER,
@@ -37,7 +38,6 @@ from tests.paired_daemons import (
     paired_daemons,
     proof_of,
 )
-from tests.proofs import cases, in_processes
 
 #: The lists of requests that one process draws and sends at a time.
 EXAMPLES = 125
@@ -178,6 +178,8 @@ async def compare(asked: list[Json]) -> int:
 def ask_at_random(asker: str, number: int, examples: int) -> int:
     """Let hypothesis draw so many lists of an asker's requests; return how many replies were compared.
 
+    The number is not the profile's: a list has up to sixty requests, and several processes share the lists.
+
     :raises Distinguished: the replies differed somewhere.
     """
     compared = []
@@ -193,7 +195,9 @@ def ask_at_random(asker: str, number: int, examples: int) -> int:
     return sum(compared)
 
 
-@pytest.mark.parametrize("asker", ASKERS)
+@pytest.mark.parametrize(
+    "asker", ["White", *(pytest.param(each, marks=pytest.mark.slow) for each in ASKERS if each != "White")]
+)
 def test_no_reply_shows_more_than_the_requests_seat_may_see(asker: str) -> None:
     examples = cases(5)
     jobs = [(asker, first, min(EXAMPLES, examples - first)) for first in range(0, examples, EXAMPLES)]
@@ -211,6 +215,7 @@ PLAIN: list[Json] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("viewer", [Viewer.OVERSEER, Viewer.BLACK])
 @pytest.mark.parametrize("half", [0, 1])
 async def test_wrong_viewer_is_found(
@@ -222,6 +227,7 @@ async def test_wrong_viewer_is_found(
         await compare(PLAIN[half * len(PLAIN) // 2 :][: len(PLAIN) // 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asker", ["registered, without its key", "registered, with a wrong key"])
 async def test_authenticator_that_admits_everybody_is_found(
     asker: str, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch

@@ -17,9 +17,9 @@ from trio.testing import MockClock
 
 from gmd.players.account import is_registered
 from tests.helpers import Json
-from tests.paired_daemons import OBSERVERS, OPPONENTS, Daemon, Distinguished, PairedDaemons, paired_daemons
-from tests.request_catalogue import Seat
-from tests.twin_games import Action, OthersTurn, OwnTurn, Twins, draw_twins
+from tests.secrecy.paired_daemons import OBSERVERS, OPPONENTS, Daemon, Distinguished, PairedDaemons, paired_daemons
+from tests.secrecy.request_catalogue import Seat
+from tests.secrecy.twins import Action, OthersTurn, OwnTurn, Twins, draw_twins
 
 
 class Count(NamedTuple):
@@ -30,15 +30,15 @@ class Count(NamedTuple):
     compared: int
 
 
-def play_pairs(seed: int, pairs: int) -> Count:
-    """Play pairs of games, drawn from a seed, on two new daemons.
+def play_pairs(variant: str, seed: int, pairs: int) -> Count:
+    """Play pairs of games of a variant, drawn from a seed, on two new daemons.
 
     :raises Distinguished: the replies differed somewhere.
     """
-    return trio.run(partial(_play_pairs, seed, pairs), clock=MockClock())
+    return trio.run(partial(_play_pairs, variant, seed, pairs), clock=MockClock())
 
 
-async def _play_pairs(seed: int, pairs: int) -> Count:
+async def _play_pairs(variant: str, seed: int, pairs: int) -> Count:
     rng = random.Random(seed)
     clock = trio.lowlevel.current_clock()
     assert isinstance(clock, MockClock)
@@ -46,7 +46,8 @@ async def _play_pairs(seed: int, pairs: int) -> Count:
     with quiet():
         async with paired_daemons(clock) as daemons:
             while played < pairs:
-                games = [draw_twins(rng) for _ in range(min(rng.choice([1, 1, 2, 3]), pairs - played))]
+                number = min(rng.choice([1, 1, 2, 3]), pairs - played)
+                games = [draw_twins(rng, variant=variant) for _ in range(number)]
                 try:
                     await play_twins(daemons, games, rng, thorough=rng.random() < 1 / 8)
                 except Distinguished as difference:
@@ -106,6 +107,10 @@ class _Table:
         started = chess.Board(self.twins.fen).turn == self.twins.observer
         return started ^ bool(self.seat.ply & 1)
 
+    @property
+    def _first_phase(self) -> str:
+        return "sense" if self.twins.variant == "rbc" else "move"
+
     # --- Beginning ----------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
@@ -118,7 +123,7 @@ class _Table:
             made = await self.daemons.act(**request)
         color, other = ("white", "black") if self.twins.observer else ("black", "white")
         made_by = request if maker == self.me else None
-        self.seat = Seat(self.rng, made["game_id"], self.me, self.them, color, made_by)
+        self.seat = Seat(self.rng, made["game_id"], self.me, self.them, color, self.twins.variant, made_by)
         missing = [
             player
             for player, field in ((self.me, f"player_{color}"), (self.them, f"player_{other}"))
@@ -136,7 +141,7 @@ class _Table:
             "player": maker,
             "player_white": players[0],
             "player_black": players[1],
-            "variant": "rbc",
+            "variant": self.twins.variant,
             "fen": self.twins.fen,
             **self.twins.options,
             "token": str(self.rng.random()),
@@ -169,13 +174,14 @@ class _Table:
     async def _take_turn(self, turn: OwnTurn) -> None:
         """Take the observer's turn; the replies to its actions are compared too."""
         seat = self.seat
-        seat.phase, seat.turn = "sense", turn
+        seat.phase, seat.turn = self._first_phase, turn
         await self.look(4)
-        square = None if turn.action.sense is None else chess.SQUARE_NAMES[turn.action.sense]
-        self._pass_time()
-        await self._ask(seat.mine("sense", square=square))
-        seat.phase, seat.sensed = "move", (seat.ply, square)
-        await self.look(3)
+        if seat.phase == "sense":
+            square = None if turn.action.sense is None else chess.SQUARE_NAMES[turn.action.sense]
+            self._pass_time()
+            await self._ask(seat.mine("sense", square=square))
+            seat.phase, seat.sensed = "move", (seat.ply, square)
+            await self.look(3)
         move = None if turn.action.move is None else turn.action.move.uci()
         self._pass_time()
         await self._ask(seat.mine("move", move=move))
@@ -210,11 +216,13 @@ class _Table:
             await daemon.act("ping", self.me)  # ensures that the reply has arrived, so no wait reports this end
 
     async def _others_sense(self, daemon: Daemon, action: Action) -> None:
-        """Let the opponent sense, with failed attempts first; how often it asks must not show."""
+        """Let the opponent sense if it can, with failed attempts first; how often it asks must not show."""
+        blind = self._first_phase == "sense"
         for _ in range(self.rng.randrange(3)):
-            await daemon.attempt("move", self.them, game_id=self.seat.game_id, move="e2e4")
             await daemon.attempt("sense", self.them, game_id=self.seat.game_id, square="z9")
-        await daemon.act("sense", self.them, game_id=self.seat.game_id, square=action.sense)
+            await daemon.attempt("move", self.them, game_id=self.seat.game_id, move="e2e4" if blind else "e9e4")
+        if blind:
+            await daemon.act("sense", self.them, game_id=self.seat.game_id, square=action.sense)
 
     def _wait(self) -> Json:
         """Return a ``wait`` for the observer's turn, or a spectator's for the ply, that only this game ends."""
@@ -250,7 +258,7 @@ class _Table:
 
     async def look_at_everything(self, *, alone: bool) -> None:
         """Make every possible request."""
-        self.seat.phase = "sense" if self.due else None
+        self.seat.phase = self._first_phase if self.due else None
         asked = list(self.seat.everything())
         await self._ask(*asked)
         for request in [*asked, *self.seat.greetings()] if alone else ():

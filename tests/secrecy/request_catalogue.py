@@ -1,4 +1,4 @@
-"""Every request that a player may make about a game of reconnaissance blind chess without changing it.
+"""Every request that a player may make about a game of blind chess or Dark chess without changing it.
 
 These are looks, retries, and whatever is refused: as the player, as its opponent, as a stranger, with and without keys.
 """
@@ -13,7 +13,7 @@ import chess
 
 from gmd.players.account import is_registered
 from tests.helpers import Json
-from tests.paired_daemons import (
+from tests.secrecy.paired_daemons import (
     NAMES,
     OPPONENT,
     REGISTERED_OPPONENT,
@@ -22,10 +22,12 @@ from tests.paired_daemons import (
     key_of,
     proof_of,
 )
-from tests.twin_games import OwnTurn
+from tests.secrecy.twins import OwnTurn
 
 #: Enough fields for a request of any kind.
 _FIELDS: Json = {"square": "e4", "move": "e2e4", "termination": "draw_agreed", "timeout": 0}
+#: Texts that are no move, by variant: in Dark chess a move may also be written as SAN.
+UNREADABLE = {"rbc": ("Nf3", "e4", "O-O", "e2e4 "), "dark_chess": ("a1h8q", "Qa1xh8", "Kd4d8")}
 #: Kinds that name a game.
 _KINDS = ("sense", "move", "end_game", "state", "wait", "actions", "history", "belief", "join")
 
@@ -40,6 +42,7 @@ class Seat:
     me: int
     them: int
     color: str
+    variant: str
     #: The request that the player made the game with, if it made it.
     made_by: Json | None
     #: Whether both seats are taken.
@@ -120,7 +123,7 @@ class Seat:
     def _lists(self) -> Iterator[Json]:
         yield {"kind": "games", "player": self.me, "limit": 2}
         yield {"kind": "games", "player": None, "limit": 1}
-        yield {"kind": "games", "player": None, "status": "live", "variant": "rbc", "limit": 2}
+        yield {"kind": "games", "player": None, "status": "live", "variant": self.variant, "limit": 2}
         yield {"kind": "games", "player": OPPONENT, "limit": 1, "before": self.game_id + 1}
         yield {"kind": "games", "player": None, "status": "over", "limit": 1}
         for player in (self.me, None):
@@ -213,7 +216,7 @@ class Seat:
                 yield self.mine("sense", square="b2" if square != "b2" else "b3", ply=ply)
 
     def _moves(self) -> Iterator[Json]:
-        for text in ("e9e4", "Nf3", "e4", "O-O", "--", "", "P@e4", "e2e4 ", "e1e1"):
+        for text in ("e9e4", "--", "", "P@e4", "e1e1", *UNREADABLE[self.variant]):
             yield self.mine("move", move=text)
         for ply in (self.ply + 1, self.ply - 2, 10**9):
             if ply >= 0 and (ply, "e2e4") != self.moved:
@@ -224,6 +227,7 @@ class Seat:
             if self.phase != "move":
                 for move in self.rng.sample(self.turn.allowed, min(4, len(self.turn.allowed))):
                     yield self.mine("move", move=move.uci())
+            if self.phase != "move" or self.variant == "dark_chess":
                 yield self.mine("move", move=None)
             for move in self.rng.sample(self.turn.allowed, min(4, len(self.turn.allowed))):
                 yield self.mine("move", move=move.uci(), offer_draw=True)

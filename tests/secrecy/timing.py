@@ -1,28 +1,34 @@
-"""The processor time of an attacker's requests, after a victim's hidden action and without it.
+"""The processor time of an attacker's requests, with something hidden from it and without it.
 
-The attacker does what the server's timing once allowed: it makes a game from each position that its opponent may have,
-and measures how soon the reply comes. It also measures in the game itself, whenever it may ask.
+In blind chess the attacker does what the server's timing once allowed: it makes a game from each position that its
+opponent may have, and measures how soon the reply comes. It also measures in the game itself, whenever it may ask. In
+Dark chess, it measures after either of two moves that look the same to it.
 
-Each pair of samples is of a position that no other sample has used. The samples are compared by a rank statistic, the
-area under the curve: how often a sample of one kind is larger than one of the other, ties counted half; 0.5 means that
-time reveals nothing.
+The samples are compared by a rank statistic, the area under the curve: how often a sample of one kind is larger than
+one of the other, ties counted half; 0.5 means that time reveals nothing.
+
+The victim's requests keep the processor busy, and leave its caches in another state: that is measurable, as
+``docs/explanation/what-a-player-may-see.md`` says, and is not what this looks for. So in blind chess the same requests
+are made in either case, if not in the same game; and a game of other players, which is always the same, comes between
+them and the measurement.
 """
 
 from __future__ import annotations
 
 import gc
-import math
 import random
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import chess
 
 from gm_recon import ReconGame
 from tests.helpers import Json, memory_daemon
-from tests.noninterference import quiet
-from tests.probing import Server
+from tests.secrecy.noninterference import quiet
+from tests.secrecy.probing import Server
 
 ATTACKER, VICTIM, BYSTANDER = 1, 2, 3
 
@@ -33,55 +39,8 @@ WARM_UP = 20
 Samples = dict[str, tuple[list[int], list[int]]]
 
 
-async def probe(pairs: int, seed: int) -> Samples:
-    """Measure each of the attacker's requests so many times, without the victim's hidden action and after it."""
-    samples: Samples = defaultdict(lambda: ([], []))
-    rng = random.Random(seed)
-    positions = _positions(rng)
-    with quiet():
-        async with memory_daemon() as daemon:
-            server = Server(daemon)
-            for pair in range(-WARM_UP, pairs):
-                kept: Samples = samples if pair >= 0 else defaultdict(lambda: ([], []))
-                for probing in (_guess, _look_on):
-                    for hidden in rng.sample([False, True], 2):
-                        with without_garbage():
-                            await probing(_Probe(server, rng, kept, hidden), positions)
-    return samples
-
-
-def standard_error(pairs: int) -> float:
-    """Return the area's standard error (Mann and Whitney's) for so many samples of either kind that do not differ."""
-    return math.sqrt((2 * pairs + 1) / (12 * pairs * pairs))
-
-
-def curve_area(samples: tuple[Sequence[float], Sequence[float]]) -> float:
-    """Return the chance that a sample of the second kind is larger than one of the first, counting ties for half."""
-    without, behind = samples
-    merged = sorted([(value, 0) for value in without] + [(value, 1) for value in behind])
-    wins = ties = smaller = 0.0
-    index = 0
-    while index < len(merged):
-        end = index
-        while end < len(merged) and merged[end][0] == merged[index][0]:
-            end += 1
-        behind_here = sum(kind for _, kind in merged[index:end])
-        without_here = end - index - behind_here
-        wins += behind_here * smaller
-        ties += behind_here * without_here
-        smaller += without_here
-        index = end
-    return (wins + ties / 2) / (len(without) * len(behind))
-
-
-class _Probe:
-    """One sample of each request.
-
-    The victim's requests keep the processor busy, and leave its caches in another state: that is measurable, as
-    ``docs/explanation/what-a-player-may-see.md`` says, and is not what this looks for. So the same requests are made in
-    either case, if not in the same game; and a game of other players, which is always the same, comes between them and
-    the measurement.
-    """
+class Probe:
+    """One sample of each request, without something hidden or with it."""
 
     def __init__(self, server: Server, rng: random.Random, samples: Samples, hidden: bool) -> None:
         self.server, self.rng, self.samples, self.hidden = server, rng, samples, hidden
@@ -109,35 +68,73 @@ class _Probe:
         for kind in ("state", "actions"):
             await self.server.act(kind, player, game_id=game_id)
 
-    async def turn(self, game_id: int, player: int, move: chess.Move | None) -> None:
-        """Let a player take its turn, looking before and after each action."""
-        await self.sense(game_id, player)
-        await self.move(game_id, player, move)
-
     async def sense(self, game_id: int, player: int) -> None:
+        """Let a player sense, looking before and after it."""
         await self.look(game_id, player)
         await self.server.act("sense", player, game_id=game_id, square="e4")
         await self.look(game_id, player)
 
     async def move(self, game_id: int, player: int, move: chess.Move | None) -> None:
+        """Let a player move, looking after it."""
         await self.server.act("move", player, game_id=game_id, move=None if move is None else move.uci())
         await self.look(game_id, player)
 
     async def settle(self) -> None:
         """Let players who have no part in the probe play."""
         made = await self.server.act("new_game", 11, **_options(chess.STARTING_FEN, 11, 12))
-        await self.turn(made["game_id"], 11, chess.Move.from_uci("e2e4"))
+        await self.sense(made["game_id"], 11)
+        await self.move(made["game_id"], 11, chess.Move.from_uci("e2e4"))
         await self.look(made["game_id"], 12)
 
 
-async def _guess(probe: _Probe, positions: Iterator[ReconGame]) -> None:
+async def measure(pairs: int, seed: int, *ways: Callable[[Probe], Awaitable[None]]) -> Samples:
+    """Measure each of the attacker's requests so many times, with something hidden and without it.
+
+    :param ways: each takes one sample of some requests.
+    """
+    samples: Samples = defaultdict(lambda: ([], []))
+    rng = random.Random(seed)
+    with quiet():
+        async with memory_daemon() as daemon:
+            server = Server(daemon)
+            for pair in range(-WARM_UP, pairs):
+                kept: Samples = samples if pair >= 0 else defaultdict(lambda: ([], []))
+                for way in ways:
+                    for hidden in rng.sample([False, True], 2):
+                        with _without_garbage():
+                            await way(Probe(server, rng, kept, hidden))
+    return samples
+
+
+def curve_area(samples: tuple[Sequence[float], Sequence[float]]) -> float:
+    """Return the chance that a sample of the second kind is larger than one of the first, counting ties for half."""
+    without, behind = sorted(samples[0]), samples[1]
+    wins = sum(bisect_left(without, value) + bisect_right(without, value) for value in behind)
+    return wins / 2 / len(without) / len(behind)
+
+
+async def measure_blind_chess(pairs: int, seed: int) -> Samples:
+    """Measure an attacker's requests in blind chess, each pair of samples in a position that no other has used."""
+    positions = _positions(random.Random(seed))
+
+    async def guess(probe: Probe) -> None:
+        await _guess(probe, next(positions))
+
+    async def look_on(probe: Probe) -> None:
+        await _look_on(probe, next(positions))
+
+    return await measure(pairs, seed, guess, look_on)
+
+
+async def _guess(probe: Probe, position: ReconGame) -> None:
     """Let the victim move, unseen, then make a game from a possible result of the move, and make requests there.
 
     The position is the true result where something hidden can be found, or else the result of another move.
     """
-    position = next(positions)
     moved, other = probe.rng.sample(_quiet_moves(position), 2)
-    await probe.turn(await probe.new_game(position, VICTIM, BYSTANDER), VICTIM, moved)
+    victims = await probe.new_game(position, VICTIM, BYSTANDER)
+    await probe.sense(victims, VICTIM)
+    await probe.move(victims, VICTIM, moved)
     await probe.settle()
     guess = position.board.copy()
     guess.push(moved if probe.hidden else other, None)
@@ -153,11 +150,10 @@ async def _guess(probe: _Probe, positions: Iterator[ReconGame]) -> None:
     await probe.timed("in a guess", "move", **seat, move=None)
 
 
-async def _look_on(probe: _Probe, positions: Iterator[ReconGame]) -> None:
+async def _look_on(probe: Probe, position: ReconGame) -> None:
     """Let the victim sense and move in the attacker's game, and not in another of its games, or the other way round;
     the attacker makes its requests in between.
     """
-    position = next(positions)
     attacked, elsewhere = [await probe.new_game(position, VICTIM, player) for player in (ATTACKER, BYSTANDER)]
     await probe.look(attacked, ATTACKER)
     acted, other = (attacked, elsewhere) if probe.hidden else (elsewhere, attacked)
@@ -202,7 +198,7 @@ def _quiet_moves(game: ReconGame) -> list[chess.Move]:
 
 
 @contextmanager
-def without_garbage() -> Iterator[None]:
+def _without_garbage() -> Iterator[None]:
     """Collect garbage in between: a collection comes at any time, and depends on no request."""
     gc.collect(0)
     gc.disable()
@@ -210,3 +206,55 @@ def without_garbage() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+# --- Dark chess ------------------------------------------------------------------------------------------------------
+
+
+class _Scene(NamedTuple):
+    """A position, two moves of the opponent that look the same to White, and White's answer."""
+
+    fen: str
+    moves: tuple[str, str]
+    answer: str
+
+
+#: The first move of each pair leaves less to be found by a search than the second.
+SCENES = {
+    "beside a pawn": _Scene("4k3/8/8/8/1p1p4/2N5/{}/4K3 b - - 0 1", ("d4c3", "b4c3"), "e2e4"),
+    "with castling rights": _Scene("r3k2r/8/p7/8/8/8/{}/4K3 b kq - 0 1", ("e8e7", "a6a5"), "e2e4"),
+    "of blocked pieces": _Scene("1k6/p7/8/p7/8/8/{}/4K3 b - - 0 1", ("b8c8", "a7a6"), "e2e3"),
+}
+#: The second ranks of the scenes: White's own pieces, which differ between samples.
+RANKS = ["4P3", "4P2P", "4P1P1", "4P1PP", "P3P3", "P3P2P", "P3P1PP"]
+
+
+async def measure_dark_chess(pairs: int, seed: int) -> Samples:
+    """Measure an attacker's requests in Dark chess, in each scene."""
+
+    def scene_of(name: str) -> Callable[[Probe], Awaitable[None]]:
+        return lambda probe: _play(probe, name)
+
+    return await measure(pairs, seed, *map(scene_of, SCENES))
+
+
+async def _play(probe: Probe, name: str) -> None:
+    scene = SCENES[name]
+    players = {"player_white": ATTACKER, "player_black": VICTIM}
+    fen = scene.fen.format(probe.rng.choice(RANKS))
+    made = await probe.server.act("new_game", VICTIM, variant="dark_chess", fen=fen, clock=None, **players)
+    seat: Json = {"game_id": made["game_id"]}
+    await probe.server.act("move", VICTIM, **seat, move=scene.moves[probe.hidden])
+    await _settle_in_the_dark(probe.server)
+    for kind in ("state", "actions"):
+        await probe.timed(name, kind, **seat)
+    await probe.timed(name, "move", **seat, move=scene.answer)
+    await probe.timed(name, "wait", **seat, timeout=0)
+
+
+async def _settle_in_the_dark(server: Server) -> None:
+    """Let players who have no part in the probe play."""
+    made = await server.act("new_game", 11, variant="dark_chess", clock=None, player_white=11, player_black=12)
+    for player, move in ((11, "e2e4"), (12, "e7e5")):
+        await server.act("state", player, game_id=made["game_id"], actions=True)
+        await server.act("move", player, game_id=made["game_id"], move=move)
