@@ -148,7 +148,8 @@ async def test_durable_game_stays_live_when_the_event_after_it_is_lost(second: J
             assert daemon.arbiter.live_games == await daemon.arbiter.log.live_games() == int(second["kind"] == "move")
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 async def test_live_games_match_the_log_even_when_it_fails(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     with store_in(tmp_path) as store, structlog.testing.capture_logs():

@@ -121,6 +121,7 @@ def test_replaying_the_log_gives_the_same_clocks() -> None:
     at_home(test, log)
 
 
+@pytest.mark.slow
 def test_start_and_invitation_timeouts_do_not_run_while_the_loop_is_blocked() -> None:
     async def test(clock: SetClock, daemon: MemoryDaemon) -> None:
         client = await daemon.connect()
@@ -244,6 +245,7 @@ async def _blind_game(daemon: Daemon) -> tuple[int, str, str]:
     return white, players[0]["name"], players[0]["key"]
 
 
+@pytest.mark.slow
 def test_requests_over_http_count() -> None:
     async def main(clock: SetClock) -> None:
         async with running_daemon(http=True, http_port=0) as daemon:

@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
+import pytest
 import trio
 
 from gm_protocol.errors import BadFrame
@@ -164,10 +165,12 @@ def check_log(directory: Path, players: list[Player]) -> None:
                 check(player, len(moves))
 
 
-async def test_every_acknowledged_move_survives_every_kill(tmp_path: Path) -> None:
-    await crash(tmp_path, SIGKILL, -SIGKILL, cases(8))
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.slow)])
+async def test_every_acknowledged_move_survives_every_kill(kills: int, tmp_path: Path) -> None:
+    await crash(tmp_path, SIGKILL, -SIGKILL, cases(kills))
 
 
+@pytest.mark.slow
 async def test_stop_signal_under_load_loses_nothing_and_exits_with_status_0(tmp_path: Path) -> None:
     await crash(tmp_path, SIGTERM, 0, cases(2))
 

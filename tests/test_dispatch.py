@@ -11,12 +11,10 @@ import structlog
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from gm_protocol.codec import decode_request
 from gm_protocol.messages import MakeMove
 from gmd.event_log.interface import LogFailed
 from gmd.in_process import InProcessClient, Refused, Sender
-from gmd.requests.context import RequestContext
-from gmd.requests.session import Authority, ClientSession
+from gmd.requests.session import Authority
 from tests.helpers import Json, MemoryDaemon, memory_daemon
 from tests.slow_log import SlowLog
 
@@ -121,15 +119,3 @@ async def test_invalid_request_is_counted_and_logged_as_a_refusal(way: Any) -> N
             assert dict(daemon.services.metrics.refused) == {("move", "bad_request"): 1}
     refusals = [entry for entry in logged if entry["event"] == "request refused"]
     assert [(entry["kind"], entry["code"], entry["game_id"]) for entry in refusals] == [("move", "bad_request", None)]
-
-
-async def test_request_context_is_immutable_and_a_later_one_is_a_copy() -> None:
-    async with memory_daemon() as daemon:
-        request = decode_request(b'{"kind": "ping"}')
-        context = RequestContext(daemon.services, ClientSession(daemon.services), request, 7, 1.0)
-        for field in RequestContext.__struct_fields__:
-            with pytest.raises(AttributeError):
-                setattr(context, field, None)
-        later = context.at(2.0)
-        assert (context.arrived, later.arrived, later.player) == (1.0, 2.0, 7)
-        assert later.acting_as(None).player is None

@@ -143,6 +143,7 @@ async def test_thousands_of_new_addresses_pass_in_many_turns() -> None:
     assert max(steps) <= 2  # one in advance, and one in its turn
 
 
+@pytest.mark.slow
 async def test_kept_addresses_are_looked_through_once_a_turn_however_many_are_new() -> None:
     """Looking through all kept addresses for each new one took seconds, in one turn of the loop."""
     looks = 0
@@ -375,7 +376,7 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize("has_epoll", [True, False], ids=["epoll", "no epoll"])
+@pytest.mark.parametrize("has_epoll", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["epoll", "no epoll"])
 async def test_address_with_very_many_connections_is_answered_in_full(
     has_epoll: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ from gmd.background import BackgroundDaemon, background_daemon
 from tests.helpers import Json
 from tests.serving import Served, served
 
+pytestmark = pytest.mark.slow
+
 GAMES = 8
 #: The seconds on the clocks at first. On a machine so slow that a flag falls before the daemon is stopped, the test
 #: tries again with twice as many.

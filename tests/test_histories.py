@@ -6,7 +6,7 @@ from gmd.event_log.interface import Pruned
 from gmd.games.notation import run_through
 from gmd.games.views import History
 from gmd.histories import EncodedHistory, Histories, encoded
-from tests.helpers import connected, memory_daemon, running_daemon
+from tests.helpers import memory_daemon
 
 MOVES = ["e2e4", "e7e5"]
 
@@ -41,9 +41,10 @@ def test_cache_is_bounded_in_bytes_and_evicts_the_least_recently_used() -> None:
 
 
 async def test_history_of_a_game_in_progress_is_not_cached() -> None:
-    async with running_daemon() as daemon, connected(daemon) as client:
+    async with memory_daemon() as daemon:
+        client = await daemon.connect()
         game_id = (await client.new_game())["game_id"]
-        histories = daemon.local._services.histories
+        histories = daemon.services.histories
         assert (await client.ask("history", game_id=game_id))["moves"] == []
         await client.play(game_id, "e4")
         assert (await client.ask("history", game_id=game_id))["moves"] == ["e2e4"]

@@ -75,6 +75,7 @@ async def test_connection_is_closed_after_a_mebibyte(autojump_clock: MockClock) 
         assert trio.current_time() < LINGER_SECONDS
 
 
+@pytest.mark.slow
 async def test_number_of_lingering_connections_is_bounded(autojump_clock: MockClock, many_descriptors: None) -> None:
     closer = LingeringCloser()
     async with AsyncExitStack() as stack:

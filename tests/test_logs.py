@@ -11,19 +11,18 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import structlog
+import trio
 
-from gm_client.blocking import connect
 from gm_protocol.framing import encode_frame
 from gmd import __version__
 from gmd.cli.logs import Sink
-from tests.helpers import Json, memory_daemon
+from gmd.daemon import Daemon
+from tests.helpers import Json, connected, memory_daemon, running_daemon
 from tests.serving import Served, served
 
 SECRET = "Xyzzy-9f8e7d6c"
@@ -47,48 +46,24 @@ WITH_SECRETS: list[Json] = [
 ]
 
 
-@contextmanager
-def logging_daemon(*arguments: str) -> Iterator[tuple[Served, list[Json]]]:
-    """Run a daemon that logs JSON; once it has ended, the list holds its log, one object per line."""
-    logged: list[Json] = []
-    with served("--log-format", "json", *arguments) as daemon:
-        yield daemon, logged
-        assert daemon.stop(signal.SIGTERM) == 0
-        assert daemon.process.stderr is not None
-        logged += [json.loads(line) for line in daemon.process.stderr.read().splitlines()]
-
-
-def talk(daemon: Served, *bodies: bytes) -> tuple[int, bytes]:
+async def talk(daemon: Daemon, *bodies: bytes) -> tuple[int, bytes]:
     """Send some frames' bodies and no more; return the client's port, and all the bytes of the answer."""
-    with socket.create_connection((daemon.host, daemon.port)) as connection:
-        connection.sendall(b"".join(map(encode_frame, bodies)))
-        connection.shutdown(socket.SHUT_WR)
-        return connection.getsockname()[1], b"".join(iter(lambda: connection.recv(65536), b""))
+    async with await trio.open_tcp_stream("127.0.0.1", daemon.port) as stream:
+        await stream.send_all(b"".join(map(encode_frame, bodies)))
+        await stream.send_eof()
+        replies = b"".join([part async for part in stream])
+        return stream.socket.getsockname()[1], replies
 
 
-def without_time(line: Json) -> Json:
-    """Return a line without the fields that differ from run to run; they must be there."""
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line["timestamp"])
-    return {name: value for name, value in line.items() if name not in ("timestamp", "seconds")}
-
-
-def test_ended_session_is_one_line_with_its_counts() -> None:
-    with logging_daemon() as (daemon, logged):
-        bodies = [b'{"kind":"hello","player":7}', b'{"kind":"ping"}', b'{"kind":"state","game_id":1}']
-        port, replies = talk(daemon, *bodies)
-    started, ended, stopping, stopped = logged
-    assert without_time(started) == {
-        "level": "info",
-        "event": "started",
-        "version": __version__,
-        "data": ":memory:",
-        "addresses": [f"127.0.0.1:{daemon.port}"],
-        "tls": False,
-        "http": [],
-    }
-    assert 0 <= ended["seconds"] < 60
-    assert without_time(ended) == {
-        "level": "info",
+async def test_ended_session_is_one_line_with_its_counts() -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon() as daemon:
+            bodies = [b'{"kind":"hello","player":7}', b'{"kind":"ping"}', b'{"kind":"state","game_id":1}']
+            port, replies = await talk(daemon, *bodies)
+    (ended,) = (line for line in logged if line["log_level"] != "debug")
+    assert 0 <= ended.pop("seconds") < 60
+    assert ended == {
+        "log_level": "info",
         "event": "session ended",
         "reason": "client_closed",
         "peer": f"127.0.0.1:{port}",
@@ -99,91 +74,54 @@ def test_ended_session_is_one_line_with_its_counts() -> None:
         "bytes_in": sum(map(len, bodies)) + 12,
         "bytes_out": len(replies),
     }
-    assert without_time(stopping) == {
-        "level": "info",
-        "event": "stopping: finishing the requests in hand",
-        "signal": "SIGTERM",
-    }
-    assert without_time(stopped) == {"level": "info", "event": "stopped"}
 
 
-GAME_LINES = {"game began", "game ended"}
-
-
-def played(daemon: Served) -> None:
-    """Play games with every beginning and every end."""
-    with connect(port=daemon.port) as client:
-        ada = client.register("ada", password=SECRET)
-        mated = client.new_game(1, 2, token=SECRET)["game_id"]
-        for ply, move in enumerate(["f3", "e5", "g4", "Qh4#"]):
-            client.move(mated, move, player=1 + ply % 2)
-        client.new_game(3, 4, pgn="1. f3 e5 2. g4 Qh4#")
-        opened = client.new_game(5, None, variant="rbc", clock=None, player=5)["game_id"]
-        client.join(opened, player=ada["player"], key=ada["key"])
-        client.sense(opened, "e7", player=5)
-        client.end_game(opened, "resignation_white", player=5)
-        client.new_game(6, ada["player"], player=6)
-        off = client.new_game(7, None, player=7)["game_id"]
-        client.decline(off, player=7)
-
-
-def test_game_has_one_line_when_it_begins_and_one_when_it_ends() -> None:
-    with logging_daemon() as (daemon, logged):
-        played(daemon)
-    lines = [without_time(line) for line in logged if line["event"] in GAME_LINES]
-    assert {line.pop("level") for line in lines} == {"info"}
-    first, second = ({"game_id": 1, "white": 1, "black": 2}, {"game_id": 2, "white": 3, "black": 4})
-    third, fifth = ({"game_id": 3, "white": 5, "black": "ada"}, {"game_id": 5, "white": 7, "black": None})
-    mate = {"termination": "victory_black", "result": "0-1", "plies": 4}
-    assert lines == [
-        {"event": "game began", "variant": "standard", **first},
-        {"event": "game ended", "variant": "standard", **first, **mate},
-        {"event": "game began", "variant": "standard", **second},
-        {"event": "game ended", "variant": "standard", **second, **mate},
-        {"event": "game began", "variant": "rbc", **third},
-        {
-            "event": "game ended",
-            "variant": "rbc",
-            **third,
-            "termination": "resignation_white",
-            "result": "0-1",
-            "plies": 0,
-        },
-        {
-            "event": "game ended",
-            "variant": "standard",
-            **fifth,
-            "termination": "withdrawn",
-            "result": "*",
-            "plies": 0,
-        },
+async def test_game_has_one_line_when_it_begins_and_one_when_it_ends(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            ada = await client.ask("register", name="ada", password=SECRET)
+            await client.new_game(1, 2, token=SECRET)
+            await client.play(1, "f3", "e5", "g4", "Qh4#")
+            await client.new_game(3, 4, pgn="1. f3 e5 2. g4 Qh4#")
+            await client.new_game(5, None, variant="rbc", clock=None, player=5)
+            await client.ask("join", game_id=3, player=ada["player"], key=ada["key"])
+            await client.ask("sense", game_id=3, square="e7", player=5)
+            await client.new_game(6, ada["player"], player=6)
+            await client.new_game(7, None, player=7)
+            await client.ask("decline", game_id=5, player=7)
+        async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:
+            # A game that continues does not begin again.
+            await client.ask("end_game", game_id=3, player=5, termination="resignation_white")
+    lines = [line for line in logged if line["event"] in ("game began", "game ended")]
+    assert {line.pop("log_level") for line in lines} == {"info"}
+    began = [(line["game_id"], line["variant"], line["white"], line["black"]) for line in lines if "result" not in line]
+    assert began == [(1, "standard", 1, 2), (2, "standard", 3, 4), (3, "rbc", 5, "ada")]
+    ended = [line for line in lines if "result" in line]
+    mate = {"event": "game ended", "variant": "standard", "termination": "victory_black", "result": "0-1", "plies": 4}
+    resigned = {"variant": "rbc", "termination": "resignation_white", "result": "0-1", "plies": 0}
+    withdrawn = {"variant": "standard", "termination": "withdrawn", "result": "*", "plies": 0}
+    assert ended == [
+        {**mate, "game_id": 1, "white": 1, "black": 2},
+        {**mate, "game_id": 2, "white": 3, "black": 4},
+        {"event": "game ended", "game_id": 5, "white": 7, "black": None, **withdrawn},
+        {"event": "game ended", "game_id": 3, "white": 5, "black": "ada", **resigned},
     ]
     assert SECRET not in json.dumps(logged)
 
 
-def test_game_that_continues_after_a_restart_does_not_begin_again(tmp_path: Path) -> None:
-    with logging_daemon("--data", str(tmp_path)) as (daemon, before), connect(port=daemon.port) as client:
-        client.new_game(1, 2)
-    with logging_daemon("--data", str(tmp_path)) as (daemon, after), connect(port=daemon.port) as client:
-        client.move(1, "e4", player=1)
-        client.end_game(1, "resignation_black", player=2)
-    assert [line["event"] for line in before + after if line["event"] in GAME_LINES] == ["game began", "game ended"]
-
-
-def test_refusals_and_version_1_sessions_are_logged_at_debug_level() -> None:
-    with logging_daemon("--log-level", "debug") as (daemon, logged):
-        talk(daemon, b'{"kind":"hello","player":7}', b'{"kind":"state","game_id":9}', b'{"kind":"what"}')
-        talk(daemon, b'{"kind":"ping"}')
-    lines = [(line["level"], line["event"], line.get("code"), line.get("reason")) for line in logged[1:-1]]
-    assert lines == [
+async def test_refusals_and_version_1_sessions_are_logged_at_debug_level() -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon() as daemon:
+            await talk(daemon, b'{"kind":"hello","player":7}', b'{"kind":"state","game_id":9}', b'{"kind":"what"}')
+            await talk(daemon, b'{"kind":"ping"}')
+    assert [(line["log_level"], line["event"], line.get("code"), line.get("reason")) for line in logged] == [
         ("debug", "request refused", "no_such_game", None),
         ("debug", "request refused", "unknown_kind", None),
         ("info", "session ended", None, "client_closed"),
         ("debug", "session ended", None, "answered"),
-        ("info", "stopping: finishing the requests in hand", None, None),
     ]
-    assert without_time(logged[1]) == {
-        "level": "debug",
+    assert logged[0] == {
+        "log_level": "debug",
         "event": "request refused",
         "kind": "state",
         "code": "no_such_game",
@@ -192,26 +130,21 @@ def test_refusals_and_version_1_sessions_are_logged_at_debug_level() -> None:
     }
 
 
-def test_nothing_below_the_log_level_is_logged() -> None:
-    with logging_daemon("--log-level", "warning") as (daemon, logged):
-        talk(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
-    assert logged == []
-
-
-def test_line_of_a_refusal_has_only_fixed_words_and_numbers() -> None:
+async def test_line_of_a_refusal_has_only_fixed_words_and_numbers() -> None:
     """A refusal's line contains no text of the client's, whatever the client sends."""
-    with logging_daemon("--log-level", "debug") as (daemon, logged):
-        for request in WITH_SECRETS:
-            talk(daemon, b'{"kind":"hello"}', json.dumps(request).encode())
-            talk(daemon, json.dumps(request).encode())
-        talk(daemon, SECRET.encode(), b'{"kind":"hello"}')
-        with socket.create_connection((daemon.host, daemon.port)) as connection:
-            connection.sendall(SECRET.encode())
-            connection.recv(65536)
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon() as daemon:
+            for request in WITH_SECRETS:
+                await talk(daemon, b'{"kind":"hello"}', json.dumps(request).encode())
+                await talk(daemon, json.dumps(request).encode())
+            await talk(daemon, SECRET.encode(), b'{"kind":"hello"}')
+            async with await trio.open_tcp_stream("127.0.0.1", daemon.port) as stream:
+                await stream.send_all(SECRET.encode())  # no frame
+                await stream.receive_some()
     refused = [line for line in logged if line["event"] == "request refused"]
     assert len(refused) >= len(WITH_SECRETS)
     for line in refused:
-        assert set(line) == {"timestamp", "level", "event", "kind", "code", "game_id", "player"}
+        assert set(line) == {"log_level", "event", "kind", "code", "game_id", "player"}
     assert SECRET not in json.dumps(logged)
 
 
@@ -221,6 +154,7 @@ def said_by(code: str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log_format", ["console", "json"])
 def test_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format: str) -> None:
     code = """
@@ -248,6 +182,7 @@ def test_fault_in_a_handler_is_logged_without_the_values_of_variables(log_format
     assert SECRET not in text
 
 
+@pytest.mark.slow
 def test_log_lines_of_libraries_have_the_same_format() -> None:
     code = """
         import logging
@@ -260,7 +195,8 @@ def test_log_lines_of_libraries_have_the_same_format() -> None:
         warnings.warn("careful")
     """
     error, warning = map(json.loads, said_by(code).splitlines())
-    assert without_time(error) == {
+    assert error.pop("timestamp")
+    assert error == {
         "level": "error",
         "event": "accept returned EMFILE",
         "logger": "trio.serve_listeners",
@@ -269,28 +205,57 @@ def test_log_lines_of_libraries_have_the_same_format() -> None:
     assert "UserWarning: careful" in warning["event"]
 
 
-def test_console_format_begins_each_line_with_words() -> None:
-    with served("--log-format", "console") as daemon:
-        talk(daemon, b'{"kind":"hello"}')
-        assert daemon.stop(signal.SIGTERM) == 0
-        assert daemon.process.stderr is not None
-        _, first, second, _ = daemon.process.stderr.read().splitlines()
-    assert re.match(r"\S+Z \[info     \] session ended +reason=client_closed peer=127\.0\.0\.1:\d+ ", first)
-    assert re.search(r"\[info     \] stopping: finishing the requests in hand +signal=SIGTERM$", second)
+def talk_to(daemon: Served, *bodies: bytes) -> bytes:
+    """Send some frames' bodies to a program and no more; return all the bytes of the answer."""
+    with socket.create_connection((daemon.host, daemon.port)) as connection:
+        connection.sendall(b"".join(map(encode_frame, bodies)))
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-def test_log_does_not_write_to_standard_output() -> None:
-    with served("--log-level", "debug") as daemon:
-        talk(daemon, b"nonsense")
+def log_of(*arguments: str) -> list[str]:
+    """Return the lines that a daemon logs whose client begins a session and is refused something."""
+    with served(*arguments) as daemon:
+        talk_to(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
         assert daemon.stop(signal.SIGTERM) == 0
         assert daemon.process.stdout is not None
-        assert daemon.process.stdout.read() == ""
+        assert daemon.process.stdout.read() == "", "the log goes to standard error alone"
+        assert daemon.process.stderr is not None
+        return daemon.process.stderr.read().splitlines()
 
 
+@pytest.mark.slow
+def test_console_format_begins_each_line_with_words() -> None:
+    started, ended, stopping, stopped = log_of("--log-format", "console")
+    assert f"version={__version__} data=:memory: addresses=['127.0.0.1:" in started
+    assert re.match(r"\S+Z \[info     \] session ended +reason=client_closed peer=127\.0\.0\.1:\d+ ", ended)
+    assert re.search(r"\[info     \] stopping: finishing the requests in hand +signal=SIGTERM$", stopping)
+    assert stopped.split()[-1] == "stopped"
+
+
+@pytest.mark.slow
+def test_json_format_is_one_object_a_line() -> None:
+    lines = [json.loads(line) for line in log_of("--log-format", "json", "--log-level", "debug")]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line["timestamp"]) for line in lines)
+    assert [(line["level"], line["event"]) for line in lines] == [
+        ("info", "started"),
+        ("debug", "request refused"),
+        ("info", "session ended"),
+        ("info", "stopping: finishing the requests in hand"),
+        ("info", "stopped"),
+    ]
+
+
+@pytest.mark.slow
+def test_nothing_below_the_log_level_is_logged() -> None:
+    assert log_of("--log-level", "warning") == []
+
+
+@pytest.mark.slow
 def test_log_that_nobody_reads_blocks_nothing_and_reports_its_lost_lines() -> None:
     with served("--log-format", "json", "--log-level", "debug") as daemon:
         bodies = [b'{"kind":"hello"}', *[b'{"kind":"state","game_id":9}'] * 2_000]
-        _, replies = talk(daemon, *bodies)  # their log lines are several times what a pipe holds
+        replies = talk_to(daemon, *bodies)  # their log lines are several times what a pipe holds
         assert replies.count(b"no_such_game") == 2_000
         stderr = daemon.process.stderr
         assert stderr is not None
@@ -298,7 +263,7 @@ def test_log_that_nobody_reads_blocks_nothing_and_reports_its_lost_lines() -> No
         kept = os.read(stderr.fileno(), 1 << 20).count(b"\n")  # a pipe's whole content
         os.set_blocking(stderr.fileno(), True)
         assert 0 < kept < 2_000
-        talk(daemon, b"nonsense")
+        talk_to(daemon, b"nonsense")
         assert daemon.stop(signal.SIGTERM) == 0
         rest = list(map(json.loads, stderr.read().splitlines()))
     (lost,) = (line for line in rest if line["event"] == "lines of this log could not be written")
@@ -308,9 +273,10 @@ def test_log_that_nobody_reads_blocks_nothing_and_reports_its_lost_lines() -> No
     assert kept + lost["lost"] + len(rest) - 1 == 2_006
 
 
+@pytest.mark.slow
 def test_daemon_without_standard_error_logs_nowhere(tmp_path: Path) -> None:
     with served("--data", str(tmp_path), prefix=("sh", "-c", 'exec "$@" 2>&-', "sh")) as daemon:
-        talk(daemon, b'{"kind":"hello"}', b'{"kind":"new_game","player_white":1,"player_black":2}')
+        talk_to(daemon, b'{"kind":"hello"}', b'{"kind":"new_game","player_white":1,"player_black":2}')
         assert daemon.stop(signal.SIGTERM) == 0
     assert [file for file in tmp_path.iterdir() if b"session ended" in file.read_bytes()] == []
 
@@ -328,11 +294,12 @@ def test_torn_line_is_ended_before_the_next() -> None:
     os.close(reading)
 
 
+@pytest.mark.slow
 def test_log_whose_reader_has_gone_blocks_nothing() -> None:
     with served("--log-level", "debug") as daemon:
         assert daemon.process.stderr is not None
         daemon.process.stderr.close()
-        _, replies = talk(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
+        replies = talk_to(daemon, b'{"kind":"hello"}', b'{"kind":"state","game_id":9}')
         assert b"no_such_game" in replies
         daemon.process.stderr = None
         assert daemon.stop(signal.SIGTERM) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -91,6 +92,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert self.ledger.by_address() == {}
 
 
+@pytest.mark.slow
 def test_accounts_sum_to_the_total_whatever_happens_in_any_order() -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         AnyOrder, settings=settings(stateful_step_count=40)

@@ -18,7 +18,6 @@ from gmd.quotas import ELSEWHERE, ON_LOOPBACK, Holdings, quota_limits
 from gmd.requests.session import Authority
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, memory_daemon, running_daemon, store_in
 from tests.lobbying import ALICE, HERE, THERE, From, house, refused
-from tests.serving import served
 
 CHESS: Json = {"player_white": 1, "player_black": 2, "brief": True}
 
@@ -58,6 +57,7 @@ def test_only_loopback_hosts_are_local(host: str, local: bool) -> None:
     assert will_be_local(host, []) is local
 
 
+@pytest.mark.slow
 async def test_default_limits_of_a_daemon_depend_on_all_its_addresses() -> None:
     for settings, limit in (
         ({}, ON_LOOPBACK.max_games_per_hour),
@@ -189,12 +189,3 @@ async def test_restart_resets_the_count_of_unfinished_games_of_an_address() -> N
             client = From(daemon, HERE)
             assert (await client.ask("new_game", **CHESS))["error"] is None
             assert refused(await client.ask("new_game", **CHESS)) == ("too_many", "max_unfinished_games")
-
-
-async def test_limit_by_address_applies_to_a_served_daemon() -> None:
-    with served("--data", ":memory:", "--max-unfinished-games", "1", "--max-games-per-hour", "5") as daemon:
-        client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
-        assert (await client.ask("hello"))["limits"]["max_games_per_hour"] == 5
-        assert (await client.ask("new_game", **CHESS))["error"] is None
-        assert refused(await client.ask("new_game", **CHESS)) == ("too_many", "max_unfinished_games")
-        await client.aclose()

@@ -16,8 +16,7 @@ from gmd.event_log.interface import RESULT_SECONDS, Pruned
 from gmd.event_log.memory import MemoryLog
 from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
 from gmd.utc import read_time, write_time
-from tests.helpers import Client, MemoryDaemon, memory_daemon
-from tests.serving import served
+from tests.helpers import Client, MemoryDaemon, connected, memory_daemon, running_daemon
 
 DAY = SECONDS_A_DAY
 
@@ -42,7 +41,7 @@ async def test_finished_game_is_pruned_after_its_time_and_a_live_one_never(autoj
         client = await daemon.connect()
         for _ in range(3):
             await client.new_game()
-        await trio.sleep(5 * DAY)
+        await trio.sleep(3 * DAY)
         await resign(client, 1)
         await trio.sleep(DAY)
         await resign(client, 3)
@@ -53,7 +52,7 @@ async def test_finished_game_is_pruned_after_its_time_and_a_live_one_never(autoj
         for kind in ("state", "history"):
             assert await code_of(client, 1, kind) == "no_such_game"
         assert [await code_of(client, game_id) for game_id in (2, 3)] == [None, None]
-        await trio.sleep(100 * DAY)
+        await trio.sleep(3 * DAY)
         assert await listed(client) == [2]
         assert (await client.play(2, "e4"))["ply_index"] == 1
         nursery.cancel_scope.cancel()
@@ -150,73 +149,54 @@ def test_keep_finished_is_at_least_the_time_to_deliver_results() -> None:
     assert load_config({"keep_finished": 1.0}, {}).keep_finished * SECONDS_A_DAY >= RESULT_SECONDS
 
 
-async def test_daemon_on_disk_prunes_old_games_and_ids_continue(tmp_path: Path) -> None:
-    def age(days: float) -> None:
-        connection = sqlite3.connect(tmp_path / "games.sqlite")
-        connection.execute("UPDATE games SET ended = ended - ?", [days * DAY])
-        connection.commit()
-        connection.close()
+def set_back(directory: Path, days: float, *columns: str) -> None:
+    """Set the times of all games in a log back."""
+    connection = sqlite3.connect(directory / "games.sqlite")
+    for column in columns:
+        connection.execute(f"UPDATE games SET {column} = {column} - ?", [days * DAY])
+    connection.commit()
+    connection.close()
 
-    with served("--data", str(tmp_path)) as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
+
+@pytest.mark.slow
+async def test_daemon_on_disk_prunes_old_games_and_ids_continue(tmp_path: Path) -> None:
+    settings = {"data": str(tmp_path), "keep_finished": 30.0}
+    async with running_daemon(**settings) as daemon, connected(daemon) as client:
         for _ in range(3):
             await client.new_game()
         await resign(client, 2)
         await resign(client, 3)
-        await client.aclose()
-        assert daemon.stop(15) == 0
-    age(29.9)
-    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
-        assert await first_listing(daemon.port) == [3, 2, 1]
-    age(0.2)
-    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
+    set_back(tmp_path, 29.9, "ended")
+    async with running_daemon(**settings) as daemon, connected(daemon) as client:
+        assert await listed(client) == [3, 2, 1]
+    set_back(tmp_path, 0.2, "ended")
+    async with running_daemon(**settings) as daemon, connected(daemon) as client:
         with trio.fail_after(60):
             while await listed(client) != [1]:
                 pass
-        await client.aclose()
-        assert daemon.stop(15) == 0
-    with served("--data", str(tmp_path)) as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
         assert (await client.new_game())["game_id"] == 4
-        await client.aclose()
 
 
+@pytest.mark.slow
 async def test_clock_a_year_ahead_at_the_start_prunes_nothing_and_is_reported(tmp_path: Path) -> None:
     """Set the log back by a year, which looks the same to the daemon."""
-    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
-        client = Client(await trio.open_tcp_stream(daemon.host, daemon.port))
-        await client.ask("hello")
+    settings = {"data": str(tmp_path), "keep_finished": 30.0}
+    async with running_daemon(**settings) as daemon, connected(daemon) as client:
         await client.new_game()
         await resign(client, 1)
-        await client.aclose()
-        assert daemon.stop(15) == 0
-    connection = sqlite3.connect(tmp_path / "games.sqlite")
-    connection.execute("UPDATE games SET ended = ended - ?, changed = changed - ?", [365 * DAY] * 2)
-    connection.commit()
-    connection.close()
+    set_back(tmp_path, 365, "ended", "changed")
     seen = tmp_path / "last-seen"
     seen.write_text(write_time(read_time(seen.read_text().strip()) - 365 * DAY))
-    with served("--data", str(tmp_path), "--keep-finished", "30") as daemon:
-        assert daemon.process.stderr is not None
-        said = next(line for line in daemon.process.stderr if "the clock has jumped ahead" in line)
-        assert "days_ahead=365.0" in said
-        assert "start the daemon once with --trust-clock" in said
-        assert await first_listing(daemon.port) == [1]
-    with served("--data", str(tmp_path), "--keep-finished", "30", "--trust-clock") as daemon:
-        assert daemon.process.stderr is not None
-        assert next(line for line in daemon.process.stderr if "finished games pruned" in line)
-        assert await first_listing(daemon.port) == []
-
-
-async def first_listing(port: int) -> list[int]:
-    client = Client(await trio.open_tcp_stream("127.0.0.1", port))
-    found = await listed(client)
-    await client.aclose()
-    return found
+    with structlog.testing.capture_logs() as logged:
+        async with running_daemon(**settings) as daemon, connected(daemon) as client:
+            assert await listed(client) == [1]
+    (said,) = (line for line in logged if "the clock has jumped ahead" in line["event"])
+    assert said["days_ahead"] == 365.0
+    assert "start the daemon once with --trust-clock" in said["advice"]
+    async with running_daemon(**settings, trust_clock=True) as daemon, connected(daemon) as client:
+        with trio.fail_after(60):
+            while await listed(client) != []:
+                pass
 
 
 async def test_failed_prune_is_retried(autojump_clock: MockClock) -> None:

@@ -19,6 +19,8 @@ from tests.proofs import cases
 from tests.serving import Served, served
 from tests.tools import require_module
 
+pytestmark = pytest.mark.slow
+
 #: Codes of replies while the database is away: not done, and not known to be done.
 AGAIN = ("internal",)
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
@@ -37,7 +39,6 @@ async def play(client: Client, game_id: int, plies: range) -> None:
         assert reply["state"]["ply_index"] == ply + 1, reply
 
 
-@pytest.mark.slow
 async def test_games_survive_the_database_and_the_daemon(server: Postgres, tmp_path: Path) -> None:
     settings = ("--database", server.new_database(), "--data", str(tmp_path))
     with served(*settings) as daemon:
@@ -115,7 +116,6 @@ class Load:
             assert history["moves"] == [SHUFFLE[number % 4] for number in range(ply)]
 
 
-@pytest.mark.slow
 async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: Path) -> None:
     url = server.new_database()
     psycopg = require_module("psycopg")
@@ -138,7 +138,6 @@ async def test_daemon_uses_at_most_ten_connections(server: Postgres, tmp_path: P
     assert 3 < max(counts) <= 10, counts
 
 
-@pytest.mark.slow
 async def test_acknowledged_moves_are_there_once_after_each_crash_of_the_database(
     server: Postgres, tmp_path: Path
 ) -> None:

@@ -16,8 +16,10 @@ import pytest
 import trio
 
 from tests.ended import ended
-from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, first_lines, served
+from tests.serving import SERVE, STOP_SECONDS, Served, environment, first_lines, served
 from tests.tls import Certificates, TlsClient, make_certificates
+
+pytestmark = pytest.mark.slow
 
 
 async def connect(port: int, certificates: Certificates) -> TlsClient:
@@ -40,11 +42,9 @@ def said(daemon: Served) -> tuple[str, str | None]:
     raise AssertionError("the log has ended")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_daemon_finishes_requests_in_progress_and_waits_for_no_handshake(
-    number: signal.Signals, certificates: Certificates
-) -> None:
+async def test_daemon_finishes_requests_in_progress_and_waits_for_no_handshake(certificates: Certificates) -> None:
     with served(*certificates.flags) as daemon:
+        assert f" --tls --host NAME --port {daemon.port} '" in daemon.lines[-1]
         silent = socket.create_connection(("127.0.0.1", daemon.port))
         player, idle = [await connect(daemon.port, certificates) for _ in range(2)]
         await player.send(
@@ -52,18 +52,13 @@ async def test_daemon_finishes_requests_in_progress_and_waits_for_no_handshake(
             {"kind": "wait", "game_id": 1, "player": 2, "brief": True},
         )
         assert (await player.receive())["game_id"] == 1
-        daemon.process.send_signal(number)
+        daemon.process.send_signal(signal.SIGTERM)
         assert (await player.receive())["state"]["turn"] == "white"
         for client in (player, idle):
             assert await client.closed()
             await client.aclose()
         assert daemon.process.wait(STOP_SECONDS) == 0
         silent.close()
-
-
-def test_daemon_prints_a_command_that_reaches_it_over_tls(certificates: Certificates) -> None:
-    with served(*certificates.flags) as daemon:
-        assert f" --tls --host NAME --port {daemon.port} '" in daemon.lines[-1]
 
 
 async def test_sighup_reads_certificate_and_key_again(certificates: Certificates, tmp_path: Path) -> None:
@@ -104,13 +99,3 @@ def test_sighup_from_its_own_terminal_stops_the_daemon() -> None:
         os.close(ours)  # its output has nowhere to go
         process.send_signal(signal.SIGHUP)
         assert process.wait(STOP_SECONDS) == 0
-
-
-@pytest.mark.parametrize(("flag", "missing"), [("--tls-cert", "tls_key"), ("--tls-key", "tls_cert")])
-def test_only_one_of_the_two_settings_is_reported_in_one_line(flag: str, missing: str) -> None:
-    run = subprocess.run(
-        [*SERVE, flag, "x.pem"], env=environment(), capture_output=True, text=True, timeout=START_SECONDS
-    )
-    assert run.returncode == 2
-    name = flag[2:].replace("-", "_")
-    assert run.stderr.splitlines()[-1] == f"Error: {name}: 'x.pem' goes with {missing}, which is not given"

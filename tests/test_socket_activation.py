@@ -63,6 +63,7 @@ def where(listener: socket.socket) -> ScriptedServer:
     return ScriptedServer(*listener.getsockname())
 
 
+@pytest.mark.slow
 def test_daemon_serves_on_the_given_socket_and_on_no_other(listening: socket.socket) -> None:
     with activated(listening, arguments=["--host", "203.0.113.1"]) as daemon:
         assert daemon.port == where(listening).port
@@ -71,6 +72,7 @@ def test_daemon_serves_on_the_given_socket_and_on_no_other(listening: socket.soc
         assert daemon.stop(signal.SIGTERM) == 0
 
 
+@pytest.mark.slow
 def test_daemon_may_be_given_several_sockets_and_serves_no_games_on_those_for_http(listening: socket.socket) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as second,
@@ -83,6 +85,7 @@ def test_daemon_may_be_given_several_sockets_and_serves_no_games_on_those_for_ht
             assert gmcat(where(each), PING).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ipv6", [False, True], ids=["IPv4", "IPv6"])
 def test_restart_refuses_no_connection(ipv6: bool, tmp_path: Path) -> None:
     """A connection made while no daemon serves waits in the socket, which outlives the daemon."""
@@ -121,6 +124,7 @@ def answer(connection: socket.socket) -> dict[str, Any]:
     return reply
 
 
+@pytest.mark.slow
 def test_client_of_a_session_before_a_restart_continues_after_it(listening: socket.socket, tmp_path: Path) -> None:
     """Its session is closed, between two frames; a new connection works at once, and nothing acknowledged is lost."""
     move = '{"kind":"move","game_id":1,"player":1,"move":"e4","ply":0,"brief":true}'
@@ -148,6 +152,7 @@ def usual_ports_taken() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_systemd_activation_starts_the_daemon_at_the_first_connection() -> None:
     activate = require_tool("systemd-socket-activate", "--version")
     # It passes on only the variables that are named to it.
@@ -168,6 +173,7 @@ def test_systemd_activation_starts_the_daemon_at_the_first_connection() -> None:
                 process.communicate()
 
 
+@pytest.mark.slow
 def test_sockets_for_another_process_are_left_alone() -> None:
     with served(env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as daemon:
         assert gmcat(daemon, PING).returncode == 0
@@ -179,11 +185,11 @@ def test_variables_of_handed_sockets_are_removed_from_the_environment() -> None:
     assert variables == {"HOME": "/"}
 
 
-@pytest.mark.parametrize("kind", ["not listening", "udp", "unix", "file"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["not listening", "unix", "file"])
 def test_wrong_descriptor_is_reported_in_one_line(kind: str, tmp_path: Path) -> None:
     other = {
         "not listening": lambda: socket.socket(),
-        "udp": lambda: socket.socket(type=socket.SOCK_DGRAM),
         "unix": lambda: _listening_at(tmp_path / "socket"),
         "file": lambda: (tmp_path / "file").open("w"),
     }[kind]()
@@ -220,6 +226,7 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[so
         yield listener, name
 
 
+@pytest.mark.slow
 def test_daemon_notifies_when_it_is_ready_and_when_it_stops(manager: tuple[socket.socket, str]) -> None:
     listener, name = manager
     with served(env={"NOTIFY_SOCKET": name}) as daemon:
@@ -230,6 +237,7 @@ def test_daemon_notifies_when_it_is_ready_and_when_it_stops(manager: tuple[socke
         assert daemon.process.wait(STOP_SECONDS) == 0
 
 
+@pytest.mark.slow
 def test_daemon_serves_without_a_running_manager(tmp_path: Path) -> None:
     with served(env={"NOTIFY_SOCKET": str(tmp_path / "none")}) as daemon:
         assert gmcat(daemon, PING).returncode == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import chess
 from msgspec import UNSET, UnsetType, structs
@@ -14,7 +14,7 @@ from gm_protocol.errors import IllegalMove, WrongPhase
 from gm_protocol.state import Color, GameState, Phase
 from gm_recon.board import ReconBoard
 from gmd.arbiter import Arbiter
-from gmd.games import dark, facts, own_pieces, position, rbc, views
+from gmd.games import dark, facts, fragments, own_pieces, position, rbc, views
 from gmd.games.commands import Play
 from gmd.games.facts import facts_of
 from gmd.games.game import Decision, Game, GameSummary, Snapshot
@@ -39,13 +39,13 @@ class Leak:
     """A defect.
 
     :ivar variants: the games that it shows in.
-    :ivar found_in: what is different: replies, or the lines that the server runs.
+    :ivar found_in: what is different: replies, the lines that the server runs, or the caches that all games share.
     :ivar first: for each variant, the seed of a pair of games in which replies differ.
     """
 
     patch: Patch
     variants: tuple[str, ...] = ("rbc",)
-    found_in: Literal["replies", "lines"] = "replies"
+    found_in: tuple[str, ...] = ("replies",)
     first: tuple[int, ...] = (0, 0)
 
 
@@ -168,7 +168,7 @@ def refused_with_the_position(game: dark.DarkGame, command: Play, elapsed: float
     return Decision(refusal=IllegalMove(f"move: {command.text!r} is not legal in {game._board.epd()}"))
 
 
-# --- In the lines that run -------------------------------------------------------------------------------------------
+# --- In the lines that run, or in caches ------------------------------------------------------------------------------
 
 
 def state_with_facts(game: Any, shown: Any, *args: Any, **fields: Any) -> Any:
@@ -182,6 +182,14 @@ def taking_with_a_look(self: ReconBoard, square: chess.Square) -> None:
     if not self._pawns[self.turn] >> square & 1:
         self.fen()
     _take(self, square)
+
+
+def lanes(board: chess.Board) -> bytes:
+    """Return, for each square, the pieces that attack it, as an open game's map has them."""
+    return b"".join(
+        sum(1 << source for source in chess.SQUARES if board.attacks_mask(source) >> target & 1).to_bytes(8, "little")
+        for target in chess.SQUARES
+    )
 
 
 LEAKS: dict[str, Leak] = {
@@ -253,22 +261,29 @@ LEAKS: dict[str, Leak] = {
     "the position, to who asks for a belief": Leak((views, "observed_in_play", observed_with_whole_board), first=(2,)),
     "everything, to whoever is registered": Leak((Authenticator, "admit", lambda *args: None), first=(1,)),
     "the cache of own pieces that all games shared": Leak(
-        (own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own)), found_in="lines"
+        (own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own)), found_in=("lines", "caches")
     ),
     "a belief made of the true position": Leak(
-        (views, "observed_in_play", observed_with_whole_board), found_in="lines"
+        (views, "observed_in_play", observed_with_whole_board), found_in=("lines",)
     ),
-    "a look whether anything can capture en passant": Leak((rbc, "pack_unchecked", position.pack), found_in="lines"),
-    "the facts of true positions": Leak((views, "_blind_state", state_with_facts), found_in="lines"),
-    "a look at what is taken": Leak((ReconBoard, "_take", taking_with_a_look), found_in="lines"),
-    "a look for en passant in Dark chess": Leak((dark, "pack_passing", position.pack), DARK, "lines"),
+    "a look whether anything can capture en passant": Leak((rbc, "pack_unchecked", position.pack), found_in=("lines",)),
+    "the facts of true positions": Leak((views, "_blind_state", state_with_facts), found_in=("lines",)),
+    "a look at what is taken": Leak((ReconBoard, "_take", taking_with_a_look), found_in=("lines",)),
+    "a look for en passant in Dark chess": Leak((dark, "pack_passing", position.pack), DARK, ("lines",)),
     "a search for a move of the opponent": Leak(
-        (dark, "can_move", lambda board: any(board.legal_moves)), DARK, "lines"
+        (dark, "can_move", lambda board: any(board.legal_moves)), DARK, ("lines",)
     ),
     "a check of the opponent's castling rights": Leak(
-        (dark.TrueBoard, "clean_castling_rights", dark.DarkBoard.clean_castling_rights), DARK, "lines"
+        (dark.TrueBoard, "clean_castling_rights", dark.DarkBoard.clean_castling_rights), DARK, ("lines",)
     ),
     "moves read on the true board": Leak(
-        (dark, "seen_board", lambda position, seat: dark._board_of(position)), DARK, "lines"
+        (dark, "seen_board", lambda position, seat: dark._board_of(position)), DARK, ("lines",)
     ),
+    "lists of squares that all games share": Leak(
+        (own_pieces, "_access_json", lambda board: fragments.access_json(lanes(board))), found_in=("caches",)
+    ),
+    "castling rights that all games share": Leak(
+        (own_pieces, "castling", fragments.kept_castling), found_in=("caches",)
+    ),
+    "the facts of true positions that all games share": Leak((rbc, "hidden_facts", facts_of), found_in=("caches",)),
 }

@@ -44,7 +44,7 @@ def test_player_gets_same_bytes_in_games_that_look_the_same(variant: str) -> Non
 PLANTED = [
     (leak, variant, first)
     for leak, planted in LEAKS.items()
-    if planted.found_in == "replies"
+    if "replies" in planted.found_in
     for variant, first in zip(planted.variants, planted.first, strict=False)
 ]
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from pathlib import Path
 
 import chess
 import pytest
 
 from gm_recon import tables
-from gmd.games import facts, fragments, own_pieces, rbc
+from gmd.games import fragments
 from tests.helpers import Client, memory_daemon
-from tests.shared_values import caches, sizes
+from tests.secrecy.leaks import LEAKS
+from tests.secrecy.shared_values import caches, sizes
 
-PAGE = Path(__file__).parent.parent / "docs/explanation/what-a-player-may-see.md"
+PAGE = Path(__file__).parent.parent.parent / "docs/explanation/what-a-player-may-see.md"
 
 #: Each side's actions in a game in which everything happens that can: captures, castling, en passant, a promotion.
 TURNS = [
@@ -51,7 +51,7 @@ async def ask_everything(client: Client, game_id: int) -> None:
 async def grown_by_blind_games() -> set[tuple[str, ...]]:
     """Return the shared values that grow or shrink because of a game in progress."""
     async with memory_daemon(spectate="live") as daemon:
-        daemon.services.beliefs.cap = 100  # nobody senses usefully
+        daemon.services.beliefs.cap = 12  # nobody senses usefully
         client = await daemon.connect()
         begun = await client.new_game(variant="rbc", clock=None)  # everything is made that the first request makes
         await ask_everything(client, begun["game_id"])
@@ -61,6 +61,7 @@ async def grown_by_blind_games() -> set[tuple[str, ...]]:
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
+@pytest.mark.slow
 async def test_blind_game_leaves_nothing_in_what_all_games_share() -> None:
     assert await grown_by_blind_games() == set()
 
@@ -75,30 +76,16 @@ async def test_spectators_of_a_blind_game_see_the_true_position() -> None:
     assert state["fen"] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
-PLANTS = {
-    "the cache of own pieces that all games shared": (own_pieces, "show_own", lru_cache(4_096)(own_pieces.show_own)),
-    "lists of squares": (own_pieces, "_access_json", lambda board: fragments.access_json(lanes(board))),
-    "castling rights": (own_pieces, "castling", fragments.kept_castling),
-    "the facts of true positions": (rbc, "hidden_facts", facts.facts_of),
-}
-
-
-def lanes(board: chess.Board) -> bytes:
-    """Return, for each square, the pieces that attack it, as an open game's map has them."""
-    return b"".join(
-        sum(1 << source for source in chess.SQUARES if board.attacks_mask(source) >> target & 1).to_bytes(8, "little")
-        for target in chess.SQUARES
-    )
-
-
-@pytest.mark.parametrize("plant", PLANTS)
-async def test_cache_that_blind_games_share_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", [leak for leak, planted in LEAKS.items() if "caches" in planted.found_in])
+async def test_cache_that_blind_games_share_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fragments.OPEN_LISTS.clear()
     fragments.kept_castling.cache_clear()
-    monkeypatch.setattr(*PLANTS[plant])
+    monkeypatch.setattr(*LEAKS[leak].patch)
     assert await grown_by_blind_games() != set()
 
 
+@pytest.mark.slow
 def test_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     before = sizes()
     monkeypatch.setitem(tables.MEN[True][chess.ROOK][0].up, 1, [])
