@@ -202,6 +202,7 @@ def test_http_is_on_unless_it_is_turned_off() -> None:
     assert SERVED.http
 
 
+@pytest.mark.slow
 async def test_failed_start_on_a_port_in_use_frees_the_other_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]

@@ -92,6 +92,7 @@ def test_table_of_moves_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert sizes() != before
 
 
+@pytest.mark.slow
 def test_every_cache_is_judged_in_the_architecture() -> None:
     text = PAGE.read_text()
     table = text[text.index("| Shared by all games |") :].partition("\n\n")[0]
