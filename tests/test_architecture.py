@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import grimp
 import pytest
 
 import gmd
-from gm_protocol.messages import REQUESTS, Request, Variant
-from gm_protocol.state import Termination
+from gm_protocol.messages import REQUESTS
 from gmd.handlers.table import HANDLERS
 
 ROOT = Path(__file__).parent.parent
@@ -213,69 +210,10 @@ def test_help_imports_no_command() -> None:
     assert {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"} & loaded == set()
 
 
-def test_every_kind_has_one_handler_in_the_module_of_its_name() -> None:
+def test_every_kind_has_a_handler() -> None:
     assert set(HANDLERS) == set(REQUESTS.values())
-    homes = {kind: HANDLERS[request].__module__ for kind, request in REQUESTS.items()}
-    expected = {kind: f"gmd.handlers.{kind}" for kind in REQUESTS}
-    assert homes == expected | {"game_from_pgn": "gmd.handlers.new_game"}
-
-
-@pytest.mark.parametrize("request_type", HANDLERS, ids=lambda each: each.__name__)
-def test_every_handler_accepts_the_requests_that_it_is_registered_for(request_type: type[Request]) -> None:
-    taken = get_type_hints(HANDLERS[request_type])["request"]
-    assert issubclass(request_type, taken)
-    assert taken is not Request
-
-
-def test_every_handler_module_except_the_table_handles_a_kind() -> None:
-    modules = {path.stem for path in (ROOT / "gmd" / "handlers").glob("*.py")}
-    assert modules - {"__init__", "table"} == set(REQUESTS) - {"game_from_pgn"}
 
 
 def test_no_handler_imports_another_handler() -> None:
     handlers = graph().find_descendants("gmd.handlers") - {"gmd.handlers.table"}
     assert {one for one in handlers for other in graph().find_modules_directly_imported_by(one) & handlers} == set()
-
-
-#: The modules of the wire's messages, and the table of its terminations. The Python clients are copied without it; the
-#: library of blind chess stands alone, and has its own table of the terminations that it reads.
-WIRE_WORDS = {
-    "gm_protocol/state.py",
-    "gm_protocol/messages.py",
-    "gm_protocol/endings.py",
-    "gm_recon/pgn_reading.py",
-}
-#: Every termination of several words, and the prefixes that remain when its last word (a side) is taken off.
-TERMINATION_TEXT = re.compile(
-    "|".join(f"{word}|{word.rpartition('_')[0]}_" for word in get_args(Termination) if "_" in word)
-)
-
-
-@pytest.mark.slow
-def test_only_the_wire_modules_write_or_split_terminations() -> None:
-    found = set()
-    for package in sorted({*PACKAGES} - {"gm_client"}):
-        folder = PACKAGES[package] if PACKAGES[package].name == package else PACKAGES[package] / package
-        for path in folder.rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Constant) and TERMINATION_TEXT.fullmatch(str(node.value)):
-                    found.add(f"{package}/{path.relative_to(folder)}")
-    assert found == WIRE_WORDS
-
-
-def compared_with(path: Path) -> set[object]:
-    """Return the constants that the comparisons and cases of a module contain."""
-    nodes = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare | ast.MatchValue))
-    return {each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)}
-
-
-@pytest.mark.slow
-def test_only_the_variants_own_modules_ask_which_variant_a_game_is() -> None:
-    names = set(get_args(Variant))
-    asked = re.compile(rf"variant\W*\s*[!=]==?\s*.?({'|'.join(names)})|data-variant")
-    for path in sorted((ROOT / "gmd").rglob("*")):
-        if path.suffix in {".html", ".js", ".css"}:
-            asks = asked.search(path.read_text()) is not None
-        else:
-            asks = path.suffix == ".py" and path.parent.name != "games" and not names.isdisjoint(compared_with(path))
-        assert not asks, f"{path} compares a variant: ask a property of its object"

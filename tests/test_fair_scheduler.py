@@ -180,12 +180,6 @@ async def test_no_connection_waits_while_the_turns_of_the_loop_are_short() -> No
     assert scheduler.parked == 0
 
 
-async def test_stopped_scheduler_lets_every_connection_pass() -> None:
-    scheduler = FairScheduler(0.0)
-    await scheduler.wait_turn(GREEDY)
-    assert (scheduler.is_loaded, scheduler.parked) == (False, 0)
-
-
 @pytest.mark.parametrize("is_server", [False, True], ids=["embedded", "gmd serve"])
 async def test_garbage_is_collected_between_turns_in_a_process_that_is_a_server(is_server: bool) -> None:
     """A program that embeds the daemon has the collector to itself: here it has switched it off."""

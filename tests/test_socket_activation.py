@@ -17,7 +17,7 @@ import pytest
 
 from gm_protocol.framing import encode_frame
 from gmd import Config
-from gmd.cli.systemd import inherited_sockets
+from gmd.cli.systemd import inherited_sockets, notify
 from gmd.sockets import Sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
@@ -64,20 +64,11 @@ def where(listener: socket.socket) -> ScriptedServer:
 
 
 @pytest.mark.slow
-def test_daemon_serves_on_the_given_socket_and_on_no_other(listening: socket.socket) -> None:
-    with activated(listening, arguments=["--host", "203.0.113.1"]) as daemon:
-        assert daemon.port == where(listening).port
-        assert len([line for line in daemon.lines if "listening" in line]) == 1
-        assert gmcat(daemon, PING).returncode == 0
-        assert daemon.stop(signal.SIGTERM) == 0
-
-
-@pytest.mark.slow
 def test_daemon_may_be_given_several_sockets_and_serves_no_games_on_those_for_http(listening: socket.socket) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as second,
         socket.create_server(("127.0.0.1", 0)) as http,
-        activated(listening, http, second, names="game:http:gmd.socket") as daemon,
+        activated(listening, http, second, names="game:http:gmd.socket", arguments=["--host", "203.0.113.1"]) as daemon,
     ):
         ports = [str(where(each).port) for each in (listening, second)]
         assert [line.rpartition(":")[2] for line in daemon.lines if " listening on " in line] == ports
@@ -173,16 +164,11 @@ def test_systemd_activation_starts_the_daemon_at_the_first_connection() -> None:
                 process.communicate()
 
 
-@pytest.mark.slow
-def test_sockets_for_another_process_are_left_alone() -> None:
-    with served(env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as daemon:
-        assert gmcat(daemon, PING).returncode == 0
-
-
 def test_variables_of_handed_sockets_are_removed_from_the_environment() -> None:
     variables = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "0", "LISTEN_FDNAMES": "", "HOME": "/"}
     assert inherited_sockets(variables) == Sockets([], [])
     assert variables == {"HOME": "/"}
+    assert inherited_sockets({"LISTEN_PID": "1", "LISTEN_FDS": "1"}) == Sockets([], []), "of another process"
 
 
 @pytest.mark.slow
@@ -237,7 +223,5 @@ def test_daemon_notifies_when_it_is_ready_and_when_it_stops(manager: tuple[socke
         assert daemon.process.wait(STOP_SECONDS) == 0
 
 
-@pytest.mark.slow
-def test_daemon_serves_without_a_running_manager(tmp_path: Path) -> None:
-    with served(env={"NOTIFY_SOCKET": str(tmp_path / "none")}) as daemon:
-        assert gmcat(daemon, PING).returncode == 0
+def test_notification_without_a_running_manager_is_lost(tmp_path: Path) -> None:
+    notify("READY=1", {"NOTIFY_SOCKET": str(tmp_path / "none")})
