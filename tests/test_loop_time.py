@@ -43,6 +43,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(steps)
 def test_time_is_the_sum_of_what_the_loop_ran_and_never_goes_back(taken: list[Step]) -> None:
     async def main(clock: SetClock) -> None:
