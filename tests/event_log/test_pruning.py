@@ -160,7 +160,7 @@ def plan_of(path: Path, act: str, *arguments: object) -> list[str]:
     (query,) = [statement for statement, _ in asked if statement.startswith("SELECT games.")]
     with engine.connect() as connection:
         plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}")]
-    engine.dispose()
+    store.close()
     return plan
 
 
