@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 from gm_protocol.state import side_of
 
-from ..extras import how_to_install
+from ..extras import how_to_install, new_figure
 from .record import Record, RecordUnusable
 from .static import static_scores
 
@@ -233,7 +233,6 @@ def draw(path: Path, records: Sequence[Record], labels: Sequence[str]) -> None:
 
 def _figure(path: Path) -> Any:
     try:
-        from matplotlib.figure import Figure
+        return new_figure(10, 5)
     except ImportError:
         raise RecordUnusable(f"plot: {path}: needs matplotlib: {how_to_install('plot')}") from None
-    return Figure(figsize=(10, 5), layout="constrained")

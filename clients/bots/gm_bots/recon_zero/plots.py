@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gm_arena.extras import new_figure
 from gm_arena.statistics import Sample, score_interval
 
 from .older import BEFORE
@@ -56,9 +57,7 @@ def read_log(path: Path) -> list[Line]:
 
 
 def _drawn(path: Path, drawer: Callable[[Any, Sequence[Line]], None], lines: Sequence[Line]) -> Path:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = new_figure(*SIZE)
     drawer(figure, lines)
     partial = path.with_name(f".{path.name}")
     figure.savefig(partial, dpi=DOTS, format="png")
