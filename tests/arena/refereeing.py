@@ -1,15 +1,10 @@
-"""Matches by CodinGame's rules, for tests: the referee and a daemon in this process, the bots in processes of their
-own.
-"""
+"""Matches by CodinGame's rules, for tests: the referee, a daemon and most bots in this process."""
 
 from __future__ import annotations
 
-import json
 import shlex
-import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import trio
@@ -22,7 +17,7 @@ from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_client.blocking import GmError
 from gmd.in_process import InProcessClient, Refused
 from gmd.requests.session import Authority
-from tests.arena.playing import BOTS, PATIENCE
+from tests.arena.playing import PATIENCE
 from tests.helpers import memory_daemon
 
 #: Enough time for any machine: these bots do not play for time. A bot that hangs loses before the test times out.
@@ -31,27 +26,47 @@ PATIENT = Limits(turn=PATIENCE / 2, first_turn=PATIENCE / 2)
 CLASSICAL = 518
 
 
-def answers(*lines: str) -> list[str]:
-    """Return a bot that writes these lines, whatever it reads, and then resigns."""
-    return ["bash", "-c", 'printf "%s\\n" "$@"; yes resign', "answers", *lines]
+class Scripted:
+    """A bot in this process that writes its lines, the first of which is its configuration, and then the last word for
+    ever.
+
+    :ivar constants: the constants that it was given.
+    :ivar turns: its inputs in each of its turns, with their names, in the order of its configuration.
+    """
+
+    def __init__(self, *lines: str, then: str = "resign") -> None:
+        self._names = lines[0].split()
+        self._lines, self._then = list(lines), then
+        self.constants: list[str] = []
+        self.turns: list[list[tuple[str, Any]]] = []
+
+    def send(self, text: str) -> None:
+        lines = iter(text.splitlines())
+        if not self.constants:
+            self.constants = list(lines)[1:]
+        else:
+            self.turns.append([(name, self._read(name, lines)) for name in self._names])
+            assert next(lines, None) is None
+
+    def _read(self, name: str, lines: Any) -> Any:
+        return [next(lines) for _ in range(int(next(lines)))] if name == "moves" else next(lines)
+
+    async def next_line(self) -> str:
+        await trio.lowlevel.checkpoint()
+        return self._lines.pop(0) if self._lines else self._then
+
+    async def why_silent(self) -> str:
+        raise AssertionError("this bot always answers")
+
+
+def at_random() -> Scripted:
+    """Return a bot that plays what the referee draws for it."""
+    return Scripted("", then="random")
 
 
 def bash(text: str) -> list[str]:
     """Return a bot in bash."""
     return ["bash", "-c", text]
-
-
-def teller(log: Path, configuration: str, *lines: str) -> list[str]:
-    """Return a bot that records its inputs, and plays at random after these answers."""
-    return [sys.executable, "-S", str(BOTS / "teller.py"), str(log), configuration, *lines]
-
-
-def inputs_of(log: Path) -> list[Any]:
-    """Return a recording bot's inputs in each of its turns, in the order of its configuration."""
-    return [entry["turn"] for entry in map(json.loads, log.read_text().splitlines()) if "turn" in entry]
-
-
-RANDOM = bash("echo; yes random")
 
 
 @asynccontextmanager
@@ -78,23 +93,28 @@ async def between(
 
 
 @asynccontextmanager
-async def processes(*commands: list[str]) -> AsyncIterator[list[BotProcess]]:
-    """Start bots, and kill them at the end."""
+async def running(command: list[str]) -> AsyncIterator[BotProcess]:
+    """Start a bot, and kill it at the end."""
     async with trio.open_nursery() as nursery:
-        bots = [await BotProcess.start(command, shlex.join(command)[:60], nursery) for command in commands]
+        bot = await BotProcess.start(command, shlex.join(command)[:60], nursery)
         try:
-            yield bots
+            yield bot
         finally:
             with trio.CancelScope(shield=True):
-                for bot in bots:
-                    await bot.kill()
+                await bot.kill()
             nursery.cancel_scope.cancel()
 
 
-async def match(first: list[str], second: list[str], start: int | str = CLASSICAL, **rules: Any) -> MatchRecord:
-    """Play a match between two commands."""
+async def match(
+    first: Line | list[str], second: Line | list[str], start: int | str = CLASSICAL, **rules: Any
+) -> MatchRecord:
+    """Play a match between two bots, each in this process or a command that runs one."""
     with trio.fail_after(PATIENCE):
-        async with daemon() as ask, processes(first, second) as bots:
+        async with daemon() as ask, AsyncExitStack() as stack:
+            bots = [
+                await stack.enter_async_context(running(bot)) if isinstance(bot, list) else bot
+                for bot in (first, second)
+            ]
             return await between(ask, bots, start, **rules)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -12,11 +13,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 
 import pytest
 
 from gm_client import Client, connect
+from gmd.background import background_daemon
+from gmd.config import Config
 from tests.arena.playing import BOTS, PATIENCE, TIME, untimed
 from tests.cli.commands import gmd
 from tests.serving import Served, environment, reserved_port, served
@@ -96,6 +99,7 @@ def client(daemon_process: Served) -> Iterator[Client]:
         yield made
 
 
+@pytest.mark.slow
 def test_bridge_prints_what_it_plays_and_how_that_ends(daemon_process: Served, client: Client) -> None:
     game_id = client.new_game(ME, OTHER, variant="rbc", max_turns=1)["game_id"]
     with connecting(daemon_process.port, RANDOM, "--game", game_id) as bot:
@@ -110,6 +114,7 @@ def test_bridge_prints_what_it_plays_and_how_that_ends(daemon_process: Served, c
         assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
+@pytest.mark.slow
 def test_bridge_plays_all_games_of_its_player_several_at_once(daemon_process: Served, client: Client) -> None:
     """These include games that it is invited to; it declines those of them that it cannot play."""
     port = daemon_process.port
@@ -133,6 +138,7 @@ def test_bridge_plays_all_games_of_its_player_several_at_once(daemon_process: Se
     assert out.splitlines()[-1] == "won 0, lost 0, drawn 3"
 
 
+@pytest.mark.slow
 def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_process: Served, client: Client) -> None:
     first = client.new_game(ME + 1, OTHER, variant="standard", max_moves=1)["game_id"]
     with connecting(daemon_process.port, AT_RANDOM, "--leave-after", "inf", player=ME + 1) as bot:
@@ -150,6 +156,7 @@ def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_proc
     assert client.state(second)["state"]["ply_index"] == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
     daemon_process: Served, client: Client
 ) -> None:
@@ -169,6 +176,7 @@ def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
     assert client.state(game_id)["state"]["phase"] == "move"
 
 
+@pytest.mark.slow
 def test_long_abandoned_game_is_left_alone(daemon_process: Served, client: Client) -> None:
     """Except a game with a clock, which ends by itself, and a game that it is invited to."""
     me = client.register("comes-late")
@@ -191,6 +199,7 @@ def test_long_abandoned_game_is_left_alone(daemon_process: Served, client: Clien
     assert client.state(abandoned)["state"]["ply_index"] == 0
 
 
+@pytest.mark.slow
 def test_second_ctrl_c_stops_at_once(daemon_process: Served, client: Client, tmp_path: Path) -> None:
     """Neither the bot nor its child processes remain."""
     thinks = tmp_path / "thinks"
@@ -219,6 +228,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_unjoined_game_is_withdrawn_on_sigterm(daemon_process: Served, client: Client) -> None:
     with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", player=ME + 3) as bot:
         bot.line(".* plays .*")
@@ -231,16 +241,7 @@ def test_unjoined_game_is_withdrawn_on_sigterm(daemon_process: Served, client: C
     assert out.splitlines()[1] == "won 0, lost 0, drawn 0, called off 1"
 
 
-def test_bridge_plays_against_any_joining_player(daemon_process: Served, client: Client) -> None:
-    with connecting(daemon_process.port, AT_RANDOM, "--opponent", "anyone", "--max-moves", 2, player=ME + 4) as bot:
-        bot.line(".* plays .*")
-        game_id = int(bot.line(r"game (\d+): white against whoever joins, chess960")[1])
-        joined = run(daemon_process.port, AT_RANDOM, "--player", OTHER, "--game", game_id)
-        assert joined[0] == 0
-        assert f"game {game_id}: black against player {ME + 4}, chess960" in joined[1]
-        assert bot.end()[0] == 0
-
-
+@pytest.mark.slow
 def test_bridge_challenges_a_registered_player_by_name(daemon_process: Served, client: Client) -> None:
     ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
     with connect(port=daemon_process.port, player=ben["player"], key=ben["key"]) as here:
@@ -263,36 +264,34 @@ def test_bridge_challenges_a_registered_player_by_name(daemon_process: Served, c
             assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
 
 
-def test_new_games_have_the_given_options(daemon_process: Served, client: Client) -> None:
+def test_new_games_have_the_given_options_and_alternating_colours(daemon_process: Served, client: Client) -> None:
     who = ["--player", ME + 5, "--opponent", ME + 5]
-    wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 3]
+    wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 1]
     status, out, err = run(daemon_process.port, AT_RANDOM, *who, *wanted)
     assert (status, err) == (0, "")
     games = [int(number) for number in re.findall(r"game (\d+): white against", out)]
     assert len(games) == 2
     for game_id in games:
         options = client.join(game_id, player=ME + 5, seat="white")["options"]
-        assert (options["position"], options["max_moves"]) == (17, 3)
+        assert (options["position"], options["max_moves"]) == (17, 1)
         assert options["clock"] == {"initial": 60.0, "increment": 1.5}
-    status, out, err = run(daemon_process.port, RANDOM, *who, "--clock", "none", "--max-moves", 1)
-    assert (status, err) == (0, "")
-    options = client.join(max(games) + 1, player=ME + 5, seat="white")["options"]
-    assert (options["variant"], options["clock"], options["max_turns"]) == ("rbc", None, 1)
+    opponent = OTHER + 5
+    for given, colors in ((["--color", "white"], ["white", "white"]), ([], ["black", "white"])):
+        thread = Thread(target=resign, args=(daemon_process.port, opponent, 2))
+        thread.start()
+        _, out, _ = run(daemon_process.port, AT_RANDOM, *who[:2], "--opponent", opponent, "--games", 2, *given)
+        thread.join()
+        assert sorted(re.findall(r"game \d+: (white|black) against", out)) == colors
 
 
-def test_colours_alternate_unless_one_is_given(daemon_process: Served, client: Client) -> None:
-    status, out, _ = run(
-        daemon_process.port, "codingame:bash -c 'echo fen; read; read; read; read; echo resign'", "--player", ME + 6,
-        *("--opponent", OTHER, "--games", 2, "--color", "white", "--concurrency", 1),
-    )  # fmt: skip
-    assert status == 0
-    assert out.count("white against") == 2
-    with connecting(daemon_process.port, AT_RANDOM, "--opponent", OTHER, "--games", 2, player=ME + 6) as bot:
-        bot.line(".*")
-        colors = sorted(bot.line(r"game \d+: (white|black) against .*")[1] for _ in range(2))
-    assert colors == ["black", "white"]
+def resign(port: int, player: int, games: int) -> None:
+    """Resign in a player's first turn in so many games."""
+    with connect(port=port, player=player) as client:
+        for turn in itertools.islice(client.turns(), games):
+            turn.resign()
 
 
+@pytest.mark.slow
 def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process: Served) -> None:
     bot = f"reconchess:{BOTS / 'troubled.py'}"
     who = ["--player", ME + 7, "--opponent", ME + 7]
@@ -307,8 +306,6 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 WRONG = {
     ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     ("minmax",): "or one of expectation, minimax, random, recon-zero; did you mean minimax?",
-    ("uic:x",): "or one of expectation, minimax, random, recon-zero; did you mean uci?",
-    ("uci:",): "'uci:' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
     ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
     ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",
@@ -317,9 +314,13 @@ WRONG = {
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
     ("uci:x", "--server", "host,host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
+    ("codingame:cat", "--ranked"): "--ranked: ranked games are rbc, and codingame:cat plays chess960",
+    (RANDOM, "--ranked", "--opponent", "anyone"): "--ranked",
+    (RANDOM, "--new-version"): "--ranked",
 }
 
 
+@pytest.mark.slow
 def test_bot_goes_on_at_the_server_that_takes_over(tmp_path: Path) -> None:
     """The daemon is killed during the game, and another one serves the same game on another port."""
     data = ("--data", str(tmp_path / "data"))
@@ -363,27 +364,9 @@ def test_unavailable_game_sets_the_exit_status(daemon_process: Served, client: C
 
 def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> None:
     port = daemon_process.port
-    me = ["--player", ME]
+    me = ("--player", ME)
     for arguments, reason in {
-        (
-            port,
-            "uci:no-such",
-            *me,
-        ): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such file",
-        (
-            port,
-            "reconchess:no_such",
-            *me,
-        ): "reconchess:no_such does not start: there is no module no_such\n",
-        (port, "reconchess:reconchess.bots.randm_bot", *me): (
-            "reconchess:reconchess.bots.randm_bot does not start: there is no module reconchess.bots.randm_bot; did "
-            "you mean reconchess.bots.random_bot?\n"
-        ),
-        (
-            port,
-            "reconchess:b/mine.py",
-            *me,
-        ): "reconchess:b/mine.py does not start: there is no file b/mine.py\n",
+        (port, "uci:no-such", *me): "uci:no-such does not start: 'no-such' cannot be started as a UCI engine: No such",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, "--player", "nobody of this name", "--key", "x"): "name: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
@@ -392,41 +375,42 @@ def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> Non
         status, out, err = run(*arguments)
         assert status == 1
         assert err.startswith(f"Error: {reason}")
-        assert "Traceback" not in err
         assert "game " not in out
         assert (out == "") is not ("--game" in arguments or "--opponent" in arguments)
         assert ("\nStart a daemon with `gmd serve`, or name another one with --server" in err) is (arguments[0] == 1)
 
 
-def test_missing_reconchess_is_reported_with_the_install_command(tmp_path: Path) -> None:
-    """Hide reconchess from the finder of modules, as where only gmd is installed."""
-    code = """
-import sys
-class Nothing:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("reconchess",): raise ModuleNotFoundError(name)
-import importlib.util, importlib.machinery
-found = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name == "reconchess" else found(name, package)
-from gmd.cli import main
-main(["connect", "reconchess:x.py", "--player", "1"])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in done.stderr
+@pytest.mark.slow
+def test_missing_file_or_module_of_a_bot_is_named(daemon_process: Served) -> None:
+    for bot, reason in {
+        "b/mine.py": "there is no file b/mine.py",
+        "reconchess.bots.randm_bot": "there is no module reconchess.bots.randm_bot; did you mean "
+        "reconchess.bots.random_bot?",
+    }.items():
+        status, _, err = run(daemon_process.port, f"reconchess:{bot}", "--player", ME)
+        assert (status, err) == (1, f"Error: reconchess:{bot} does not start: {reason}\n")
+
+
+def test_missing_reconchess_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "reconchess", None)
+    ran = gmd("connect", "reconchess:x.py", "--player", 1)
+    assert ran.status == 2
+    assert "package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in ran.err
 
 
 def test_bridge_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:
-    with served("--tls-cert", str(certificates.cert), "--tls-key", str(certificates.key)) as daemon:
+    with background_daemon(
+        Config(port=0, data=":memory:", tls_cert=certificates.cert, tls_key=certificates.key)
+    ) as tls:
         arguments = ["--player", 1, "--opponent", 1, "--max-moves", 2, "--tls"]
-        status, out, err = run(daemon.port, AT_RANDOM, *arguments, "--ca", certificates.ca)
-        assert (status, err) == (0, "")
-        assert "move limit" in out
-        status, out, err = run(daemon.port, AT_RANDOM, *arguments)
+        status, out, _ = run(tls.port, AT_RANDOM, *arguments, "--ca", certificates.ca)
+        assert (status, "move limit" in out) == (0, True)
+        status, out, err = run(tls.port, AT_RANDOM, *arguments)
         assert status == 1
         assert "certificate verify failed" in err
 
 
+@pytest.mark.slow
 def test_killed_bridge_leaves_no_bot_behind(daemon_process: Served, client: Client) -> None:
     """Nor the bot's child processes, although the bot computes on and does not see that its connection has ended."""
     client.new_game(ME + 8, OTHER, variant="rbc")
@@ -443,6 +427,7 @@ def test_killed_bridge_leaves_no_bot_behind(daemon_process: Served, client: Clie
                 assert alive.recv(1) == b"", "the last who holds it has ended"
 
 
+@pytest.mark.slow
 def test_game_without_room_is_reported(daemon_process: Served, client: Client) -> None:
     """A game with a clock is lost if it waits too long. A game that ends meanwhile is not played."""
     player = ME + 9
@@ -465,6 +450,7 @@ def test_game_without_room_is_reported(daemon_process: Served, client: Client) -
         assert bot.end()[2] == ""
 
 
+@pytest.mark.slow
 def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process: Served) -> None:
     with connect(daemon_process.host, daemon_process.port) as client:
         keys = {name: client.register(name) for name in ("one", "other")}
@@ -477,8 +463,8 @@ def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process:
                 )
                 for name, reply in keys.items()
             ]
-            while not client.leaderboard()["games"]:
-                client.ping()
+            while not re.match(r"game \d+: (won|lost|drawn) ", bots[0].line(".*").string):
+                pass
             for bot in bots:
                 bot.process.send_signal(signal.SIGINT)
             for bot in bots:
@@ -489,15 +475,3 @@ def test_two_bots_play_ranked_games_and_none_once_they_have_left(daemon_process:
             assert (settings["ranked"], settings["version"], settings["max_games"]) == (False, 1, 1)
         rows = client.leaderboard()["leaderboard"]
         assert {(row["name"], row["version"]) for row in rows} == {("one", 1), ("other", 1)}
-
-
-def test_bot_that_does_not_play_blind_chess_cannot_play_ranked(daemon_process: Served) -> None:
-    ran = gmd("connect", "codingame:cat", "--server", f"localhost:{daemon_process.port}", "--player", ME, "--ranked")
-    assert (ran.status, "--ranked: ranked games are rbc, and codingame:cat plays chess960" in ran.err) == (2, True)
-
-
-def test_ranked_excludes_games_of_ones_own_choice(daemon_process: Served) -> None:
-    for arguments in (("--ranked", "--game", 1), ("--ranked", "--opponent", "anyone"), ("--new-version",)):
-        ran = gmd("connect", RANDOM, "--server", f"localhost:{daemon_process.port}", "--player", ME, *arguments)
-        assert ran.status == 2
-        assert "--ranked" in ran.err

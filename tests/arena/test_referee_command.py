@@ -15,7 +15,7 @@ import chess.pgn
 import pytest
 
 from gm_arena.referee.record import BotRecord, MatchRecord
-from gm_arena.referee.report import points, sums_up
+from gm_arena.referee.report import sums_up
 from gm_client.blocking import connect
 from tests.arena.playing import BOTS
 from tests.cli.commands import Ran, gmd
@@ -78,12 +78,9 @@ def test_failed_start_gives_status_2() -> None:
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
         (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
         (
-            RANDOM,
-            RANDOM,
-            "--data",
-            ".",
-            "--server",
-            ":7100",
+            *(RANDOM, RANDOM),
+            *("--data", "."),
+            *("--server", ":7100"),
         ): "--data and --port configure the daemon inside this command",
     }.items():
         done = referee(*arguments)
@@ -125,48 +122,38 @@ def test_games_may_be_kept(tmp_path: Path) -> None:
     assert [json.loads(line)["termination"] for line in lines.splitlines()] == ["victory_black", "forfeit_white"]
 
 
-def test_signal_ends_the_match_and_its_bots(tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
+@pytest.mark.slow
+@pytest.mark.parametrize(("sent", "times"), [(signal.SIGTERM, 1), (signal.SIGINT, 20)])
+def test_signal_ends_the_match_and_its_bots(sent: signal.Signals, times: int, tmp_path: Path) -> None:
+    pid, pipe = tmp_path / "pid", subprocess.PIPE
     bot = f"bash -c 'echo $$ > {pid}; echo fen; sleep 1000'"
     command = [*REFEREE, RANDOM, bot, *PATIENT]
-    with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())) as process:
+    with ended(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment())) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        for _ in range(times):
+            process.send_signal(sent)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+        assert process.returncode == 128 + sent
     if pid.exists() and pid.read_text().strip():  # it may have ended before it wrote this
         assert not os.path.exists(f"/proc/{pid.read_text().strip()}")
-
-
-def test_points_are_written_with_fractions() -> None:
-    assert [points(half_points) for half_points in range(5)] == ["0", "½", "1", "1½", "2"]
 
 
 def test_late_referee_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"turn": 0.05, "first_turn": 1.0, "margin": 0.01}
     bots = [BotRecord("one", slowest_seconds=0.0594), BotRecord("two", slowest_seconds=0.0701)]
-    sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[2, 2]))
+    sums_up(MatchRecord("gmd", 1, 518, False, 125, limits, bots, score=[1, 3], winner=2))
     assert capsys.readouterr().out.splitlines() == [
         "bot 1 needed 59.4 ms of 60 ms at most",
         "bot 2 needed 70.1 ms of 60 ms at most; the referee itself was late to look",
-        "drawn 1 : 1",
+        "bot 2 (two) has won: 1½ : ½",
     ]
 
 
+@pytest.mark.slow
 def test_bot_that_exhausts_memory_loses_and_affects_nothing_else() -> None:
     eater = f"{sys.executable} {BOTS / 'nuisance.py'} eat"
     done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--max-memory", "256")
     assert done.status == 1
     assert "MemoryError" in done.err
     assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.out)
-
-
-def test_repeated_ctrl_c_acts_as_one() -> None:
-    command, pipe = [*REFEREE, RANDOM, "bash -c 'echo fen; sleep 1000'", *PATIENT], subprocess.PIPE
-    with ended(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment())) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        for _ in range(20):
-            process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=PATIENCE) == ("", "")
-        assert process.returncode == 128 + signal.SIGINT

@@ -21,7 +21,7 @@ from gm_arena import process
 from gm_arena.referee.contestant import Limits
 from gm_arena.referee.game import NoVerdict
 from gm_arena.referee.record import MatchRecord
-from tests.arena.refereeing import RANDOM, answers, bash, between, daemon, match, processes, terminations
+from tests.arena.refereeing import PATIENT, Scripted, at_random, bash, between, daemon, match, running, terminations
 
 STATED = Limits()
 
@@ -186,18 +186,18 @@ async def waiting(
     asked = trio.Event()
     records: list[MatchRecord] = []
 
-    async with daemon() as ask, processes(bot.command, RANDOM) as bots, trio.open_nursery() as nursery:
-        sent = bots[0].send
+    async with daemon() as ask, running(bot.command) as process, trio.open_nursery() as nursery:
+        sent = process.send
 
         def send(text: str) -> None:
             sent(text)
             if "/" in text:  # a FEN: its turn
                 asked.set()
 
-        bots[0].send = send  # type: ignore[method-assign]
+        process.send = send  # type: ignore[method-assign]
 
         async def play() -> None:
-            records.append(await between(ask, bots, limits=STATED, max_moves=1))
+            records.append(await between(ask, (process, at_random()), limits=STATED, max_moves=1))
 
         async def at(milliseconds: float) -> None:
             await asked.wait()
@@ -237,76 +237,53 @@ async def test_process_that_takes_60_ms_is_late(mock_clock: MockClock, tmp_path:
 # Bots that write nothing, write too much, or end.
 
 
-async def test_bot_that_prints_nothing_fails() -> None:
-    record = await match(["sleep", "1000"], RANDOM, limits=Limits(first_turn=0.1))
+@pytest.mark.parametrize(
+    ("command", "limits", "kind", "reason"),
+    [
+        ("sleep 1000", Limits(first_turn=0.1), "timeout", "no output in 100 ms"),
+        ("printf 'fen\\n'; sleep 1000", Limits(turn=0.1, first_turn=30), "timeout", "no output in 100 ms"),
+        ("cat /dev/zero", PATIENT, "crash", f"no output: it wrote a line of more than {process.MAX_LINE} bytes"),
+        (
+            "echo fen; exec >&-; while read line; do :; done",
+            PATIENT,
+            "crash",
+            "no output: it closed its standard output",
+        ),
+        ("true", PATIENT, "crash", "no output: it ended, with exit status 0"),
+        ("echo fen; read; read; read; read; exit 3", PATIENT, "crash", "no output: it ended, with exit status 3"),
+        ("echo fen; read; kill -SEGV $$", PATIENT, "crash", "no output: it was ended by Segmentation fault"),
+    ],
+)
+async def test_bot_that_becomes_silent_floods_or_ends_fails(
+    command: str, limits: Limits, kind: str, reason: str
+) -> None:
+    record = await match(bash(command), at_random(), limits=limits)
     assert record.failure is not None
-    assert (record.failure.bot, record.failure.game, record.failure.kind) == (1, 0, "timeout")
-    assert record.failure.text == "no output in 100 ms"
-
-
-async def test_bot_that_becomes_silent_in_a_game_fails() -> None:
-    first = bash("printf 'fen\\ne2e4\\n'; sleep 1000")  # its move is written before it is asked for
-    record = await match(first, bash("echo fen; sleep 1000"), limits=Limits(turn=0.1, first_turn=30))
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.ply, record.failure.kind) == (2, 1, "timeout")
+    assert (record.failure.bot, record.failure.kind, record.failure.text) == (1, kind, reason)
+    assert record.winner == 2
 
 
 async def test_extra_lines_answer_later_turns() -> None:
     """An extra line of a bot answers its next turn, as on CodinGame."""
-    record = await match(bash("echo fen; read; read; read; read; printf 'e2e4\\nd2d4\\n'; yes resign"), RANDOM)
+    bot = bash("echo fen; read; read; read; read; printf 'e2e4\\nd2d4\\n'; yes resign")
+    record = await match(bot, at_random())
     assert [turn.move for turn in record.games[0].turns if turn.bot == 1] == ["e2e4", "d2d4", None]
 
 
-async def test_bot_that_floods_fails() -> None:
-    record = await match(RANDOM, ["cat", "/dev/zero"])
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.kind) == (2, "crash")
-    assert record.failure.text == f"no output: it wrote a line of more than {process.MAX_LINE} bytes"
-
-
-async def test_bot_that_closes_its_output_fails() -> None:
-    record = await match(bash("echo fen; exec >&-; while read line; do :; done"), RANDOM)
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.kind, record.failure.text) == (
-        1,
-        "crash",
-        "no output: it closed its standard output",
-    )
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        ("true", "ended, with exit status 0"),
-        ("echo fen; read; read; read; read; exit 3", "ended, with exit status 3"),
-        ("echo fen; read; read; read; kill -SEGV $$", "was ended by Segmentation fault"),
-    ],
-)
-async def test_bot_that_ends_fails(command: str, reason: str) -> None:
-    record = await match(bash(command), RANDOM)
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.kind, record.failure.text) == (1, "crash", f"no output: it {reason}")
-    assert record.winner == 2
-
-
-async def test_bot_that_ends_in_the_second_game_loses_the_match(tmp_path: Path) -> None:
+async def test_bot_that_ends_in_the_second_game_loses_the_match() -> None:
     quits = bash("printf 'fen\\ne7e5\\nd8h4\\ne2e4\\n'; for i in {1..6}; do read; done")
-    record = await match(answers("", "f2f3", "g2g4", "e7e5"), quits)
+    record = await match(Scripted("", "f2f3", "g2g4", "e7e5"), quits)
     assert record.failure is not None
     assert (record.failure.bot, record.failure.game, record.failure.kind) == (2, 2, "crash")
     assert (record.score, record.winner) == ([0, 2], 1)
     assert terminations(record) == ["victory_black", "resignation_white"]
 
 
-async def test_bot_that_does_not_read_may_play_on() -> None:
-    """Its input is a hundred times more than its pipe holds."""
-    record = await match(bash("echo fen moves moves; exec <&-; yes random"), RANDOM, start=3, seed=3)
-    assert record.failure is None
-
-
-async def test_unread_input_of_a_bot_that_never_reads_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bot_that_does_not_read_may_play_on_until_too_much_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = bash("echo fen moves moves; exec <&-; yes random")
+    assert (await match(bot, at_random(), start=3, seed=3, max_moves=40)).failure is None
     monkeypatch.setattr(process, "MAX_UNREAD", 100)  # the constants do not fill this, and the legal moves do
-    record = await match(bash("echo fen moves; yes random"), RANDOM)
+    record = await match(bash("echo fen moves; yes random"), at_random())
     assert record.failure is not None
     assert record.failure.kind == "crash"
     assert "does not read" in record.failure.text
