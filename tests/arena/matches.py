@@ -18,7 +18,8 @@ OF_THE_RUN = ("started", "seconds", "times", "game_id", "pgn")
 
 #: A bot that plays what the server draws for it, which the seed decides.
 AT_RANDOM = "codingame:bash -c 'echo fen; while read; do echo random; done'"
-TWO = (f"one={AT_RANDOM}", f"two={AT_RANDOM}")
+#: Two bots in the match's process that play at random, which the seed decides.
+TWO = ("one=random", "two=random")
 SHORT = ("--variant", "standard", "--max-moves", 12)
 
 

@@ -17,6 +17,8 @@ from tests.proofs import cases
 from tests.serving import Served
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 #: Seconds for all games of a pairing: TroutBot uses a second in each turn, and there may be only two processors.
 PATIENCE = 3600
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
+import itertools
 import os
 import re
 import signal
@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from typing import Any
 
 import chess.pgn
 import pytest
@@ -31,22 +32,15 @@ from tests.arena.matches import (
     same_whenever,
     summary,
 )
-from tests.arena.playing import BOTS
 from tests.serving import Served, environment
 from tests.tools import require_tool
-
-
-def engine(tmp_path: Path, trouble: str = "play") -> str:
-    """Return a UCI engine that moves at random, always the same way."""
-    return f"uci:{sys.executable} {BOTS / 'engine.py'} {tmp_path / 'log'} {trouble}"
-
 
 # The games that are played.
 
 
 def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
-    status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60", "--json-out", path)
+    status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60+0.5", "--margin", 200, "--json-out", path)
     assert (status, complaints) == (0, "")
     shown = said.splitlines()
     assert shown[0] == "game 1: one - two 1/2-1/2, move limit, 24 plies"
@@ -69,7 +63,8 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
-    assert first["clock"] == {"initial": 60.0, "lag": 1.0}
+    assert first["clock"] == {"initial": 60.0, "increment": 0.5, "margin": 0.2, "lag": 1.0}
+    assert lines(path)[0]["arguments"]["margin"] == 200
     assert [len(first["times"][color]) for color in ("white", "black")] == [12, 12]
     assert summary(path)["meetings"][0]["pairs"] == [0, 0, 2, 0, 0]
 
@@ -91,6 +86,7 @@ def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.slow
 def test_identical_bots_repeat_no_game_across_openings(tmp_path: Path) -> None:
     """The two games of a pair are the same, move for move."""
     book, path = tmp_path / "book.epd", tmp_path / "match.jsonl"
@@ -103,14 +99,14 @@ def test_identical_bots_repeat_no_game_across_openings(tmp_path: Path) -> None:
     assert totals["verdict"].startswith("not decided: new scored 50.0 % in 6 games")
 
 
-@pytest.mark.parametrize("variant", ["chess960", "crazyhouse"])
-def test_match_plays_other_variants_of_chess(variant: str, tmp_path: Path) -> None:
-    path = tmp_path / "match.jsonl"
-    records, _ = played(path, AT_RANDOM, engine(tmp_path), "--variant", variant, "--max-moves", 20)
-    assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
-    assert records[0]["opening"].startswith("position ") == (variant == "chess960")
+def test_match_plays_other_variants_of_chess(tmp_path: Path) -> None:
+    for variant in ("chess960", "crazyhouse"):
+        records, _ = played(tmp_path / f"{variant}.jsonl", *TWO, "--variant", variant, "--max-moves", 2)
+        assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
+        assert records[0]["opening"].startswith("position ") == (variant == "chess960")
 
 
+@pytest.mark.slow
 def test_match_plays_blind_chess(tmp_path: Path) -> None:
     arguments = ("reconchess:reconchess.bots.random_bot", "attacker=reconchess:reconchess.bots.attacker_bot")
     records, totals = played(
@@ -123,7 +119,7 @@ def test_match_plays_blind_chess(tmp_path: Path) -> None:
 
 
 def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
-    arguments = ("random:seed=1", "random:seed=2", f"first={nuisance().partition('=')[2]}", *SHORT)
+    arguments = ("random:seed=1", "random:seed=2", "third=random", "--variant", "standard", "--max-moves", 2)
     status, said, _ = run(*arguments, "--json-out", tmp_path / "match.jsonl", "--quiet")
     assert status == 0
     assert len(games(tmp_path / "match.jsonl")) == 6
@@ -133,23 +129,36 @@ def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
     assert all("random:seed=1" in (game["white"], game["black"]) for game in records)
 
 
-def test_match_plays_on_a_server_against_an_independent_player(tmp_path: Path, daemon_process: Served) -> None:
-    def play() -> None:
-        with connect(port=daemon_process.port, player=77_001) as client:
-            for _ in range(2):
-                game_id = client.wait(any=True)["state"]["game_id"]
-                for turn in client.turns(game_id):
-                    turn.move(turn.move_actions[0])
+def playing(daemon: Served, moves: int, **who: Any) -> Thread:
+    """Return the running thread of a player that is present, and makes so many moves in all its games."""
+    ready = Event()
 
-    other = Thread(target=play)
-    other.start()
+    def play() -> None:
+        with connect(port=daemon.port, **who) as client:
+            client.ping()
+            ready.set()
+            for turn in itertools.islice(client.turns(), moves):
+                turn.move(turn.move_actions[0])
+
+    thread = Thread(target=play)
+    thread.start()
+    assert ready.wait(PATIENCE)
+    return thread
+
+
+REMOTE = ("--variant", "standard", "--max-moves", 3, "--clock", "60")
+
+
+def test_match_plays_on_a_server_against_an_independent_player(tmp_path: Path, daemon_process: Served) -> None:
+    other = playing(daemon_process, 6, player=77_001)
     server = ("--server", f"localhost:{daemon_process.port}")
-    records, _ = played(tmp_path / "match.jsonl", AT_RANDOM, "gm:77001", *SHORT, "--clock", "60", *server)
+    records, _ = played(tmp_path / "match.jsonl", TWO[0], "gm:77001", *REMOTE, *server)
     other.join()
     assert [game["ending"] for game in records] == ["move limit"] * 2
     assert [list(game["times"]) for game in records] == [["white"], ["black"]]
 
 
+@pytest.mark.slow
 def test_player_who_leaves_loses_on_time(tmp_path: Path, daemon_process: Served) -> None:
     def come_and_go() -> None:
         with connect(port=daemon_process.port, player=77_002) as client:
@@ -157,61 +166,27 @@ def test_player_who_leaves_loses_on_time(tmp_path: Path, daemon_process: Served)
 
     other = Thread(target=come_and_go)
     other.start()
-    arguments = (AT_RANDOM, "gm:77002", *SHORT, "--games", 1, "--clock", "1")
+    arguments = (TWO[0], "gm:77002", *SHORT, "--games", 1, "--clock", "1")
     records, totals = played(tmp_path / "match.jsonl", *arguments, "--server", f"localhost:{daemon_process.port}")
     other.join()
     assert [(game["result"], game["ending"]) for game in records] == [("1-0", "time")]
     assert totals["faults"] == {"gm:77002": {"time": 1}}
 
 
-def test_match_challenges_a_registered_player(tmp_path: Path, daemon_process: Served) -> None:
+@pytest.mark.parametrize("remote", [["match-ann"], ["match-bea", "match-joe"]])
+def test_registered_players_are_challenged_by_their_names(
+    remote: list[str], tmp_path: Path, daemon_process: Served
+) -> None:
+    """The match plays for a player of its own, or one of the two invites the other."""
+    me = remote[-1] if len(remote) == 2 else "match-me"
     with connect(port=daemon_process.port) as operator:
-        me, other = operator.register("match-me"), operator.register("match-other")
-
-    def play() -> None:
-        with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])) as client:
-            for _ in range(2):
-                game_id = client.wait(any=True)["state"]["game_id"]
-                client.accept(game_id)
-                for turn in client.turns(game_id):
-                    turn.move(turn.move_actions[0])
-
-    thread = Thread(target=play, daemon=True)
-    thread.start()
-    with connect(port=daemon_process.port, player=other["player"], key=str(other["key"])):
-        pass  # the player is present now
-    who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-me", "--key", me["key"])
-    records, _ = played(
-        tmp_path / "match.jsonl",
-        AT_RANDOM,
-        "gm:match-other",
-        "--variant",
-        "standard",
-        "--max-moves",
-        3,
-        "--clock",
-        "60",
-        *who,
-    )
-    assert [game["ending"] for game in records] == ["move limit"] * 2
-
-
-def test_two_remote_players_play_by_their_names(tmp_path: Path, daemon_process: Served) -> None:
-    with connect(port=daemon_process.port) as operator:
-        keys = {name: str(operator.register(name)["key"]) for name in ("match-ann", "match-joe")}
-
-    def play(name: str) -> None:
-        with connect(port=daemon_process.port, name=name, key=keys[name]) as client:
-            for turn in client.turns():
-                turn.move(turn.move_actions[0])
-
-    for name, key in keys.items():
-        Thread(target=play, args=[name], daemon=True).start()
-        with connect(port=daemon_process.port, name=name, key=key):
-            pass  # the player is present now
-    who = ("--server", f"localhost:{daemon_process.port}", "--player", "match-joe", "--key", keys["match-joe"])
-    options = ("--variant", "standard", "--max-moves", 3, "--clock", "60")
-    records, _ = played(tmp_path / "match.jsonl", "gm:match-ann", "gm:match-joe", *options, *who)
+        keys = {name: str(operator.register(name)["key"]) for name in {*remote, me}}
+    threads = [playing(daemon_process, 6, name=name, key=keys[name]) for name in remote]
+    bots = [*TWO[: 2 - len(remote)], *(f"gm:{name}" for name in remote)]
+    who = ("--server", f"localhost:{daemon_process.port}", "--player", me, "--key", keys[me])
+    records, _ = played(tmp_path / "match.jsonl", *bots, *REMOTE, *who)
+    for thread in threads:
+        thread.join()
     assert [game["ending"] for game in records] == ["move limit"] * 2
 
 
@@ -255,6 +230,7 @@ def test_match_resumes_only_with_its_own_arguments(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_games_played(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     arguments = (*TWO, *SHORT, "--games", 1000, "--json-out", path)
@@ -277,6 +253,7 @@ def groups_running() -> set[int]:
     return {int(group) for group, state in map(str.split, rows) if not state.startswith("Z")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signals", [2, 20])
 def test_repeated_ctrl_c_leaves_no_bot_and_reports_the_games_played(signals: int, tmp_path: Path) -> None:
     fifo = tmp_path / "pids"
@@ -297,6 +274,7 @@ def test_repeated_ctrl_c_leaves_no_bot_and_reports_the_games_played(signals: int
         assert time.monotonic() < until
 
 
+@pytest.mark.slow
 def test_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> None:
     """It ends at the same game, however many are played at once."""
     found = []
@@ -334,6 +312,7 @@ def test_games_are_written_as_pgn_with_the_bots_names(tmp_path: Path) -> None:
     assert len(list(first.mainline_moves())) == 2
 
 
+@pytest.mark.slow
 def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None:
     stockfish = require_tool("stockfish")
     path = tmp_path / "moves.csv"
@@ -376,66 +355,43 @@ def test_full_disk_ends_the_match(option: str) -> None:
 
 # Wrong arguments.
 
+#: A bot that is not in this process, and plays chess alone.
+CHESS = f"chess={AT_RANDOM}"
+
 WRONG = {
-    (AT_RANDOM,): "BOTS: a match needs at least two bots",
-    (AT_RANDOM, "fritz:x"): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
-    (AT_RANDOM, "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
-    (AT_RANDOM, "uci[depth=0]:x"): "depth=0 is not a whole number above 0",
-    (AT_RANDOM, "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
-    (AT_RANDOM, "gm:"): "'gm:' is not a player: write gm:ID or gm:NAME",
-    (AT_RANDOM, "gm:7"): "gm:7 plays on a server: give --server",
-    (AT_RANDOM, "gm:7", "--server", ":1"): "gm:7 plays elsewhere: give --clock",
+    ("random",): "BOTS: a match needs at least two bots",
+    ("random", "fritz:x"): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
+    ("random", "uci[Hash]:x"): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
+    ("random", "uci[depth=0]:x"): "depth=0 is not a whole number above 0",
+    ("random", "codingame[Hash=1]:x"): "codingame[...]: only UCI engines have settings in brackets",
+    ("random", "gm:"): "'gm:' is not a player: write gm:ID or gm:NAME",
+    ("random", "gm:7"): "gm:7 plays on a server: give --server",
+    ("random", "gm:7", "--server", ":1"): "gm:7 plays elsewhere: give --clock",
     (
-        AT_RANDOM,
+        "random",
         "gm:joe",
         "--server",
         ":1",
         "--clock",
         "9",
-    ): "gm:joe can only be challenged by a registered player: give --player and --key",
-    (
-        "gm:ann",
-        "gm:joe",
-        "--server",
-        ":1",
-        "--clock",
-        "9",
-    ): "one of gm:ann and gm:joe must invite the other: give its name and key, as in --player ann --key @FILE",
+    ): "gm:joe can only be challenged by a registered player: give",
+    ("gm:ann", "gm:joe", "--server", ":1", "--clock", "9"): "one of gm:ann and gm:joe must invite the other: give its",
     (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
     (*TWO, "--margin", "5"): "--margin needs a clock: give --clock as well",
-    (*TWO, "--variant", "rbc"): "one plays chess960, crazyhouse, standard, and not rbc",
-    (*TWO, "--sprt"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
+    (CHESS, "random", "--variant", "rbc"): "chess plays chess960, crazyhouse, standard, and not rbc",
     (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
     (*TWO, "--sprt", "elo0=0 elo1=5"): "--sprt: elo0: '0 elo1=5' is not a number; write --sprt elo0=0 elo1=10",
-    (
-        *TWO,
-        "--sprt=elo2=0",
-    ): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in --sprt",
+    (*TWO, "--sprt=elo2=0"): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in",
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
-    (*TWO, AT_RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
+    (*TWO, "random", "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
-    (
-        *TWO,
-        "--data",
-        "x",
-        "--server",
-        ":1",
-    ): "--data configures the daemon inside this command, which --server replaces",
-    (
-        *TWO,
-        "--port",
-        "7101",
-        "--server",
-        ":1",
-    ): "--port configures the daemon inside this command, which --server replaces",
-    (*TWO, "--key", "x"): "--key goes with --player",
+    (*TWO, "--data", "x", "--server", ":1"): "--data configures the daemon inside this command, which --server",
     (*TWO, "--plies", "4"): "--plies goes with --openings",
-    (*TWO, "--clock", "-5"): "'-5' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--clock", "0+1"): "or none, with times above 0",
     (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
-    (*TWO, "--tls"): "--tls goes with --server",
     (*TWO, "--server", ":1", "--tls", "--ca", "/no/such.pem"): "--ca: /no/such.pem: No such file or directory",
+    (*TWO, "--variant", "standard", "--histories", "x"): "--histories needs --variant rbc; for standard use --pgn-out",
 }
 
 
@@ -446,6 +402,7 @@ def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
     assert WRONG[arguments] in " ".join(complaints.split())
 
 
+@pytest.mark.slow
 def test_variant_that_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
     stockfish = f"uci:{require_tool('stockfish')}"
     status, said, complaints = run(stockfish, stockfish, "--variant", "crazyhouse")
@@ -457,11 +414,3 @@ def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     status, _, complaints = run(*TWO, "--server", "localhost:1", "--patience", "0.1")
     assert status == 1
     assert complaints.startswith("Error: cannot connect to localhost:1: ")
-
-
-def test_record_has_the_terms_of_the_match(tmp_path: Path) -> None:
-    path = tmp_path / "match.jsonl"
-    played(path, *TWO, *SHORT, "--clock", "30+0.5", "--margin", 200)
-    header = json.loads(path.read_text().splitlines()[0])
-    assert header["arguments"]["margin"] == 200
-    assert games(path)[0]["clock"] == {"initial": 30.0, "increment": 0.5, "margin": 0.2, "lag": 1.0}

@@ -83,12 +83,6 @@ def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_pat
         read_file(path)
 
 
-def test_histories_need_blind_chess(tmp_path: Path) -> None:
-    status, _, complaints = run(*TWO, "--variant", "standard", "--histories", tmp_path / "histories")
-    assert status == 2
-    assert "--histories needs --variant rbc; for standard use --pgn-out" in complaints
-
-
 def test_resumed_match_writes_missing_histories_again(blind: Path) -> None:
     name = blind / "histories" / "1-new-old_bot_2.json"
     before = name.read_bytes()

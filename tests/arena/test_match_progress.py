@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.arena.matches import AT_RANDOM, PATIENCE, SHORT, command, nuisance
 from tests.terminal import plain, shown
+
+pytestmark = pytest.mark.slow
 
 
 def test_progress_bar_shows_the_score_after_every_game() -> None:

@@ -11,6 +11,8 @@ from tests.arena.matches import AT_RANDOM, lines, nuisance, played, run, summary
 from tests.proofs import cases
 from tests.tools import require_tool
 
+pytestmark = pytest.mark.slow
+
 RANDOM, ATTACKER = "reconchess:reconchess.bots.random_bot", "reconchess:reconchess.bots.attacker_bot"
 
 #: Clocks are shown to the millisecond: the time that a clock charged is the difference of two such numbers.
