@@ -23,26 +23,32 @@ from gm_arena.match.contest import MatchContest
 from gm_arena.sprt import Sprt
 from gm_client.trio_client import Client
 from gm_protocol.contests import ContestReport
-from tests.arena.matches import PATIENCE, SHORT, TWO, command, run
+from gmd.background import BackgroundDaemon, background_daemon
+from gmd.config import Config
+from gmd.daemon import Daemon
+from tests.arena.matches import PATIENCE, TWO, command, run
 from tests.arena.test_tournament_command import finished
 from tests.arena.tournaments import hall, seat_all
 from tests.helpers import running_daemon
 from tests.http.pages.browser import ACCEPT
-from tests.serving import Served, environment, served
+from tests.serving import environment
 
 REPORT: Any = {"title": "a v b", "form": "match", "variant": "rbc", "players": [{"name": "a"}, {"name": "b"}]}
 TOKEN = "0123456789abcdef"
+TERMS = ("--variant", "standard", "--max-moves", 2)
 
 
 @pytest.fixture
-def with_pages(tmp_path: Path) -> Iterator[Served]:
-    with served("--http", "--http-port", "0", "--data", str(tmp_path / "data")) as daemon:
+def with_pages(tmp_path: Path) -> Iterator[BackgroundDaemon]:
+    with background_daemon(Config(port=0, data=str(tmp_path / "data"), http=True, http_port=0)) as daemon:
         yield daemon
 
 
-def page(address: str, path: str) -> str:
+def page(daemon: Daemon | BackgroundDaemon, path: str) -> str:
     """Return the text of a page."""
-    answer = httpx.get(f"{address}{path}", headers={"accept": ACCEPT}, trust_env=False, timeout=60)
+    answer = httpx.get(
+        f"http://127.0.0.1:{daemon.http_port}{path}", headers={"accept": ACCEPT}, trust_env=False, timeout=60
+    )
     assert answer.status_code == 200, answer.text
     return " ".join(re.sub(r"<[^>]+>", " ", answer.text).split())
 
@@ -50,28 +56,37 @@ def page(address: str, path: str) -> str:
 # --- The commands -----------------------------------------------------------------------------------------------
 
 
-def test_match_on_a_server_shows_its_final_score_and_its_test(with_pages: Served, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_matches_on_a_server_show_their_final_score_and_test_or_cross_table(
+    with_pages: BackgroundDaemon, tmp_path: Path
+) -> None:
     server = ("--server", f"127.0.0.1:{with_pages.port}")
     record = ("--json-out", tmp_path / "match.jsonl")
-    test = ("--sprt", "elo0=0", "elo1=10", "--games", 8, "--concurrency", 2)
-    status, out, err = run(*TWO, *SHORT, *test, *server, *record)
+    test = ("--sprt", "elo0=0", "elo1=10", "--games", 4, "--concurrency", 2)
+    status, out, err = run(*TWO, *TERMS, *test, *server, *record)
     assert status == 0, err
     assert "pages" not in err
-    text = page(with_pages.http, "/contests/1")
-    assert "Match of Chess, over : 8 of 8 games." in text
+    text = page(with_pages, "/contests/1")
+    assert "Match of Chess, over : 4 of 4 games." in text
     assert out.strip().splitlines()[-1] in text  # the verdict
     found = re.search(r"LLR (-?[\d.]+) \(", out)
     assert found
     assert f"LLR {found[1].replace('-', '−')}, between −2.94 and 2.94: not decided yet" in text
     assert "SPRT of Elo 0 against 10 (logistic)" in text
-    assert "1 one 4 8 0 8 0 2 two 4 8 0 8 0" in text
+    assert "1 one 2 4 0 4 0 2 two 2 4 0 4 0" in text
     assert "1/2-1/2" in text
-    run(*TWO, *SHORT, *test, *server, *record, "--resume")
-    assert page(with_pages.http, "/contests").count("over") == 1  # the same match
+    run(*TWO, *TERMS, *test, *server, *record, "--resume")
+    assert page(with_pages, "/contests").count("over") == 1  # the same match
+    status, _, err = run(*TWO, "three=random", *TERMS, *server)
+    assert status == 0, err
+    text = page(with_pages, "/contests/2")
+    assert "over : 6 of 6 games." in text
+    assert "+0 =2 -0" in text
 
 
-def test_interrupted_match_is_shown_as_stopped(with_pages: Served) -> None:
-    arguments = command(*TWO, *SHORT, "--games", 1_000, "--server", f"127.0.0.1:{with_pages.port}")
+@pytest.mark.slow
+def test_interrupted_match_is_shown_as_stopped(with_pages: BackgroundDaemon) -> None:
+    arguments = command(*TWO, *TERMS, "--games", 1_000, "--server", f"127.0.0.1:{with_pages.port}")
     with subprocess.Popen(arguments, env=environment(), stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -81,24 +96,16 @@ def test_interrupted_match_is_shown_as_stopped(with_pages: Served) -> None:
         finally:
             process.kill()
     assert process.returncode == 130
-    assert "Match of Chess, stopped" in page(with_pages.http, "/contests/1")
-
-
-def test_match_of_three_has_a_cross_table(with_pages: Served) -> None:
-    bots = ("one=random:seed=1", "two=random:seed=2", "three=random:seed=3")
-    status, _, err = run(*bots, *SHORT, "--server", f"127.0.0.1:{with_pages.port}")
-    assert status == 0, err
-    text = page(with_pages.http, "/contests/1")
-    assert "over : 6 of 6 games." in text
-    assert "+0 =2 -0" in text
+    assert "Match of Chess, stopped" in page(with_pages, "/contests/1")
 
 
 def test_match_inside_its_own_daemon_reports_to_nobody() -> None:
-    status, _, err = run(*TWO, *SHORT)
+    status, _, err = run(*TWO, *TERMS)
     assert status == 0
     assert "pages" not in err
 
 
+@pytest.mark.slow
 async def test_tournament_shows_its_cross_table(tmp_path: Path) -> None:
     names = ("ada", "bea", "cleo")
     async with hall(tmp_path, *names, http=True, http_port=0) as house:
@@ -110,8 +117,7 @@ async def test_tournament_shows_its_cross_table(tmp_path: Path) -> None:
         assert daemon is not None
         (contest,) = daemon.contests.newest_first()
         assert contest.owner.operator
-        address = f"http://127.0.0.1:{daemon.http_port}"
-        text = await trio.to_thread.run_sync(page, address, f"/contests/{contest.contest_id}")
+        text = await trio.to_thread.run_sync(page, daemon, f"/contests/{contest.contest_id}")
         assert "Tournament of Chess, over : 6 of 6 games." in text
         assert "1 ada 4 4 4 0 0 × 11 11" in text
         assert "3 cleo 0 4 0 0 4 00 00 ×" in text

@@ -139,7 +139,7 @@ def shifted(even: tuple[float, ...], elo: float) -> list[float]:
 
 
 @pytest.mark.parametrize("name", EVEN)
-@pytest.mark.parametrize("elo", [20.0, 50.0])
+@pytest.mark.parametrize("elo", [pytest.param(20.0, marks=pytest.mark.slow), 50.0])
 def test_estimated_number_of_games_shows_the_difference_as_often_as_promised(name: str, elo: float) -> None:
     """The promise is four matches of five; the exact test falls a little short of it in short ones."""
     even = EVEN[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.matches import AT_RANDOM, SHORT, TWO, games, nuisance, played, run
+from tests.arena.matches import SHORT, TWO, games, nuisance, played, run
 
 TROUBLES = {
     "die": ("crash", "ended, with exit status 3"),
@@ -20,11 +20,13 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize(
+    "trouble", ["die", "flood", "illegal", "garbage", "close", pytest.param("eat", marks=pytest.mark.slow)]
+)
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     limits = ("--max-memory", 256, "--clock", "30", "--variant", "standard", "--max-moves", 20)
-    status, said, complaints = run(nuisance(trouble), AT_RANDOM, *limits, "--json-out", path)
+    status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path)
     ending, reason = TROUBLES[trouble]
     assert status == 0
     assert [(game["result"], game["ending"]) for game in games(path)] == [("0-1", ending), ("1-0", ending)]
@@ -33,11 +35,12 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     assert reason in complaints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
 def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
     """The limit is its clock, where there is one, or else the time given."""
     path = tmp_path / "match.jsonl"
-    records, totals = played(path, nuisance(trouble), AT_RANDOM, "--variant", "standard", "--games", 1, terms, "1.5")
+    records, totals = played(path, nuisance(trouble), "random", "--variant", "standard", "--games", 1, terms, "1.5")
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
     assert totals["faults"] == {trouble: {"stall": 1}}
 
@@ -51,6 +54,7 @@ def test_other_games_continue_when_a_bot_floods(tmp_path: Path) -> None:
     assert {game["ending"] for game in records if {game["white"], game["black"]} == {"one", "two"}} == {"move limit"}
 
 
+@pytest.mark.slow
 def test_engine_that_writes_endlessly_about_a_move_loses(tmp_path: Path) -> None:
     flood = tmp_path / "flood.py"
     flood.write_text(
@@ -62,7 +66,7 @@ def test_engine_that_writes_endlessly_about_a_move_loses(tmp_path: Path) -> None
         "        sys.stdout.write('info string so much to say\\n' * 1000)\n"
     )
     records, _ = played(
-        tmp_path / "match.jsonl", f"uci:{sys.executable} {flood}", AT_RANDOM, "--clock", "60", "--games", 1
+        tmp_path / "match.jsonl", f"uci:{sys.executable} {flood}", "random", "--clock", "60", "--games", 1
     )
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "flood")]
 
@@ -72,7 +76,7 @@ def test_bot_that_does_not_start_again_loses_its_games(tmp_path: Path) -> None:
     bot = tmp_path / "bot"
     bot.write_text('#!/bin/bash\nread; rm "$0"; echo uciok; read\n')
     bot.chmod(0o755)
-    records, totals = played(tmp_path / "match.jsonl", f"once=uci:{bot}", AT_RANDOM, "--variant", "standard")
+    records, totals = played(tmp_path / "match.jsonl", f"once=uci:{bot}", "random", "--variant", "standard")
     assert [(game["result"], game["ending"], game["plies"]) for game in records] == [
         ("0-1", "crash", 0),
         ("1-0", "crash", 0),
@@ -94,7 +98,7 @@ def test_white_loses_when_both_bots_fail_as_a_game_begins(tmp_path: Path) -> Non
 @pytest.mark.parametrize("bot", ["codingame:/no/such/bot", "uci:/no/such/bot", "uci:true"])
 def test_bot_that_never_starts_ends_the_match(bot: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
-    status, said, complaints = run(bot, AT_RANDOM, "--variant", "standard", "--json-out", path)
+    status, said, complaints = run(bot, "random", "--variant", "standard", "--json-out", path)
     assert (status, said) == (2, "")
     assert re.search(r"Error: (codingame|uci):.* cannot be started", complaints)
     assert len(path.read_text().splitlines()) == 1  # the match may be begun again in its place

@@ -18,6 +18,8 @@ from tests.arena.matches import run
 from tests.arena.playing import BOTS, PATIENCE, Witness, recon_bot
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 OPEN_PLAYER = 78_001
 
 
@@ -68,16 +70,7 @@ async def made(port: int, hello: dict[str, Any], black: int, **options: Any) -> 
         return (await client.new_game(hello["player"], black, brief=True, **options))["game_id"]
 
 
-async def test_registered_opponent_is_named_to_reconchess_bot(record: Path, daemon_process: Served) -> None:
-    port = daemon_process.port
-    ada, bob = await registered(port, "names-ada"), await registered(port, "names-bob")
-    game_id = await made(port, ada, bob["player"], variant="rbc", clock=None, max_turns=3)
-    await play_game(port, game_id, (ada, recon_bot("recorder")), (bob, recon_bot("recorder")))
-    names = ("names-ada", "names-bob")
-    assert names_given(record) == {"white": ("names-bob", *names), "black": ("names-ada", *names)}
-
-
-async def test_opponent_without_a_name_is_named_by_its_id(record: Path, daemon_process: Served) -> None:
+async def test_opponent_is_named_to_reconchess_bot_or_its_id(record: Path, daemon_process: Served) -> None:
     port = daemon_process.port
     cat = await registered(port, "names-cat")
     game_id = await made(port, cat, OPEN_PLAYER, variant="rbc", clock=None, max_turns=3)

@@ -77,7 +77,7 @@ def test_match_of_one_game_at_a_time_is_estimated_from_the_first_one() -> None:
 
 
 @pytest.mark.parametrize("kind", ["same", "alike", "exponential", "lognormal", "two kinds"])
-@pytest.mark.parametrize("at_once", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("at_once", [1, 3, 16])
 def test_estimate_is_never_wrong_by_ten_times_after_the_first_few_games(kind: str, at_once: int) -> None:
     rng = random.Random(f"{kind} {at_once}")
     draw = {
@@ -87,8 +87,8 @@ def test_estimate_is_never_wrong_by_ten_times_after_the_first_few_games(kind: st
         "lognormal": lambda: rng.lognormvariate(4, 0.8),
         "two kinds": lambda: rng.uniform(5, 15) if rng.random() < 0.5 else rng.uniform(50, 100),
     }[kind]
-    for _ in range(cases(5)):
-        check([draw() for _ in range(rng.randint(FIRST_FEW, 120))], at_once)
+    for _ in range(cases(1)):
+        check([draw() for _ in range(rng.randint(FIRST_FEW, 90))], at_once)
 
 
 def test_estimate_holds_in_a_recorded_match() -> None:
@@ -108,6 +108,7 @@ def test_first_games_to_end_do_not_stand_for_all() -> None:
     assert 9.0 < Lengths.of([8.9, 9.0], [9.0] * 14).mean < 27.0, "none has ended before, so all take about as long"
 
 
+@pytest.mark.slow
 @given(st.floats(0.5, 100), st.floats(0.85, 1.9), st.integers(0, 2**32))
 def test_distribution_is_recovered_when_a_third_of_the_games_go_on(scale: float, shape: float, seed: int) -> None:
     rng = random.Random(seed)

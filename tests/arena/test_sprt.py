@@ -128,6 +128,7 @@ def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
     return tuple(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
 def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: bool) -> None:
@@ -137,6 +138,7 @@ def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: b
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_games_left_is_the_mean_number_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
