@@ -21,16 +21,10 @@ from gm_arena.replay.files import history_game, read_file
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS
 from tests.arena.recordings import blind_line, history, open_line
+from tests.arena.test_reconchess import FENS
 from tests.serving import environment
 
 PATIENCE = 60
-
-#: Castling, promotions, en passant, Black to begin, a king in check.
-FENS = [
-    chess.STARTING_FEN,
-    "r3k2r/pPpp1ppp/8/3Pp3/8/8/P1PP1PpP/R3K2R w KQkq e6 3 17",
-    "4k3/1P4P1/8/8/4r3/8/1p4p1/R3K2R b KQ - 12 40",
-]
 
 Calls = dict[str, Any]
 
@@ -67,6 +61,7 @@ async def choices(text: str, bot: str, color: str) -> list[Choice]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fen", FENS)
 async def test_bot_gets_the_same_calls_as_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
     """Call by call they are LocalGame's, in its own turns alone, from the same start, to the last."""
@@ -94,6 +89,7 @@ def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
         assert [seconds for both in game_turns if both is not None for seconds in both] == expected
 
 
+@pytest.mark.slow
 async def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
@@ -130,6 +126,7 @@ def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
     return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
 
 
+@pytest.mark.slow
 def test_same_choices_give_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
     done = run(history(*PLAYED), "white", tmp_path)
@@ -138,6 +135,7 @@ def test_same_choices_give_status_0(parrot: Callable[..., None], tmp_path: Path)
     assert said == ["begins True Bob", "ends True WinReason.RESIGN"]
 
 
+@pytest.mark.slow
 def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E2, "e2e4"], [99, "e2e4"], [None, "a2a3"])
     done = invoked(history(*PLAYED), tmp_path)
@@ -152,6 +150,7 @@ def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None],
     ]
 
 
+@pytest.mark.slow
 def test_traceback_of_a_failing_bot_is_shown(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, 5])
     done = run(history(*PLAYED), "white", tmp_path)
@@ -162,28 +161,20 @@ def test_traceback_of_a_failing_bot_is_shown(parrot: Callable[..., None], tmp_pa
     assert done.stdout == last
 
 
-async def test_turn_without_its_move_is_played_as_far_as_it_went(parrot: Callable[..., None]) -> None:
-    """The recorded bot failed to move and its game was given up: the new bot must choose that move."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("last", "unrecorded"), [("e4", ("move", "a7a6")), (None, ("sense", "e4"))])
+async def test_unfinished_turn_is_played_as_far_as_it_went(
+    last: str | None, unrecorded: tuple[str, str], parrot: Callable[..., None]
+) -> None:
+    """The recorded bot failed and its game was given up: the new bot must choose what that did not."""
     parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.E4, "a7a6"])
-    seen = await choices(history(*PLAYED, last="e4"), "parrot.py", "black")
-    assert [(choice.chosen, choice.same) for choice in seen[:5]] == [(text, True) for text in
-            ("d2", "d7d5", "d5", "d8d5", "e4")]  # fmt: skip
-    assert (seen[5].chosen, seen[5].compares) == ("a7a6", False)
-    assert len(seen) == 6
+    *same, seen = await choices(history(*PLAYED, last=last), "parrot.py", "black")
+    assert [(choice.chosen, choice.same) for choice in same] == [(text, True) for text in
+            ("d2", "d7d5", "d5", "d8d5", "e4")[: 5 if last else 4]]  # fmt: skip
+    assert (seen.what, seen.chosen, seen.compares) == (*unrecorded, False)
 
 
-async def test_begun_turn_without_its_sense_is_begun(parrot: Callable[..., None]) -> None:
-    parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.A1, "a7a6"])
-    seen = await choices(history(*PLAYED), "parrot.py", "black")
-    assert len(seen) == 5
-    assert (seen[4].what, seen[4].chosen, seen[4].compares) == ("sense", "a1", False)
-
-
-async def test_winners_game_ends_with_its_last_move(parrot: Callable[..., None]) -> None:
-    parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
-    assert len(await choices(history(*PLAYED), "parrot.py", "white")) == 6
-
-
+@pytest.mark.slow
 async def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
     parrot([None, "b7b8"])
     fen = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
@@ -191,10 +182,14 @@ async def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None
     assert [choice.same for choice in seen] == [True, True]
 
 
-def test_unsuitable_game_gives_status_2_and_missing_bot_status_1(tmp_path: Path) -> None:
+def test_unsuitable_game_gives_status_2(tmp_path: Path) -> None:
     done = invoked(open_line(["e4"]), tmp_path)
     assert done.exit_code == 2
     assert "is not a game of blind chess" in done.output
+
+
+@pytest.mark.slow
+def test_missing_bot_gives_status_1(tmp_path: Path) -> None:
     missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
     assert missing.exit_code == 1
     assert "no_such_bot" in missing.stderr

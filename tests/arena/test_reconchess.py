@@ -16,6 +16,7 @@ from reconchess import LocalGame, play_local_game
 from gm_arena.reconchess_bot import ReconchessBots
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS, bridged, new_games, recon_bot
+from tests.proofs import cases
 from tests.serving import Served
 
 PLAYER = 71_001
@@ -77,10 +78,10 @@ def seconds_left(calls: Calls) -> list[float]:
     return [float(call[-1][1]) for call in calls if call[0] in ("sense", "move")]
 
 
-@pytest.mark.parametrize("fen", FENS)
+@pytest.mark.parametrize("fen", [FENS[0], *(pytest.param(fen, marks=pytest.mark.slow) for fen in FENS[1:])])
 async def test_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_process: Served) -> None:
     turns = 15 + chess.Board(fen).fullmove_number
-    for seed in range(2):
+    for seed in range(cases(1)):
         record(seed)
         play_locally(fen, 900, turns)
         expected = record.recorded()
@@ -98,7 +99,8 @@ async def test_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_pr
             assert all(after < before for before, after in pairs), "the clock counts down within a turn"
 
 
-@pytest.mark.parametrize("source", ["patient.py", "./patient.py", "patient", "bots/patient.py", "bots.patient"])
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["patient.py", "patient", "bots/patient.py", "bots.patient"])
 async def test_bot_is_found_from_the_working_directory(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are found by their paths, and modules of the working directory too, as by load_player."""
     monkeypatch.chdir(BOTS.parent if source.startswith("bots") else BOTS)
@@ -109,6 +111,7 @@ async def test_bot_is_found_from_the_working_directory(source: str, monkeypatch:
     assert bots.name == "Patient"
 
 
+@pytest.mark.slow
 async def test_game_without_a_clock_has_infinite_time(record: Any, daemon_process: Served) -> None:
     record(5)
     play_locally(chess.STARTING_FEN, None, 5)

@@ -20,16 +20,18 @@ from click.testing import CliRunner
 from gm_arena.replay.command import replay
 from gm_arena.replay.files import read_file
 from gm_arena.replay.frames import frames_of
-from gm_arena.replay.recorded import BadRecord, Clocks
+from gm_arena.replay.recorded import BadRecord
 from gm_client.blocking import connect
 from gm_protocol.messages import ClockOption
 from gm_recon import read_json
 from gm_recon.pgn import VARIANT, movetext
+from gmd.background import background_daemon
+from gmd.config import Config
 from gmd.games.commands import Play
 from tests.arena.recordings import blind_line, do, history, line, new_game, open_line
 from tests.cli.commands import gmd
 from tests.ended import ended
-from tests.serving import Served, environment, served
+from tests.serving import Served, environment
 from tests.terminal import plain, shown
 from tests.tools import require_tool
 
@@ -141,9 +143,11 @@ def test_moves_of_chess_are_shown_with_comments(tmp_path: Path) -> None:
 def test_games_of_gmds_lines_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     drops = open_line(["e4", "d5", "exd5", "Qxd5", "P@e4"], 4, variant="crazyhouse")
-    path.write_text(open_line(["e4", "e5"], 3) + drops + blind_line(1, [(1.0, 2.0)] * 3))
+    castles = open_line(["g3", "g6", "Bg2", "Bg7", "Nf3", "Nf6", "O-O"], 5, variant="chess960", position=518)
+    path.write_text(open_line(["e4", "e5"], 3) + drops + castles + blind_line(1, [(1.0, 2.0)] * 3))
     assert captions(listed(str(path), "--game", "3")) == ["start position", "1. e4", "1... e5"]
     assert captions(listed(str(path), "--game", "4"))[-1] == "3. @e4"
+    assert captions(listed(str(path), "--game", "5"))[-1] == "4. O-O"
     found = captions(listed(str(path), "--game", "7"))
     assert len(found) == 7
     assert found[-1].endswith("  [1-0 resignation]")
@@ -188,23 +192,6 @@ def test_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
-def test_clocks_of_a_line_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "game.jsonl"
-    path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))
-    assert read_file(path).clocks == [
-        Clocks(60.0, 59.0),
-        Clocks(60.0, 59.5),
-        Clocks(59.0, 56.0),
-        Clocks(61.25, 59.75),
-    ]
-
-
-def test_chess960_castling_is_shown(tmp_path: Path) -> None:
-    path = tmp_path / "game.jsonl"
-    path.write_text(open_line(["g3", "g6", "Bg2", "Bg7", "Nf3", "Nf6", "O-O"], variant="chess960", position=518))
-    assert captions(listed(str(path)))[-1] == "4. O-O"
-
-
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
@@ -216,15 +203,11 @@ def test_chess960_castling_is_shown(tmp_path: Path) -> None:
         ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a PGN tag"),
         ("a.json", '{"type": "Game"}', 'it is not a JSON object of type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
-        ("a.jsonl", open_line(["e4"]) * 2, "a.jsonl"),
     ],
 )
 def test_file_without_a_game_is_reported(name: str, text: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
-    if text == open_line(["e4"]) * 2:
-        assert len(listed(str(path))) == 3  # the same id twice is one game
-        return
     with pytest.raises(BadRecord) as error:
         read_file(path)
     assert reason in str(error.value)
@@ -253,18 +236,12 @@ def test_game_is_shown_up_to_its_illegal_move_which_is_named(
     assert captions(done.out.rstrip().split("\n\n")) == ["start position", *shown[:-1], f"{shown[-1]}  [{trouble}]"]
 
 
-def test_null_move_marks_no_square(tmp_path: Path) -> None:
+def test_null_move_marks_no_square_and_variations_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.pgn"
-    path.write_text("1. e4 -- 2. d4 *\n")
+    path.write_text("1. e4 (1. Ke3) -- 2. d4 *\n")
     frames = listed(str(path))
     assert captions(frames) == ["start position", "1. e4", "1... --", "2. d4"]
     assert ["[" in frame for frame in frames[1:]] == [False, True, False, True]
-
-
-def test_illegal_move_in_a_variation_is_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "a.pgn"
-    path.write_text("1. e4 (1. Ke3) e5 *\n")
-    assert captions(listed(str(path))) == ["start position", "1. e4", "1... e5"]
 
 
 def test_missing_game_is_reported(blind: Path, tmp_path: Path) -> None:
@@ -316,15 +293,15 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
 
 
 def test_operator_sees_games_of_a_daemon_too(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path)) as daemon:
-        with connect(port=daemon.port) as client:
-            game_id = client.new_game(1, 2)["game_id"]
+    with background_daemon(Config(port=0, data=str(tmp_path))) as daemon:
+        game_id = daemon.ask("new_game", player_white=1, player_black=2)["game_id"]
         assert captions(listed(str(game_id), "--socket", str(tmp_path / "operator.sock"))) == ["start position"]
 
 
 # In a terminal.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("term", "black_on_light", "white_on_dark", "fog"),
     [
@@ -375,6 +352,7 @@ def screens(path: Path, keys: bytes) -> list[str]:
     return re.findall(r"(\d+ of \d+)   →", plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -386,5 +364,6 @@ def test_keys_step_through_the_game(keys: bytes, expected: list[int], blind: Pat
     assert screens(blind, keys) == [f"{at} of 13" for at in expected]
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_the_replay(blind: Path) -> None:
     assert set(screens(blind, b"\x03")) == {"0 of 13"}

@@ -75,8 +75,8 @@ def expected(before: list[float], moment: Moment, at_once: int) -> str:
     return "" if seconds is None else f"about {duration(seconds)} to go"
 
 
-@pytest.mark.parametrize("slow", [1, 2, 20, 49])
-@pytest.mark.parametrize("at_once", [1, 2, 8])
+@pytest.mark.parametrize("slow", [1, 20, 49])
+@pytest.mark.parametrize("at_once", [2, 8])
 @pytest.mark.parametrize("resumed", [0, 10])
 async def test_time_to_go_counts_each_game_that_ended_behind_a_slow_one(
     slow: int, at_once: int, resumed: int, autojump_clock: MockClock

@@ -17,6 +17,8 @@ import pytest
 
 from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
+from gmd.background import background_daemon
+from gmd.config import Config
 from tests.cli.commands import gmd
 from tests.serving import Served, environment, reserved_port, served
 from tests.terminal import own_terminal, plain
@@ -43,8 +45,8 @@ class Watching:
 
 
 @contextmanager
-def watching(daemon: Served, *arguments: object, env: dict[str, str] | None = None) -> Iterator[Watching]:
-    where = ["--server", f"127.0.0.1:{daemon.port}"]
+def watching(port: int, *arguments: object, env: dict[str, str] | None = None) -> Iterator[Watching]:
+    where = ["--server", f"127.0.0.1:{port}"]
     command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
     pipe = subprocess.PIPE
     environ = {**environment(env), "PYTHONUNBUFFERED": "1"}
@@ -55,17 +57,25 @@ def watching(daemon: Served, *arguments: object, env: dict[str, str] | None = No
             process.kill()
 
 
+def watched(port: int, game_id: int, *arguments: str) -> list[str]:
+    """Return the lines of a finished game, as the command writes them in this process."""
+    done = gmd("watch", "--server", f"127.0.0.1:{port}", game_id, *arguments)
+    assert done.status == 0, done.err
+    return done.out.splitlines()
+
+
 def play(client: Client, game_id: int, *moves: str, ply: int = 0) -> None:
     """Make moves for players 1 and 2, of whom the first is White."""
     for at, move in enumerate(moves, ply):
         client.move(game_id, move, player=1 + at % 2)
 
 
+@pytest.mark.slow
 def test_game_has_a_line_for_each_move(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5")
-        with watching(daemon_process, game_id) as spectator:
+        with watching(daemon_process.port, game_id) as spectator:
             assert spectator.lines(4) == [f"game {game_id}: 1 – 2", "in progress", "1. f3", "1... e5"]
             client.move(game_id, "g4", player=1)
             assert spectator.lines(1) == ["2. g4"]
@@ -73,13 +83,14 @@ def test_game_has_a_line_for_each_move(daemon_process: Served) -> None:
             assert spectator.ends() == (0, "2... Qh4#\n0-1 checkmate\n", "")
 
 
+@pytest.mark.slow
 def test_game_begun_by_black_is_numbered_correctly_and_has_its_clocks(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         fen = "4k3/8/8/8/8/8/8/R3K3 b Q - 5 9"
         game_id = client.new_game(2, 1, fen=fen, clock={"initial": 7200, "increment": 60})["game_id"]
         for player in (1, 2):
             client.state(game_id, player=player)
-        with watching(daemon_process, game_id) as spectator:
+        with watching(daemon_process.port, game_id) as spectator:
             assert spectator.lines(2) == [f"game {game_id}: 2 – 1", "in progress"]
             for number, (move, player) in enumerate([("Kd7", 1), ("O-O-O+", 2)]):
                 client.move(game_id, move, player=player)
@@ -90,26 +101,27 @@ def test_game_begun_by_black_is_numbered_correctly_and_has_its_clocks(daemon_pro
             assert spectator.ends() == (0, "1-0 resignation\n", "")
 
 
+@pytest.mark.slow
 def test_watch_without_an_id_follows_the_newest_live_game_and_names_its_players() -> None:
-    with served() as daemon, connect(port=daemon.port) as client:
-        with watching(daemon) as spectator:
-            status, out, err = spectator.ends()
-        assert (status, out) == (1, "")
+    with background_daemon(Config(port=0, data=":memory:")) as daemon, connect(port=daemon.port) as client:
+        none = gmd("watch", "--server", f"127.0.0.1:{daemon.port}")
         replay = f"gmd replay GAME --server 127.0.0.1:{daemon.port}"
-        assert err == f"Error: the server has no live game; {replay} shows a finished one\n"
+        assert (none.status, none.out) == (1, "")
+        assert none.err.endswith(f"Error: the server has no live game; {replay} shows a finished one\n")
         ada = client.register("ada")
         client.new_game(1, 2)
         newest = client.new_game(ada["player"], 5, player=ada["player"], key=ada["key"])["game_id"]
         over = client.new_game(1, 2)["game_id"]
         client.end_game(over, "resignation_white", player=1)
-        with watching(daemon) as spectator:
+        with watching(daemon.port) as spectator:
             assert spectator.lines(2) == [f"game {newest}: ada – 5", "in progress"]
 
 
+@pytest.mark.slow
 def test_game_that_waits_for_a_player_is_followed(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, None, player=1)["game_id"]
-        with watching(daemon_process, game_id) as spectator:
+        with watching(daemon_process.port, game_id) as spectator:
             assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "in progress"]
             client.join(game_id, player=2)
             play(client, game_id, "e4")
@@ -132,7 +144,7 @@ def blind_moves(client: Client, game_id: int) -> None:
 def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)
-        with watching(daemon_process, game_id) as spectator:
+        with watching(daemon_process.port, game_id) as spectator:
             assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             assert spectator.lines(1)[0].startswith(HIDDEN)
             blind_moves(client, game_id)
@@ -152,35 +164,41 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_blind_chess_is_shown_live_when_spectators_may_see_it() -> None:
-    with served("--spectate", "live") as daemon, connect(port=daemon.port) as client:
+    with (
+        background_daemon(Config(port=0, data=":memory:", spectate="live")) as daemon,
+        connect(port=daemon.port) as client,
+    ):
         game_id = blind_game(client)
-        with watching(daemon, game_id) as spectator:
+        with watching(daemon.port, game_id) as spectator:
             assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
             blind_moves(client, game_id)
             assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
 
 
+@pytest.mark.slow
 def test_spectator_must_show_the_key_when_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("sesame\n")
-    settings = ("--spectate", "live", "--spectator-key", "sesame", "--require-registration")
-    with served(*settings) as daemon, connect(port=daemon.port) as client:
+    config = Config(port=0, data=":memory:", spectate="live", spectator_key="sesame", require_registration=True)
+    with background_daemon(config) as daemon, connect(port=daemon.port) as client:
         ada = client.register("ada")
         own = {"player": ada["player"], "key": ada["key"]}
         game_id = client.new_game(own["player"], own["player"], variant="rbc", clock=None, **own)["game_id"]
-        with watching(daemon, game_id) as spectator:
-            assert spectator.lines(3)[2].startswith(HIDDEN)
         client.sense(game_id, "e7", seat="white", **own)
         client.move(game_id, "e2e4", seat="white", **own)
+        with watching(daemon.port, game_id) as spectator:
+            assert spectator.lines(3)[2].startswith(HIDDEN)
         for arguments, env in (((f"--spectator-key=@{tmp_path / 'key'}",), {}), ((), {"GM_SPECTATOR_KEY": "sesame"})):
-            with watching(daemon, game_id, *arguments, env=env) as spectator:
+            with watching(daemon.port, game_id, *arguments, env=env) as spectator:
                 assert spectator.lines(3) == [f"game {game_id}: ada – ada", "in progress, blind chess", "1. e4"]
-        with watching(daemon, game_id, "--spectator-key", "wrong") as spectator:
-            status, out, err = spectator.ends()
-        assert (status, out) == (1, "")
-        assert err == "Error: spectator_key: the key is wrong, or this server has none; ask the operator for it\n"
+        wrong = gmd("watch", "--server", f"127.0.0.1:{daemon.port}", game_id, "--spectator-key", "wrong")
+        assert (wrong.status, wrong.out) == (1, "")
+        words = "Error: spectator_key: the key is wrong, or this server has none; ask the operator for it\n"
+        assert wrong.err.endswith(words)
 
 
+@pytest.mark.slow
 def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
     with reserved_port() as port:
         settings = ("--data", str(tmp_path), "--port", str(port))
@@ -188,7 +206,7 @@ def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
             with connect(port=port) as client:
                 game_id = client.new_game(1, 2)["game_id"]
                 play(client, game_id, "e4")
-            with watching(daemon, game_id) as spectator:
+            with watching(daemon.port, game_id) as spectator:
                 assert spectator.lines(3) == [f"game {game_id}: 1 – 2", "in progress", "1. e4"]
                 daemon.process.kill()
                 daemon.process.wait(PATIENCE)
@@ -198,18 +216,16 @@ def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
 
 
 def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
-    with served("--data", str(tmp_path / "its data")) as daemon, connect(port=daemon.port) as client:
+    data = tmp_path / "its data"
+    with background_daemon(Config(port=0, data=str(data))) as daemon, connect(port=daemon.port) as client:
         game_id = blind_game(client)
         blind_moves(client, game_id)
         client.end_game(game_id, "resignation_black", player=2)
-        for where in ([], ["--socket", str(tmp_path / "its data" / "operator.sock")]):
-            with watching(daemon, game_id, *where) as spectator:
-                status, out, err = spectator.ends()
-            assert (status, err) == (0, "")
-            pasted = shlex.split(out.splitlines()[-1].partition(" steps through it")[0])
+        for where in ([], ["--socket", str(data / "operator.sock")]):
+            pasted = shlex.split(watched(daemon.port, game_id, *where)[-1].partition(" steps through it")[0])
             assert pasted[:3] == ["gmd", "replay", str(game_id)]
             done = gmd(*pasted[1:])
-            assert (done.status, done.err) == (0, "")
+            assert done.status == 0, done.err
             assert done.out.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
 
 
@@ -235,14 +251,11 @@ def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]
 
 
 def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: Path) -> None:
-    with watching(daemon_process, 10**6) as spectator:
-        assert spectator.ends() == (1, "", f"Error: game_id: there is no game {10**6}\n")
-    with watching(daemon_process, "--spectator-key", f"@{tmp_path / 'none'}") as spectator:
-        status, _, err = spectator.ends()
-        assert (status, err.splitlines()[-1]) == (
-            2,
-            f"Error: --spectator-key: {tmp_path / 'none'}: No such file or directory",
-        )
+    where = ("watch", "--server", f"127.0.0.1:{daemon_process.port}")
+    assert gmd(*where, 10**6) == (1, "", f"Error: game_id: there is no game {10**6}\n")
+    done = gmd(*where, "--spectator-key", f"@{tmp_path / 'none'}")
+    words = f"Error: --spectator-key: {tmp_path / 'none'}: No such file or directory"
+    assert (done.status, done.err.splitlines()[-1]) == (2, words)
 
 
 # In a terminal.
@@ -291,6 +304,7 @@ def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterat
             os.close(ours)
 
 
+@pytest.mark.slow
 def test_terminal_shows_a_coloured_board_with_the_moves_beside_it(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
@@ -307,15 +321,18 @@ def test_terminal_shows_a_coloured_board_with_the_moves_beside_it(daemon_process
         assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
+@pytest.mark.slow
 def test_narrow_terminal_shows_the_moves_below_a_whole_board(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
         play(client, game_id, "f3", "e5", "g4", "Qh4#")
     with on_terminal(daemon_process, game_id, columns=30) as terminal:
         said = [line.rstrip() for line in plain(terminal.rest()).replace("\r", "").splitlines()]
+    assert "q: leave" not in "".join(said), "a finished game needs no hint how to leave"
     assert said[-4:] == ["   a  b  c  d  e  f  g  h", "1.  f3  e5", "2.  g4  Qh4#", "0-1 checkmate"]
 
 
+@pytest.mark.slow
 def test_terminal_shows_the_end_of_blind_chess_from_all_three_views(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)
@@ -328,29 +345,17 @@ def test_terminal_shows_the_end_of_blind_chess_from_all_three_views(daemon_proce
     assert "2. White moves exd5, and captures on d5  [1-0 resignation]" in said
 
 
-def test_ctrl_c_leaves_the_watch(daemon_process: Served) -> None:
-    with connect(port=daemon_process.port) as client:
-        game_id = client.new_game(1, 2)["game_id"]
-    with on_terminal(daemon_process, game_id) as terminal:
-        terminal.until("White to move")
-        terminal.process.send_signal(signal.SIGINT)
-        assert "Traceback" not in terminal.rest()
-
-
-def test_q_leaves_the_watch_and_other_keys_are_not_shown(daemon_process: Served) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", ["", "\nxyz\n\nq"], ids=["ctrl-c", "q"])
+def test_ctrl_c_or_q_leaves_the_watch_and_other_keys_are_not_shown(keys: str, daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
     with on_terminal(daemon_process, game_id) as terminal:
         terminal.until("q: leave")
-        terminal.press(b"\nxyz\n\nq")
+        if keys:
+            terminal.press(keys.encode())
+        else:
+            terminal.process.send_signal(signal.SIGINT)
         said = terminal.rest()
     assert "Traceback" not in said
     assert "xyz" not in said
-
-
-def test_finished_game_has_no_hint_how_to_leave(daemon_process: Served) -> None:
-    with connect(port=daemon_process.port) as client:
-        game_id = client.new_game(1, 2)["game_id"]
-        play(client, game_id, "f3", "e5", "g4", "Qh4#")
-    with on_terminal(daemon_process, game_id) as terminal:
-        assert "q: leave" not in terminal.rest()

@@ -131,6 +131,7 @@ async def test_token_that_is_too_short_or_no_text_is_refused(token: Any) -> None
 # --- Durability -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_killed_daemon_has_lost_no_contest_that_began_or_ended(tmp_path: Path) -> None:
     data = ("--data", str(tmp_path))
     with served(*data) as daemon:

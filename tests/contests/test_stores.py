@@ -35,10 +35,14 @@ async def postgres_contests() -> AsyncIterator[ContestStore]:
 
 
 StoreFactory = Callable[[], AbstractAsyncContextManager[ContestStore]]
-STORES: dict[str, StoreFactory] = {"sqlite": sqlite_contests, "postgres": postgres_contests}
 
 
-@pytest.fixture(params=list(STORES.values()), ids=list(STORES))
+@pytest.fixture(
+    params=[
+        pytest.param(sqlite_contests, id="sqlite"),
+        pytest.param(postgres_contests, id="postgres", marks=pytest.mark.slow),
+    ]
+)
 def new_store(request: pytest.FixtureRequest) -> StoreFactory:
     """Return a function that opens an empty store."""
     factory: StoreFactory = request.param
