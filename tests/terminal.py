@@ -86,11 +86,19 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def until(self, text: str) -> str:
-        """Return what it shows up to a text; bytes after the text in the same read are included."""
+        """Return what it shows up to a text, whatever its colours; bytes after it in the same read are included."""
         said = b""
-        while text.encode() not in said:
+        while text.encode() not in said and text not in plain(said.decode("utf-8", "replace")):
             assert self._shows_more(self._patience), said
             said += os.read(self._ours, 65_536)
+        return said.decode()
+
+    def rest(self) -> str:
+        """Return what it shows until it has ended."""
+        said = b""
+        with suppress(OSError):  # Linux reports the closed end so
+            while some := os.read(self._ours, 65_536):
+                said += some
         return said.decode()
 
     def interrupt_until(self, text: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread, Timer
+from typing import Any
 
 import pytest
 
@@ -241,29 +242,6 @@ def test_unjoined_game_is_withdrawn_on_sigterm(daemon_process: Served, client: C
     assert out.splitlines()[1] == "won 0, lost 0, drawn 0, called off 1"
 
 
-@pytest.mark.slow
-def test_bridge_challenges_a_registered_player_by_name(daemon_process: Served, client: Client) -> None:
-    ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
-    with connect(port=daemon_process.port, player=ben["player"], key=ben["key"]) as here:
-        here.invitations()
-        with connecting(
-            daemon_process.port, AT_RANDOM, "--opponent", "connect-ben", "--color", "black", "--max-moves", 1,
-            player="connect-ann", env={"GM_KEY": ann["key"]},
-        ) as bot:  # fmt: skip
-            bot.line(".* plays .*")
-            game_id = int(
-                bot.line(r"game (\d+): black against connect-ben, chess960; it begins when the invitation is accepted")[
-                    1
-                ]
-            )
-            here.accept(game_id)
-            moves = here.actions(game_id)["move_actions"]
-            assert moves is not None
-            here.move(game_id, moves[0])
-            bot.line(rf"game {game_id}: drawn as black, 1/2-1/2 move limit, 2 plies, \d+\.\d s")
-            assert bot.end() == (0, "won 0, lost 0, drawn 1\n", "")
-
-
 def test_new_games_have_the_given_options_and_alternating_colours(daemon_process: Served, client: Client) -> None:
     who = ["--player", ME + 5, "--opponent", ME + 5]
     wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 1]
@@ -277,16 +255,31 @@ def test_new_games_have_the_given_options_and_alternating_colours(daemon_process
         assert options["clock"] == {"initial": 60.0, "increment": 1.5}
     opponent = OTHER + 5
     for given, colors in ((["--color", "white"], ["white", "white"]), ([], ["black", "white"])):
-        thread = Thread(target=resign, args=(daemon_process.port, opponent, 2))
+        thread = Thread(target=resign, args=(daemon_process.port, 2), kwargs={"player": opponent})
         thread.start()
         _, out, _ = run(daemon_process.port, AT_RANDOM, *who[:2], "--opponent", opponent, "--games", 2, *given)
         thread.join()
         assert sorted(re.findall(r"game \d+: (white|black) against", out)) == colors
 
 
-def resign(port: int, player: int, games: int) -> None:
+def test_registered_player_is_challenged_by_name(daemon_process: Served, client: Client) -> None:
+    ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
+    port, opponent = daemon_process.port, {"player": ben["player"], "key": str(ben["key"])}
+    with connect(port=port, **opponent):
+        pass  # the player is present now
+    thread = Thread(target=resign, args=(port, 1), kwargs=opponent)
+    thread.start()
+    who = ("--player", "connect-ann", "--key", ann["key"], "--opponent", "connect-ben", "--color", "black")
+    status, out, _ = run(port, AT_RANDOM, *who)
+    thread.join()
+    assert status == 0
+    assert re.search(r"game \d+: black against connect-ben, chess960; it begins when the invitation is accepted\n", out)
+    assert out.splitlines()[-1] == "won 1, lost 0, drawn 0"
+
+
+def resign(port: int, games: int, **who: Any) -> None:
     """Resign in a player's first turn in so many games."""
-    with connect(port=port, player=player) as client:
+    with connect(port=port, **who) as client:
         for turn in itertools.islice(client.turns(), games):
             turn.resign()
 

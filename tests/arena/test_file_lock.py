@@ -31,10 +31,3 @@ def test_lock_waits_for_a_process_that_was_just_being_started(tmp_path: Path, mo
     with (tmp_path / "record").open("wb") as file:
         assert file_lock.lock(file)
     assert waits == [file_lock.LOOK_SECONDS]
-
-
-def test_lock_that_another_keeps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_lock, "PATIENCE_SECONDS", 0)
-    with (tmp_path / "record").open("wb") as first, (tmp_path / "record").open("wb") as second:
-        assert file_lock.lock(first)
-        assert not file_lock.lock(second)

@@ -57,6 +57,16 @@ def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     print(Counter(record["ending"] for record in records), totals["meetings"], totals["overhead"])
 
 
+@pytest.mark.parametrize("other", [RANDOM, ATTACKER])
+def test_trout_bot_finishes_its_games(other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is by other authors. Its engine may crash on a request, which loses its game; the other bot never fails."""
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", str(require_tool("stockfish")))
+    bots = ("trout=reconchess:reconchess.bots.trout_bot", f"other={other}")
+    records, totals = played(tmp_path / "match.jsonl", *bots, "--max-moves", 1, "--games", cases(2))
+    assert len(records) == cases(2)
+    assert totals["faults"].keys() <= {"trout"}
+
+
 def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp_path: Path) -> None:
     """This is the worst case: the bots answer at once, so that all the time goes into the runner.
 

@@ -79,21 +79,17 @@ async def test_opponent_is_named_to_reconchess_bot_or_its_id(record: Path, daemo
     assert names_given(record) == {"white": (str(OPEN_PLAYER), *names), "black": ("names-cat", *names)}
 
 
-async def test_opponent_that_joins_later_is_named_to_an_engine(tmp_path: Path, daemon_process: Served) -> None:
+async def test_opponent_that_joins_later_is_named_to_an_engine_unless_its_user_does(
+    tmp_path: Path, daemon_process: Served
+) -> None:
     port = daemon_process.port
     dan, eve = await registered(port, "names-dan"), await registered(port, "names-eve")
     async with Client(port=port, **dan) as client:
         game_id = (await client.new_game(dan["player"], None, brief=True, max_moves=1))["game_id"]
-    await play_game(port, game_id, (dan, engine(tmp_path / "dan")), (eve, engine(tmp_path / "eve")))
+    given = engine(tmp_path / "eve", uci_opponent="GM 2800 human Magnus")
+    await play_game(port, game_id, (dan, engine(tmp_path / "dan")), (eve, given))
     assert opponents_set(tmp_path / "dan") == ["setoption name UCI_Opponent value none none computer names-eve"]
-    assert opponents_set(tmp_path / "eve") == ["setoption name UCI_Opponent value none none computer names-dan"]
-
-
-async def test_opponent_name_set_by_the_user_is_kept(tmp_path: Path, daemon_process: Served) -> None:
-    game_id = await made(daemon_process.port, {"player": OPEN_PLAYER}, OPEN_PLAYER, max_moves=1)
-    bots = engine(tmp_path / "log", uci_opponent="GM 2800 human Magnus")
-    await play_game(daemon_process.port, game_id, ({"player": OPEN_PLAYER}, bots))
-    assert opponents_set(tmp_path / "log") == ["setoption name UCI_Opponent value GM 2800 human Magnus"] * 2
+    assert opponents_set(tmp_path / "eve") == ["setoption name UCI_Opponent value GM 2800 human Magnus"]
 
 
 def test_match_names_its_bots_to_each_other(record: Path) -> None:

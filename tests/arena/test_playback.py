@@ -93,8 +93,9 @@ def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
 async def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
-    await play_back(read_file(path), str(BOTS / "clock_watcher.py"), False, lambda choice: None)
-    assert record() == {"clock": [60.0, 59.5, 61.25, 61.125]}
+    await play_back(read_file(path), str(BOTS / "recorder.py"), False, lambda choice: None)
+    shown = [float(call[-1][1]) for call in record()["black"] if call[0] in ("sense", "move")]
+    assert shown == [60.0, 59.5, 61.25, 61.125]
 
 
 PLAYED = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d5"), ("d7", None)]

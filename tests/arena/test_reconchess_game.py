@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -165,29 +165,6 @@ def test_game_that_is_ended_early_has_no_winner(done: tuple[str, ...], pair: tup
     assert state["phase"] == "over"  # no player would continue
 
 
-def test_unstarted_game_behaves_as_local_game(pair: tuple[Client, Client]) -> None:
-    rng = random.Random(1)
-    games = BothGames(drawn_start(rng), *pair)
-    games.call("store_players", "white's name", "black's name")
-    games.compare()
-    for _ in range(12):
-        act_unstarted(games, rng)
-    games.act("end")
-    after_the_end(games)
-    compare_histories(games.local.get_game_history(), games.server.get_game_history())
-    assert_not_on_server(games.server)
-
-
-def act_unstarted(games: BothGames, rng: random.Random) -> None:
-    """Act as LocalGame allows before its clock runs: moves may follow each other, and turns be set."""
-    games.act("sense", rng.choice([*chess.SQUARES, None, 64, -1]))
-    moves = games.local.move_actions() or []
-    games.act("move", rng.choice([*moves, None, Move(chess.A1, chess.A1), Move.null()]))
-    games.call("opponent_move_results")
-    for game in (games.local, games.server):
-        game.turn = game.board.turn
-
-
 def assert_not_on_server(game: ServerGame) -> None:
     with pytest.raises(RuntimeError, match="call start"):
         game.game_id  # noqa: B018
@@ -218,8 +195,11 @@ def test_unstarted_game_has_its_full_time(pair: tuple[Client, Client]) -> None:
 
 def test_game_is_made_from_the_position_reached_before_its_start(pair: tuple[Client, Client]) -> None:
     games = BothGames(Start(), *pair)
+    games.compare()
+    assert_not_on_server(games.server)
     for uci in ("e2e4", "d7d5"):
         games.act("move", Move.from_uci(uci))
+        games.call("opponent_move_results")
     games.act("start")
     games.act("sense", None)
     assert games.act("move", Move.from_uci("e4d5"))[2] == chess.D5
@@ -248,13 +228,14 @@ def test_one_player_may_have_both_seats(pair: tuple[Client, Client]) -> None:
 
 
 def test_registered_players_take_their_seats(daemon_process: Served) -> None:
+    """The other player has only been invited to its second game."""
     with connect(port=daemon_process.port) as one, connect(port=daemon_process.port) as other:
         for client, name in ((one, "server-game-one"), (other, "server-game-other")):
             registered = client.register(name)
             client.hello(player=registered["player"], key=registered["key"])
         play_on_both(BothGames(Start(max_turns=3), one, other), RandomPlayers(random.Random(3)))
         game_id = one.new_game(one.player, other.player, variant="rbc", max_turns=5)["game_id"]
-        ends = play_seats((one, other), game_id, (Noting(), Noting()))  # the other player has only been invited to it
+        ends = play_seats((one, other), game_id, (Noting(), Noting()))
         assert ends[0] == ends[1]
 
 
@@ -350,13 +331,8 @@ def test_game_survives_its_server(tmp_path: Path) -> None:
         games: BothGames | None = None
         for steps in turns:
             with served("--data", str(tmp_path), "--port", str(port)):
-                games = games or BothGames(Start(), *opened(white, black))
+                for client in (white, black):
+                    client.open()  # so that it knows its player
+                games = games or BothGames(Start(), white, black)
                 for name, *arguments in steps:
                     games.act(name, *arguments)
-
-
-def opened(*clients: Client) -> Sequence[Client]:
-    """Connect clients, so that they know their players."""
-    for client in clients:
-        client.open()
-    return clients

@@ -5,10 +5,7 @@ terminal.
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,18 +19,14 @@ from gm_arena.replay.files import read_file
 from gm_arena.replay.frames import frames_of
 from gm_arena.replay.recorded import BadRecord
 from gm_client.blocking import connect
-from gm_protocol.messages import ClockOption
 from gm_recon import read_json
 from gm_recon.pgn import VARIANT, movetext
 from gmd.background import background_daemon
 from gmd.config import Config
-from gmd.games.commands import Play
-from tests.arena.recordings import blind_line, do, history, line, new_game, open_line
+from tests.arena.recordings import blind_line, history, open_line
 from tests.cli.commands import gmd
-from tests.ended import ended
-from tests.serving import Served, environment
-from tests.terminal import plain, shown
-from tests.tools import require_tool
+from tests.serving import Served
+from tests.terminal import Terminal, plain, shown
 
 PATIENCE = 120
 
@@ -183,13 +176,6 @@ def test_line_has_names_and_clocks_too(tmp_path: Path) -> None:
         "White 59.0   Black 59.5",
         "White 56.0   Black 59.5",
     ]
-    game, events = new_game(clock=ClockOption(initial=100.0, increment=2.0))
-    for move, elapsed in (("e4", 0.0), ("e5", 3.0), ("Nf3", 30.5)):
-        do(game, events, Play(game.turn, move), elapsed)
-    path.write_text(line(3, game, events))
-    frames = listed(str(path))
-    assert frames[0] == f"{path}: 1 – 2\nin progress, clock 100+2"
-    assert frames[-1].splitlines()[-2:] == ["White 1:13   Black 1:39", "2. Nf3"]
 
 
 @pytest.mark.parametrize(
@@ -322,48 +308,20 @@ def test_terminal_output_colours_squares_and_distinguishes_the_sides(
     assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
-def screens(path: Path, keys: bytes) -> list[str]:
-    """Return the captions below the boards of each screen; the last key must leave."""
-    ours, theirs = pty.openpty()
-    command = [
-        str(require_tool("setsid")),
-        "--ctty",
-        sys.executable,
-        "-m",
-        "gmd",
-        "replay",
-        str(path),
-    ]  # otherwise Ctrl-C would reach no process
-    env = {**environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
-    with ended(subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)) as process:
-        os.close(theirs)
-        shown = b""
-        while b"q: leave" not in shown:
-            shown += os.read(ours, 4096)
-        os.write(ours, keys)
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # Linux reports so that the other side is closed
-            pass
-        assert process.wait(PATIENCE) == 0
-    os.close(ours)
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    return re.findall(r"(\d+ of \d+)   →", plain)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        (b"\x1b[C\x1b[C\x1b[D\r n\x7fpppp\x04", [0, 1, 2, 1, 2, 3, 4, 3, 2, 1, 0, 0]),
-        (b"\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
+        ("\x1b[C\x1b[C\x1b[D\r n\x7fpppp\x04", [0, 1, 2, 1, 2, 3, 4, 3, 2, 1, 0, 0]),
+        ("\x1b[B\x1b[B\x1b[DG\x1b[A\x1b[Hg?jq", [0, 10, 13, 12, 13, 3, 0, 0, 0, 10]),
+        ("\x03", [0]),
     ],
 )
-def test_keys_step_through_the_game(keys: bytes, expected: list[int], blind: Path) -> None:
-    assert screens(blind, keys) == [f"{at} of 13" for at in expected]
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_the_replay(blind: Path) -> None:
-    assert set(screens(blind, b"\x03")) == {"0 of 13"}
+def test_keys_step_through_the_game(keys: str, expected: list[int], blind: Path) -> None:
+    with Terminal("replay", str(blind), COLUMNS="100", LINES="30") as terminal:
+        said = terminal.until("q: leave")
+        terminal.press(keys)
+        said += terminal.rest()
+    assert terminal.status == 0
+    screens = [int(at) for at in re.findall(r"(\d+) of 13   →", plain(said))]
+    assert screens == expected or (keys == "\x03" and set(screens) == {0})

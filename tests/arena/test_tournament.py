@@ -42,20 +42,6 @@ async def test_double_round_robin_is_played(tmp_path: Path) -> None:
         assert sorted(meetings) == sorted((one, other) for one in ids for other in ids if one != other)
 
 
-async def test_gauntlet_is_played(tmp_path: Path) -> None:
-    names = NAMES[:4]
-    async with hall(tmp_path, *names) as house:
-        seat_all(house, names)
-        record = await house.direct(await house.begin(("bea", "ada", "cleo", "dora"), format="gauntlet", games=2))
-        assert table(record) == (
-            "#,Player,Points,Games,1,2,3,4,S-B,Direct,Wins\n"
-            "1,bea,4,6,×,00,11,11,0,0,4\n"
-            "2,ada,2,2,11,×,,,8,0,2\n"
-            "3,cleo,0,2,00,,×,,0,0,0\n"
-            "4,dora,0,2,00,,,×,0,0,0\n"
-        )
-
-
 async def test_swiss_tournament_with_byes_is_played(tmp_path: Path) -> None:
     names = NAMES[:5]
     async with hall(tmp_path, *names) as house:
@@ -222,36 +208,6 @@ async def test_player_who_leaves_a_game_loses_on_time(tmp_path: Path) -> None:
         leaving.append(house.seat("bea", leave))
         record = await house.direct(await house.begin(("ada", "bea"), terms={"clock": {"initial": 1.5}}))
         assert results(record) == {"1.1": "1-0 timeout_black"}
-
-
-async def test_player_who_leaves_and_returns_plays_on(tmp_path: Path) -> None:
-    async with hall(tmp_path, "ada", "bea") as house, house.here("bea") as bea:
-        seat_all(house, ("ada",))
-        witness = Witness()
-        record = await house.begin(("ada", "bea"))
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.direct, record, witness)
-            await witness.until(lambda: witness.played)
-            await bea.accept(1)
-            await bea.wait(1)  # until Ada has moved
-            await bea.aclose()
-            async with house.here("bea") as again:
-                await again.end_game(1, "resignation_black")
-        assert results(record) == {"1.1": "1-0 resignation_black"}
-
-
-async def test_game_ended_by_the_operator_counts_with_that_result(tmp_path: Path) -> None:
-    async with hall(tmp_path, "ada", "bea") as house, house.here("ada") as ada, house.here("bea") as bea:
-        witness = Witness()
-        record = await house.begin(("ada", "bea"))
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.direct, record, witness)
-            await witness.until(lambda: witness.played)
-            await ada.accept(1)
-            await bea.accept(1)
-            async with Client(path=str(tmp_path / "operator.sock")) as operator:
-                await operator.end_game(1, "resignation_white")
-        assert results(record) == {"1.1": "0-1 resignation_white"}
 
 
 async def test_revoked_player_forfeits_games_not_begun(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from gm_arena.bridge import Bridge, BridgeError, Server
 from gm_arena.reconchess_bot import ReconchessBots
 from gm_client.trio_client import connect
 from tests.arena.playing import BOTS, PATIENCE, Witness, bridged, new_games, recon_bot
-from tests.serving import Served, reserved_port, served
+from tests.serving import Served
 
 pytestmark = pytest.mark.slow
 
@@ -177,21 +177,27 @@ async def resign(port: int, game_id: int, player: int = OTHER) -> None:
 
 
 async def test_game_that_ends_while_the_bot_thinks_is_reported_to_the_bot(gates: Gates, daemon_process: Served) -> None:
-    """Its later actions are answered as in a finished game, and it receives the result."""
+    """Its later actions are answered as in a finished game, and it receives the result. The second bot thinks while the
+    first one does.
+    """
 
     async def plan(bridge: Bridge) -> None:
-        await new_games(OTHER, colors=["white"])(bridge)
-        await gates.until_it_thinks()
-        await resign(daemon_process.port, bridge.games_in_hand[0])
-        gates.let_it_go_on()
+        await new_games(OTHER, 2, colors=["white"])(bridge)
+        for _ in range(2):
+            await gates.until_it_thinks()
+        for game_id in bridge.games_in_hand:
+            await resign(daemon_process.port, game_id)
+        for _ in range(2):
+            gates.let_it_go_on()
 
     witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
-    assert [(played.failed, played.state["termination"]) for played in witness.played] == [(False, "resignation_black")]
-    assert gates.calls.read_text().splitlines() == [
-        "('sensed', [])",
-        "('moved', None, False, None)",
-        "('end', True, 'RESIGN', 1)",
-    ]
+    ends = [(played.failed, played.state["termination"]) for played in witness.played]
+    assert ends == [(False, "resignation_black")] * 2
+    assert Counter(gates.calls.read_text().splitlines()) == {
+        "('sensed', [])": 2,
+        "('moved', None, False, None)": 2,
+        "('end', True, 'RESIGN', 1)": 2,
+    }
 
 
 async def test_bot_that_thinks_on_after_the_end_is_stopped(
@@ -208,22 +214,6 @@ async def test_bot_that_thinks_on_after_the_end_is_stopped(
     witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
     assert [(played.failed, played.state["termination"]) for played in witness.played] == [(True, "resignation_black")]
     assert "kept thinking for 0.01 seconds after the end of the game" in caplog.text
-
-
-async def test_thinking_bot_delays_no_other_game(gates: Gates, daemon_process: Served) -> None:
-    """The second bot thinks while the first one does."""
-
-    async def plan(bridge: Bridge) -> None:
-        await new_games(OTHER, 2, colors=["white"])(bridge)
-        for _ in range(2):
-            await gates.until_it_thinks()
-        for game_id in bridge.games_in_hand:
-            await resign(daemon_process.port, game_id)
-        for _ in range(2):
-            gates.let_it_go_on()
-
-    witness = await bridged(daemon_process.port, ME, recon_bot("patient"), plan)
-    assert [played.failed for played in witness.played] == [False, False]
 
 
 async def test_bot_does_not_begin_a_game_in_the_middle(gates: Gates, daemon_process: Served) -> None:
@@ -247,23 +237,3 @@ async def test_bot_does_not_begin_a_game_in_the_middle(gates: Gates, daemon_proc
     witness = await bridged(daemon_process.port, player, recon_bot("patient"), lambda bridge: bridge.play_all(1))
     assert witness.left == [(middle, reason)]
     assert set(witness.ends_by_game) == {fresh}
-
-
-async def test_restart_of_the_daemon_does_not_affect_the_bot(gates: Gates, tmp_path: Path) -> None:
-    """The daemon is killed while the bot thinks; the bot's turn continues where it was."""
-    with reserved_port() as port, ExitStack() as stack:
-        arguments = ["--data", str(tmp_path / "data"), "--port", str(port)]
-        daemon = stack.enter_context(served(*arguments))
-
-        async def plan(bridge: Bridge) -> None:
-            await new_games(ME, max_turns=20)(bridge)
-            await gates.until_it_thinks()
-            daemon.process.kill()
-            daemon.process.wait()
-            stack.enter_context(served(*arguments))
-            for _ in range(2):
-                gates.let_it_go_on()
-
-        witness = await bridged(port, ME, recon_bot("patient"), plan)
-    assert [played.failed for played in witness.played] == [False, False]
-    assert gates.calls.read_text().count("('end', None, 'TURN_LIMIT', 40)") == 2

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gm_arena.address import server_arguments
 from gm_client.blocking import Client, connect
 from gmd.background import background_daemon
 from gmd.config import Config
 from tests.cli.commands import gmd
 from tests.serving import Served, environment, reserved_port, served
-from tests.terminal import own_terminal, plain
+from tests.terminal import Terminal, plain
 
 PATIENCE = 60
 HIDDEN = "The moves of this game of blind chess are hidden until it is over; then they are shown here. "
@@ -117,17 +112,6 @@ def test_watch_without_an_id_follows_the_newest_live_game_and_names_its_players(
             assert spectator.lines(2) == [f"game {newest}: ada – 5", "in progress"]
 
 
-@pytest.mark.slow
-def test_game_that_waits_for_a_player_is_followed(daemon_process: Served) -> None:
-    with connect(port=daemon_process.port) as client:
-        game_id = client.new_game(1, None, player=1)["game_id"]
-        with watching(daemon_process.port, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – ?", "in progress"]
-            client.join(game_id, player=2)
-            play(client, game_id, "e4")
-            assert spectator.lines(1) == ["1. e4"]
-
-
 def blind_game(client: Client) -> int:
     return client.new_game(1, 2, variant="rbc", clock=None)["game_id"]
 
@@ -162,19 +146,6 @@ def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
             f"gmd replay {game_id} --server 127.0.0.1:{daemon_process.port} "
             "steps through it, with what each player knew.",
         ]
-
-
-@pytest.mark.slow
-def test_blind_chess_is_shown_live_when_spectators_may_see_it() -> None:
-    with (
-        background_daemon(Config(port=0, data=":memory:", spectate="live")) as daemon,
-        connect(port=daemon.port) as client,
-    ):
-        game_id = blind_game(client)
-        with watching(daemon.port, game_id) as spectator:
-            assert spectator.lines(2) == [f"game {game_id}: 1 – 2", "in progress, blind chess"]
-            blind_moves(client, game_id)
-            assert spectator.lines(3) == ["1. e4", "1... d5", "2. exd5"]
 
 
 @pytest.mark.slow
@@ -229,19 +200,6 @@ def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
             assert done.out.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("127.0.0.1:7100", False, None, None), ""),
-        (("127.0.0.1:7101", False, None, None), " --server 127.0.0.1:7101"),
-        (("[::1]:7100,b:7100", True, "its ca.pem", None), " --server '[::1]:7100,b:7100' --tls --ca 'its ca.pem'"),
-        (("127.0.0.1:7100", False, None, "a b/gmd.sock"), " --socket 'a b/gmd.sock'"),
-    ],
-)
-def test_server_arguments_name_the_server(arguments: tuple[Any, ...], expected: str) -> None:
-    assert server_arguments(*arguments) == expected
-
-
 @pytest.mark.parametrize("command", [["watch"], ["watch", "3"], ["replay", "3"]])
 def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]) -> None:
     done = gmd(*command, "--server", "127.0.0.1:1")
@@ -261,47 +219,8 @@ def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: 
 # In a terminal.
 
 
-class Terminal:
-    """A running ``gmd watch`` on its own terminal."""
-
-    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
-        self.process, self._descriptor = process, descriptor
-        self.shown = ""
-
-    def until(self, text: str) -> str:
-        """Return all that it has shown, once that includes a text."""
-        while text not in plain(self.shown):
-            some = os.read(self._descriptor, 65_536)
-            assert some, self.shown
-            self.shown += some.decode()
-        return self.shown
-
-    def press(self, keys: bytes) -> None:
-        os.write(self._descriptor, keys)
-
-    def rest(self) -> str:
-        """Return all that it has shown, once it has ended."""
-        with suppress(OSError):  # Linux reports so that the other end is closed
-            while some := os.read(self._descriptor, 65_536):
-                self.shown += some.decode("utf-8", "replace")
-        assert self.process.wait(PATIENCE) == 0
-        return self.shown
-
-
-@contextmanager
-def on_terminal(daemon: Served, *arguments: object, columns: int = 80) -> Iterator[Terminal]:
-    ours, theirs = pty.openpty()
-    where = ["--server", f"127.0.0.1:{daemon.port}"]
-    command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
-    env = {**environment(), "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"}
-    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    with subprocess.Popen(command, env=env, preexec_fn=own_terminal, **streams) as process:
-        os.close(theirs)
-        try:
-            yield Terminal(process, ours)
-        finally:
-            process.kill()
-            os.close(ours)
+def on_terminal(daemon: Served, game_id: int, columns: int = 80) -> Terminal:
+    return Terminal("watch", str(game_id), "--server", f"127.0.0.1:{daemon.port}", COLUMNS=str(columns))
 
 
 @pytest.mark.slow
@@ -314,11 +233,11 @@ def test_terminal_shows_a_coloured_board_with_the_moves_beside_it(daemon_process
             terminal.until("2.  g4")
             client.move(game_id, "Qh4#", player=2)
             said = terminal.rest()
-        assert "2.  g4  Qh4#" in plain(said)
-        assert "0-1 checkmate" in plain(said)
-        mated = "\x1b[1;38;5;231;48;5;131m ♚ "  # the king in check, on red
-        assert mated in said
-        assert not set("♔♕♖♗♘♙") & set(plain(said))
+    assert terminal.status == 0
+    assert "2.  g4  Qh4#" in plain(said)
+    assert "0-1 checkmate" in plain(said)
+    assert "\x1b[1;38;5;231;48;5;131m ♚ " in said, "the king in check, on red"
+    assert not set("♔♕♖♗♘♙") & set(plain(said))
 
 
 @pytest.mark.slow
@@ -346,16 +265,14 @@ def test_terminal_shows_the_end_of_blind_chess_from_all_three_views(daemon_proce
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keys", ["", "\nxyz\n\nq"], ids=["ctrl-c", "q"])
+@pytest.mark.parametrize("keys", ["\x03", "\nxyz\n\nq"], ids=["ctrl-c", "q"])
 def test_ctrl_c_or_q_leaves_the_watch_and_other_keys_are_not_shown(keys: str, daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = client.new_game(1, 2)["game_id"]
     with on_terminal(daemon_process, game_id) as terminal:
-        terminal.until("q: leave")
-        if keys:
-            terminal.press(keys.encode())
-        else:
-            terminal.process.send_signal(signal.SIGINT)
-        said = terminal.rest()
+        said = terminal.until("q: leave")
+        terminal.press(keys)
+        said += terminal.rest()
+    assert terminal.status == 0
     assert "Traceback" not in said
     assert "xyz" not in said

@@ -47,8 +47,8 @@ class Recorder(Player):
         return move
 
     def handle_move_result(self, requested_move, taken_move, captured_opponent_piece, capture_square):
-        self.record("moved", requested_move, taken_move, captured_opponent_piece, capture_square)
-        assert requested_move is self.asked
+        same = requested_move is self.asked
+        self.record("moved", requested_move, same, taken_move, captured_opponent_piece, capture_square)
 
     def handle_game_end(self, winner_color, win_reason, game_history):
         self.record("end", winner_color, win_reason, game_history)
