@@ -58,23 +58,11 @@ def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -
     assert sentence == "" or sentence.endswith(".")
 
 
-@pytest.mark.parametrize("reason", WinReason)
-def test_reasons_of_blind_chess_have_the_words_of_their_causes(reason: WinReason) -> None:
-    assert reason_words(reason) in {cause_words(cause) for cause in Cause}
-
-
-@pytest.mark.parametrize("other", ["", "normal", "time forfeit", "White mates"])
-def test_endings_of_other_programs_stay_as_they_are(other: str) -> None:
-    assert ending_words(other) == other
-
-
-def test_result_precedes_the_ending() -> None:
+def test_other_words_and_results() -> None:
+    assert {reason_words(reason) for reason in WinReason} <= {cause_words(cause) for cause in Cause}
+    for other in ("", "normal", "time forfeit", "White mates"):
+        assert ending_words(other) == other, "endings of other programs stay as they are"
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"
-
-
-DRAWN = [word for word in get_args(Termination) if result_of(read_ending(word)) == "1/2-1/2"]
-
-
-@pytest.mark.parametrize("termination", DRAWN)
-def test_draw_is_shown_with_its_ending_to_a_player_of_blind_chess(termination: str) -> None:
-    assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"
+    drawn = [word for word in get_args(Termination) if result_of(read_ending(word)) == "1/2-1/2"]
+    for termination in drawn:
+        assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"

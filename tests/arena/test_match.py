@@ -86,36 +86,11 @@ def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.slow
-def test_identical_bots_repeat_no_game_across_openings(tmp_path: Path) -> None:
-    """The two games of a pair are the same, move for move."""
-    book, path = tmp_path / "book.epd", tmp_path / "match.jsonl"
-    fens = [f"4k3/7p/8/8/8/8/{pawns}/4K3 w - - 0 1" for pawns in ("P6P", "1P5P", "2P4P")]
-    book.write_text("".join(f"{fen}\n" for fen in fens))
-    bots = [nuisance().replace("nothing=", f"{name}=") for name in ("new", "old")]
-    records, totals = played(path, *bots, *SHORT, "--games", 6, "--openings", book, "--in-order")
-    assert [record["start_fen"] for record in records] == [fen for fen in fens for _ in range(2)]
-    assert all(one["moves"] == other["moves"] for one, other in zip(records[::2], records[1::2], strict=True))
-    assert totals["verdict"].startswith("not decided: new scored 50.0 % in 6 games")
-
-
 def test_match_plays_other_variants_of_chess(tmp_path: Path) -> None:
     for variant in ("chess960", "crazyhouse"):
         records, _ = played(tmp_path / f"{variant}.jsonl", *TWO, "--variant", variant, "--max-moves", 2)
         assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
         assert records[0]["opening"].startswith("position ") == (variant == "chess960")
-
-
-@pytest.mark.slow
-def test_match_plays_blind_chess(tmp_path: Path) -> None:
-    arguments = ("reconchess:reconchess.bots.random_bot", "attacker=reconchess:reconchess.bots.attacker_bot")
-    records, totals = played(
-        tmp_path / "match.jsonl", *arguments, "--max-moves", 4, "--concurrency", 2, "--margin", 250
-    )
-    assert {game["variant"] for game in records} == {"rbc"}
-    assert records[0]["clock"] == {"initial": 900.0, "increment": 5.0, "margin": 0.25}
-    assert all(game["history"]["senses"] for game in records)
-    assert totals["faults"] == {}
 
 
 def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
@@ -400,14 +375,6 @@ def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
     status, said, complaints = run(*arguments)
     assert (status, said) == (2, "")
     assert WRONG[arguments] in " ".join(complaints.split())
-
-
-@pytest.mark.slow
-def test_variant_that_an_engine_does_not_play_ends_the_match(tmp_path: Path) -> None:
-    stockfish = f"uci:{require_tool('stockfish')}"
-    status, said, complaints = run(stockfish, stockfish, "--variant", "crazyhouse")
-    assert (status, said) == (2, "")
-    assert re.search(r"Error: Stockfish .* plays chess960, standard, and not crazyhouse", complaints)
 
 
 def test_unreachable_server_is_reported(tmp_path: Path) -> None:

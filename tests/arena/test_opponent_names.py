@@ -15,12 +15,10 @@ from gm_arena.bridge import Bridge, Server
 from gm_arena.uci_bot import UciBots
 from gm_client.trio_client import Client
 from tests.arena.matches import run
-from tests.arena.playing import BOTS, PATIENCE, Witness, recon_bot
+from tests.arena.playing import BOTS, PATIENCE, Witness
 from tests.serving import Served
 
 pytestmark = pytest.mark.slow
-
-OPEN_PLAYER = 78_001
 
 
 @pytest.fixture
@@ -63,20 +61,6 @@ async def registered(port: int, name: str) -> dict[str, Any]:
     async with Client(port=port) as client:
         reply = await client.register(name)
         return {"player": reply["player"], "key": reply["key"]}
-
-
-async def made(port: int, hello: dict[str, Any], black: int, **options: Any) -> int:
-    async with Client(port=port, **hello) as client:
-        return (await client.new_game(hello["player"], black, brief=True, **options))["game_id"]
-
-
-async def test_opponent_is_named_to_reconchess_bot_or_its_id(record: Path, daemon_process: Served) -> None:
-    port = daemon_process.port
-    cat = await registered(port, "names-cat")
-    game_id = await made(port, cat, OPEN_PLAYER, variant="rbc", clock=None, max_turns=3)
-    await play_game(port, game_id, (cat, recon_bot("recorder")), ({"player": OPEN_PLAYER}, recon_bot("recorder")))
-    names = ("names-cat", str(OPEN_PLAYER))
-    assert names_given(record) == {"white": (str(OPEN_PLAYER), *names), "black": ("names-cat", *names)}
 
 
 async def test_opponent_that_joins_later_is_named_to_an_engine_unless_its_user_does(

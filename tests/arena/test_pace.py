@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.match.pace import Lengths, Pace, duration, seconds_left
+from gm_arena.match.pace import Pace, duration, seconds_left
 from tests.proofs import cases
 
 #: How many games must have ended before an estimate is checked; also at least half of those played at once. Where five
@@ -99,23 +99,6 @@ def test_estimate_holds_in_a_recorded_match() -> None:
 def test_more_games_never_take_less_time(ended: list[float], to_begin: int, at_once: int) -> None:
     found = [seconds_left(ended, [1.0] * at_once, at_once + to_begin + more, at_once) for more in range(3)]
     assert found == sorted(found)  # type: ignore[type-var]
-
-
-def test_first_games_to_end_do_not_stand_for_all() -> None:
-    """Of sixteen games at once the first two have ended."""
-    assert Lengths.of([1.0, 2.0], []).mean == pytest.approx(1.5, rel=0.1)
-    assert Lengths.of([1.0, 2.0], [9.0] * 14).mean > 15.0
-    assert 9.0 < Lengths.of([8.9, 9.0], [9.0] * 14).mean < 27.0, "none has ended before, so all take about as long"
-
-
-@pytest.mark.slow
-@given(st.floats(0.5, 100), st.floats(0.85, 1.9), st.integers(0, 2**32))
-def test_distribution_is_recovered_when_a_third_of_the_games_go_on(scale: float, shape: float, seed: int) -> None:
-    rng = random.Random(seed)
-    drawn = [rng.weibullvariate(scale, shape) for _ in range(2_000)]
-    end = sorted(drawn)[len(drawn) * 2 // 3]
-    found = Lengths.of([seconds for seconds in drawn if seconds <= end], [end for seconds in drawn if seconds > end])
-    assert (found.scale, found.shape) == pytest.approx((scale, shape), rel=0.2)
 
 
 def test_games_are_measured_as_they_are_played() -> None:

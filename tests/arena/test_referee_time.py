@@ -76,28 +76,25 @@ async def test_60_milliseconds_are_late(autojump_clock: MockClock) -> None:
     assert record.games[0].status == "Black is eliminated: no output in 50 ms."
 
 
-async def test_unused_time_is_lost(autojump_clock: MockClock) -> None:
-    """Each turn has its own 50 ms: time saved in earlier turns is of no use."""
-    record = await slept(Sleeper(0, 1, 60), Sleeper(0, 1))
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.ply) == (1, 2)
-
-
-@pytest.mark.parametrize(("delay", "late"), [(999, False), (1001, True)])
-async def test_first_turn_has_a_second(delay: float, late: bool, autojump_clock: MockClock) -> None:
-    record = await slept(Sleeper(0, 10), Sleeper(delay, 10))
-    assert (record.failure is not None) == late
-    if record.failure is not None:
-        assert (record.failure.bot, record.failure.game, record.failure.kind) == (2, 0, "timeout")
-        assert record.failure.text == "no output in 1000 ms"
-        assert (record.winner, record.games) == (1, [])
-
-
-@pytest.mark.parametrize(("margin", "late"), [(0.02, False), (0.005, True)])
-async def test_margin_is_added_to_the_time(margin: float, late: bool, autojump_clock: MockClock) -> None:
-    record = await slept(Sleeper(0, 60), Sleeper(0, 60), Limits(margin=margin))
+@pytest.mark.parametrize(
+    ("delays", "margin", "late"),
+    [
+        ((999, 10), 0.0, False),  # the first turn has a second
+        ((1001, 10), 0.0, True),
+        ((0, 1, 60), 0.0, True),  # time saved in earlier turns is of no use
+        ((0, 60), 0.02, False),
+        ((0, 60), 0.005, True),
+    ],
+)
+async def test_each_turn_has_its_own_time(
+    delays: tuple[int, ...], margin: float, late: bool, autojump_clock: MockClock
+) -> None:
+    record = await slept(Sleeper(*delays), Sleeper(0, 10), Limits(margin=margin))
     assert (record.failure is not None) == late
     assert record.limits == {"turn": 0.05, "first_turn": 1.0, "margin": margin}
+    if record.failure is not None:
+        assert (record.failure.bot, record.failure.kind, record.winner) == (1, "timeout", 2)
+        assert (record.failure.game == 0) is (delays[0] == 1001)
 
 
 async def test_time_of_requests_to_the_daemon_is_not_charged_to_a_bot(autojump_clock: MockClock) -> None:

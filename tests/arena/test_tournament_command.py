@@ -4,7 +4,6 @@ too.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from tests.arena.tournaments import NAMES, PATIENCE, Hall, all_games, hall, regi
 from tests.cli.commands import gmd, gmd_process
 from tests.http.test_rc_connect import rc_connect, rc_register
 from tests.serving import environment, served
-from tests.terminal import plain, rest_of
+from tests.terminal import plain, shown
 
 #: The command, as the entry point runs it.
 COMMAND = (sys.executable, "-m", "gmd", "tournament")
@@ -150,15 +149,11 @@ async def test_tournament_prints_its_progress_and_writes_its_files(tmp_path: Pat
 
 @pytest.mark.slow
 async def test_terminal_shows_the_current_table(tmp_path: Path) -> None:
-    ours, theirs = os.openpty()
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         await house.gathered("ada", "bea")
         command = [*COMMAND, "spring", "--seed", "1", "--data", str(tmp_path)]
-        env = {**environment(), "TERM": "xterm", "COLUMNS": "120"}
-        await trio.run_process(command, env=env, stderr=theirs, capture_stdout=True)
-    os.close(theirs)
-    text = plain(rest_of(ours))
+        text = plain(await trio.to_thread.run_sync(lambda: shown(command, COLUMNS="120")))
     assert "\r\n1 of 1 games over, 0 in progress" in text
     assert "┃ # ┃ Player ┃ Points ┃" in text
 

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import chess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.bot import BotFailed, BotUnusable, Place
-from gm_arena.bridge import Bridge, BridgeError, Server
+from gm_arena.bot import BotFailed, BotUnusable
+from gm_arena.bridge import BridgeError
 from gm_arena.uci_bot import Limits, UciBots
 from gm_client.blocking import Color, GameState
 from gm_client.trio_client import connect
@@ -173,32 +172,6 @@ async def test_engine_that_joins_a_game_in_progress_gets_its_moves(
     assert lines(log, "position")[0] == "position startpos moves e2e4 e7e5 g1f3 b8c6"
 
 
-class Counting(Witness):
-    """A listener that counts how often a bot asks for all moves of its game."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = 0
-
-    def begins(self, place: Place) -> None:
-        read_moves = place.read_moves
-
-        async def counted() -> list[str]:
-            self.asked += 1
-            return await read_moves()
-
-        place.read_moves = counted
-
-
-@pytest.mark.slow
-async def test_moves_are_asked_for_only_when_some_were_missed(engine: Engines, daemon_process: Served) -> None:
-    witness = Counting()
-    plan = new_games(ME, max_moves=10)
-    await Bridge(Server(port=daemon_process.port, hello={"player": ME}), engine(), witness, at_once=1).run(plan)
-    assert [played.failed for played in witness.played] == [False, False]
-    assert witness.asked == 0
-
-
 @pytest.mark.slow
 async def test_game_that_is_over_at_once_is_played(engine: Engines, daemon_process: Served) -> None:
     mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -226,12 +199,3 @@ async def test_stockfish_plays_chess960_against_itself(stockfish: str, daemon_pr
 async def test_variant_that_an_engine_does_not_play_is_refused(stockfish: str, daemon_process: Served) -> None:
     with pytest.raises(BridgeError, match=r"a new game is crazyhouse, and Stockfish .* plays chess960, standard"):
         await bridged(daemon_process.port, ME, UciBots(stockfish), new_games(OTHER, variant="crazyhouse"))
-
-
-@pytest.mark.slow
-async def test_stockfish_mates(stockfish: str, daemon_process: Served) -> None:
-    fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1"
-    bots = UciBots(stockfish, limits=Limits(depth=6))
-    witness = await bridged(daemon_process.port, ME, bots, new_games(ME, fen=fen))
-    assert chess.Board(fen).turn == chess.WHITE
-    assert {played.state["termination"] for played in witness.played} == {"victory_white"}
