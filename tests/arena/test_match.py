@@ -88,13 +88,13 @@ def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> No
 
 def test_match_plays_other_variants_of_chess(tmp_path: Path) -> None:
     for variant in ("chess960", "crazyhouse"):
-        records, _ = played(tmp_path / f"{variant}.jsonl", *TWO, "--variant", variant, "--max-moves", 2)
+        records, _ = played(tmp_path / f"{variant}.jsonl", *TWO, "--variant", variant, "--max-moves", 1)
         assert [(game["variant"], game["ending"]) for game in records] == [(variant, "move limit")] * 2
         assert records[0]["opening"].startswith("position ") == (variant == "chess960")
 
 
 def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
-    arguments = ("random:seed=1", "random:seed=2", "third=random", "--variant", "standard", "--max-moves", 2)
+    arguments = ("random:seed=1", "random:seed=2", "third=random", "--variant", "standard", "--max-moves", 1)
     status, said, _ = run(*arguments, "--json-out", tmp_path / "match.jsonl", "--quiet")
     assert status == 0
     assert len(games(tmp_path / "match.jsonl")) == 6
@@ -195,10 +195,11 @@ def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> No
 
 def test_match_resumes_only_with_its_own_arguments(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
-    played(path, *TWO, *SHORT)
-    status, _, complaints = run(*TWO, *SHORT, "--games", 4, "--json-out", path, "--resume")
+    terms = ("--variant", "standard", "--max-moves", 1)
+    played(path, *TWO, *terms)
+    status, _, complaints = run(*TWO, *terms, "--games", 4, "--json-out", path, "--resume")
     assert (status, complaints) == (1, f"Error: {path} belongs to another match: its games is 2, not 4\n")
-    status, _, complaints = run(*TWO, *SHORT, "--json-out", path)
+    status, _, complaints = run(*TWO, *terms, "--json-out", path)
     assert (status, complaints) == (
         1,
         f"Error: {path} exists already: continue it with --resume, or name another file\n",

@@ -21,7 +21,8 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize(
-    "trouble", ["die", "flood", "illegal", "garbage", "close", pytest.param("eat", marks=pytest.mark.slow)]
+    "trouble",
+    ["die", "flood", "illegal", "garbage", *(pytest.param(name, marks=pytest.mark.slow) for name in ("close", "eat"))],
 )
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"

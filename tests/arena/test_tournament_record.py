@@ -119,8 +119,10 @@ class Mortal(Record):
 
 @pytest.mark.parametrize(
     ("settings", "players", "games"),
-    [({"format": "round-robin"}, 3, 3), ({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4)],
-    ids=["round robin", "swiss"],
+    [
+        pytest.param({"format": "round-robin"}, 3, 3, id="round robin"),
+        pytest.param({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4, id="swiss", marks=pytest.mark.slow),
+    ],
 )
 async def test_tournament_killed_before_every_line_ends_with_the_same_games(
     tmp_path: Path, settings: dict[str, object], players: int, games: int
