@@ -12,10 +12,10 @@ import trio
 from chess import WHITE
 
 from gm_arena.bot import Bot, Bots, Place
-from gm_arena.bridge import Bridge
+from gm_arena.bridge import Bridge, Server
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn, connect
-from tests.arena.playing import bridged, new_games, script
+from tests.arena.playing import PATIENCE, Witness, bridged, new_games, script
 from tests.serving import Served
 
 ME, OTHER = 78_001, 78_002
@@ -91,6 +91,26 @@ async def test_open_game_begins_for_the_bot_when_a_player_has_joined(daemon_proc
     assert begin[:3] == ("begin", "white", OTHER)
     assert begin[3]["max_moves"] == 7
     assert others == [("turn", 0), ("end", "resignation_white", []), "closed"]
+
+
+async def test_invitation_that_is_withdrawn_as_the_bot_begins_is_no_failure_of_the_bot(daemon_process: Served) -> None:
+    port, witness = daemon_process.port, Witness()
+    async with await connect(port=port) as client:
+        me, host = await client.register("seat-invited"), await client.register("seat-host")
+    async with await connect(port=port, player=host["player"], key=host["key"]) as inviting:
+
+        async def beginning(place: Place) -> None:
+            await inviting.decline(place.game_id)
+
+        bots = ResigningBots(beginning)
+        await inviting.new_game(host["player"], me["player"], brief=True)
+        hello = {"player": me["player"], "key": me["key"]}
+        with trio.fail_after(PATIENCE):
+            bridge = Bridge(Server(port=port, hello=hello), bots, witness, at_once=1)
+            await bridge.run(lambda bridge: bridge.play_all(1))
+    (played,) = witness.played
+    assert (played.failed, played.state["termination"]) == (False, "withdrawn")
+    assert bots.started[0].calls[1:] == [("end", "withdrawn", []), "closed"]
 
 
 async def test_bridge_that_is_drained_during_a_lookup_does_not_begin_the_game(

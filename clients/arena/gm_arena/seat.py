@@ -75,9 +75,15 @@ class _Seat:
         place = self._place
         if place.opponent is not None:
             await self._begin()
-        joined = await self._client.join(place.game_id, seat=place.seat, brief=True)
-        place.options = joined["options"]
         states: list[GameState] = []
+        try:
+            place.options = (await self._client.join(place.game_id, seat=place.seat, brief=True))["options"]
+        except GmError as error:
+            if error.code != "game_over":
+                raise
+            # It was called off after the player was invited: the player has no seat, and sees what spectators see.
+            await self._end((await self._client.state(place.game_id, player=None, brief=True))["state"])
+            return
         turns = self._client.turns(place.game_id, seat=place.seat, brief=True, over=states.append)
         async for turn in turns:
             if place.opponent is None:
@@ -85,8 +91,11 @@ class _Seat:
                 await learn_names(self._client, place)
             await self._begin()
             await self._think(turn)
+        await self._end(states[-1])
+
+    async def _end(self, state: GameState) -> None:
         await self._begin()
-        await self._bot.end(states[-1], partial(self._client.history, place.game_id))
+        await self._bot.end(state, partial(self._client.history, self._place.game_id))
 
     async def _begin(self) -> None:
         if not self._begun:
