@@ -159,8 +159,8 @@ def test_damaged_games_are_named_and_left_out(stored: Stored, data: Path) -> Non
     with closing(sqlite3.connect(data / FILE)) as connection:
         connection.execute("UPDATE events SET event = '?' WHERE game_id = ? AND seq = 0", (lost,))
         connection.execute(
-            "DELETE FROM events WHERE game_id = ?1 AND seq = (SELECT max(seq) FROM events WHERE game_id = ?1)",
-            (shorter,),
+            "DELETE FROM events WHERE game_id = :id AND seq = (SELECT max(seq) FROM events WHERE game_id = :id)",
+            {"id": shorter},
         )
         connection.execute("DELETE FROM games WHERE game_id = ?", (robbed,))
         connection.execute("UPDATE tokens SET content = 'x' WHERE game_id = ?", (nameless,))
