@@ -23,8 +23,8 @@ DESCRIPTORS = 2_500
 
 register_profiles()
 
-# Some containers set this variable. Without cached bytecode each of the thousand programs that the tests start compiles
-# everything that it imports: the daemon then takes three times as long to start.
+# Some containers set this variable. Without cached bytecode each program that the tests start compiles everything that it
+# imports: the daemon then takes three times as long to start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
