@@ -262,19 +262,22 @@ def test_new_games_have_the_given_options_and_alternating_colours(daemon_process
         assert sorted(re.findall(r"game \d+: (white|black) against", out)) == colors
 
 
+@pytest.mark.slow
 def test_registered_player_is_challenged_by_name(daemon_process: Served, client: Client) -> None:
     ann, ben = (client.register(name) for name in ("connect-ann", "connect-ben"))
-    port, opponent = daemon_process.port, {"player": ben["player"], "key": str(ben["key"])}
-    with connect(port=port, **opponent):
-        pass  # the player is present now
-    thread = Thread(target=resign, args=(port, 1), kwargs=opponent)
-    thread.start()
-    who = ("--player", "connect-ann", "--key", ann["key"], "--opponent", "connect-ben", "--color", "black")
-    status, out, _ = run(port, AT_RANDOM, *who)
-    thread.join()
-    assert status == 0
-    assert re.search(r"game \d+: black against connect-ben, chess960; it begins when the invitation is accepted\n", out)
-    assert out.splitlines()[-1] == "won 1, lost 0, drawn 0"
+    arguments = ("--opponent", "connect-ben", "--color", "black")
+    with connect(port=daemon_process.port, player=ben["player"], key=ben["key"]) as here:
+        here.invitations()
+        with connecting(
+            daemon_process.port, AT_RANDOM, *arguments, player="connect-ann", env={"GM_KEY": ann["key"]}
+        ) as bot:
+            bot.line(".* plays .*")
+            words = "black against connect-ben, chess960; it begins when the invitation is accepted"
+            game_id = int(bot.line(rf"game (\d+): {words}")[1])
+            here.accept(game_id)
+            here.end_game(game_id, "resignation_white")
+            bot.line(rf"game {game_id}: won as black, 0-1 resignation, 0 plies, .*")
+            assert bot.end() == (0, "won 1, lost 0, drawn 0\n", "")
 
 
 def resign(port: int, games: int, **who: Any) -> None:
