@@ -52,10 +52,10 @@ test: $(VENV)/.installed-test
 	@$(BIN)/pytest $(WORKERS) -m 'not slow and not nightly' $(ARGS)
 
 test-all: $(VENV)/.installed-test
-	@$(BIN)/pytest $(WORKERS) -m 'not nightly' $(ARGS)
+	@$(BIN)/pytest $(WORKERS) $(ARGS)
 
 proof: $(VENV)/.installed-test
-	@$(BIN)/pytest $(WORKERS) --hypothesis-profile=nightly $(ARGS)
+	@$(BIN)/pytest $(WORKERS) -m '' --hypothesis-profile=nightly $(ARGS)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check .

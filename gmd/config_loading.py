@@ -19,7 +19,7 @@ from .config import SERVED, Config, ConfigError
 #: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
 ENVIRONMENT_PREFIX = "GMD_"
 
-#: Variables with that prefix that are not settings: the path of the file, and three that this project's tests read.
+#: Variables with that prefix that are not settings: the path of the file, and one that this project's tests read.
 OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_REQUIRE_ALL"})
 
 #: Settings whose values must never be printed.

@@ -23,8 +23,8 @@ DESCRIPTORS = 2_500
 
 register_profiles()
 
-# Some containers set this variable. Without cached bytecode each program that the tests start compiles everything that it
-# imports: the daemon then takes three times as long to start.
+# Some containers set this variable. Without cached bytecode each program that the tests start compiles everything that
+# it imports: the daemon then takes three times as long to start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -61,7 +61,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def daemon_process() -> Iterator[Served]:
-    """Run one daemon for the whole test run, on a free port; each test knows its own games by their ids.
+    """Run one daemon for all tests of a process, on a free port; each test knows its own games by their ids.
 
     All tests connect from one address, so the rate limits are lifted: failures and registrations of one test must not
     count against another.

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 _R = TypeVar("_R")
 
@@ -19,19 +19,25 @@ EXAMPLES = {"dev": 25, "ci": 50, "nightly": 1_000}
 def register_profiles() -> None:
     """Make the profiles known to hypothesis, and load ``dev``: ``--hypothesis-profile`` names another.
 
-    A busy machine is not a failure. Two runs of ``dev`` or ``ci`` try the same examples; ``nightly`` tries new ones.
+    A busy machine is not a failure. Two runs of ``dev`` or ``ci`` try the same examples. ``nightly`` has hypothesis try
+    new ones, and prints how to repeat one that fails.
     """
     for name, examples in EXAMPLES.items():
         nightly = name == "nightly"
         settings.register_profile(
-            name, max_examples=examples, deadline=None, derandomize=not nightly, print_blob=nightly
+            name,
+            max_examples=examples,
+            deadline=None,
+            derandomize=not nightly,
+            print_blob=nightly,
+            suppress_health_check=[HealthCheck.too_slow],
         )
     settings.load_profile("dev")
 
 
 def cases(number: int) -> int:
     """Return how many cases a loop tries that tries this number in the profile ``dev``."""
-    return number * settings().max_examples // EXAMPLES["dev"]
+    return max(1, number * settings().max_examples // EXAMPLES["dev"])
 
 
 def in_processes(function: Callable[..., _R], jobs: Sequence[tuple[Any, ...]]) -> Iterator[_R]:

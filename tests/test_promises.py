@@ -10,6 +10,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 PROMISES = re.findall(r"`(\S+\.py)::(test_\w+)`", (TESTS / "README.md").read_text())
+assert PROMISES
 
 
 @pytest.mark.parametrize(("module", "name"), PROMISES)
