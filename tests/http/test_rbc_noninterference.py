@@ -38,6 +38,7 @@ from tests.http.many_pairs import Tables, compare_pairs, is_distinguished, short
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables
 from tests.proofs import cases
+from tests.secrecy import leaks
 from tests.secrecy.leaks import Patch
 from tests.secrecy.twins import Twins
 
@@ -122,8 +123,19 @@ def everything_to_spectators(*arguments: Any) -> Viewer:
     return Viewer.OVERSEER if viewer is Viewer.NOBODY else viewer
 
 
-#: Leaks of the routes alone; those of the replies of the protocol are planted where the protocol is tested.
+#: Those of the daemon's possible leaks that a route would pass on.
+PASSED_ON = (
+    "the order of errors",
+    "the phase off turn",
+    "the order of moves",
+    "a wait that ends at a sense",
+    "the half-move clock",
+    "the size of a reply",
+    "the last move",
+)
+
 LEAKS: dict[str, Patch] = {
+    **{name: leaks.LEAKS[name].patch for name in PASSED_ON},
     "everything, to spectators": (state, "viewer_of", everything_to_spectators),
     "the position on pages and pictures": (game_page, "look_at", look_at_the_truth),
     "the counts of positions": (counts, "look_at", look_by_position),

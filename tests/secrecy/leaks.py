@@ -40,13 +40,13 @@ class Leak:
 
     :ivar variants: the games that it shows in.
     :ivar found_in: what is different: replies, the lines that the server runs, or the caches that all games share.
-    :ivar first: for each variant, the seed of a pair of games in which replies differ.
+    :ivar first: for each variant, the seed of a pair of games in which replies differ; without any, 0.
     """
 
     patch: Patch
     variants: tuple[str, ...] = ("rbc",)
     found_in: tuple[str, ...] = ("replies",)
-    first: tuple[int, ...] = (0, 0)
+    first: tuple[int, ...] = ()
 
 
 BOTH = ("rbc", "dark_chess")

@@ -45,7 +45,7 @@ PLANTED = [
     (leak, variant, first)
     for leak, planted in LEAKS.items()
     if "replies" in planted.found_in
-    for variant, first in zip(planted.variants, planted.first, strict=False)
+    for variant, first in zip(planted.variants, planted.first or [0] * len(planted.variants), strict=True)
 ]
 
 
