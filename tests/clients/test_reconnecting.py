@@ -125,13 +125,25 @@ def test_client_waits_for_a_server_that_stops_and_repeats_what_it_did_not_carry_
         assert session.ask("move", game_id=1, move="e4") == OK
 
 
+WITHOUT: Json = {"code": "internal", "error": "game 1: the database cannot be reached now", "retry_after": 0.0}
+
+
 @all_but("gmcat")
 def test_request_refused_by_a_server_without_its_database_is_repeated(opened: Opener) -> None:
-    without = {"code": "internal", "error": "game 1: the database cannot be reached now", "retry_after": 0.0}
     move = {"kind": "move", "game_id": 1, "move": "e4", "ply": 0}
-    scripts = [heard((move, without)), heard(greeting=without), heard((move, OK))]
+    scripts = [heard((move, WITHOUT)), heard(greeting=WITHOUT), heard((move, OK))]
     with dialogues(*scripts) as server, opened(server.port, player=5) as session:
         assert session.ask("move", game_id=1, move="e4", ply=0) == OK
+
+
+@all_but("gmcat", "c")
+def test_move_without_a_ply_refused_by_a_server_without_its_database_is_not_repeated(opened: Opener) -> None:
+    """It may have been carried out."""
+    move = {"kind": "move", "game_id": 1, "move": "e4"}
+    with dialogues(heard((move, WITHOUT))) as first, dialogues() as second:
+        with opened(first.port, second.port, player=5) as session, pytest.raises(Failed):
+            session.ask("move", game_id=1, move="e4")
+        assert second.sessions == []
 
 
 def test_refusal_of_the_player_at_a_reconnect_is_reported_at_once(opened: Opener) -> None:
