@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -134,6 +135,13 @@ def drawn_start(rng: random.Random) -> Start:
     """Draw any of the positions, the usual one in a quarter of the games; most games have the usual limits."""
     fen = chess.STARTING_FEN if rng.random() < 0.25 else rng.choice(list(POSITIONS.values()))
     return Start(fen, rng.choice([100, 100, 100, 20, None]), rng.choice([None, None, 120, 35, 12]))
+
+
+def short_start(rng: random.Random, turns: int) -> Start:
+    """Draw any of the positions, for a game of at most so many turns of a side."""
+    start = drawn_start(rng)
+    start.max_turns = chess.Board(start.fen).fullmove_number + turns
+    return start
 
 
 class Chooser(Protocol):
@@ -309,3 +317,30 @@ _MOVE_ACCESSORS = (
     "truth_fen_after_move",
     "truth_board_after_move",
 )
+
+
+def count_events(history: GameHistory, seen: Counter[str]) -> None:
+    """Count how a game ended, and the moves of each rare kind in it."""
+    seen[history.get_win_reason().name] += 1
+    for turn in history.turns():
+        if not history.has_move(turn):
+            continue
+        requested, taken, capture = history.move_result(turn)
+        if requested is None:
+            seen["passed"] += 1
+            continue
+        seen["captured"] += capture is not None
+        board = history.truth_board_before_move(turn)
+        castles = board.is_castling(requested)
+        pawn = board.piece_type_at(requested.from_square) == chess.PAWN
+        if taken is None:
+            seen["castling refused" if castles else "refused"] += 1
+        elif taken.to_square != requested.to_square:
+            seen["double step cut short" if pawn else "cut short"] += 1
+        elif castles:
+            seen["castled"] += 1
+        elif taken.promotion:
+            seen["promoted as asked" if requested.promotion else "promoted by default"] += 1
+        elif capture not in (None, taken.to_square):
+            seen["en passant"] += 1
+            seen[f"en passant by {'White' if turn.color else 'Black'}"] += 1

@@ -9,13 +9,11 @@ import random
 from collections import Counter
 from itertools import cycle, islice
 
-import chess
-from reconchess import GameHistory
 from reconchess.bots.attacker_bot import AttackerBot
 from reconchess.bots.random_bot import RandomBot
 
 from tests.proofs import cases
-from tests.side_by_side import POSITIONS, Bots, RandomPlayers, RulesSide, Start, play_side_by_side
+from tests.side_by_side import POSITIONS, Bots, RandomPlayers, RulesSide, Start, count_events, play_side_by_side
 
 #: The first seed with which the ordinary run's few games have every event.
 FIRST_SEED = 1_900
@@ -45,7 +43,7 @@ async def test_games_from_every_start_position_equal_those_of_reconchess() -> No
         rng = random.Random(seed)
         start = Start(fen, rng.choice([100, 20, None]), rng.choice([None, 120, 12]))
         try:
-            _count(await play_side_by_side(start, RandomPlayers(rng), RulesSide()), seen)
+            count_events(await play_side_by_side(start, RandomPlayers(rng), RulesSide()), seen)
         except AssertionError as error:
             error.add_note(f"in the game of seed {seed} from {fen}")
             raise
@@ -57,27 +55,3 @@ async def test_games_between_bots_of_reconchess_are_the_same() -> None:
         white, black = (AttackerBot, RandomBot) if seed % 2 else (RandomBot, AttackerBot)
         start = Start()
         await play_side_by_side(start, Bots(seed, white, black, start), RulesSide())
-
-
-def _count(history: GameHistory, seen: Counter[str]) -> None:
-    seen[history.get_win_reason().name] += 1
-    for turn in history.turns():
-        if not history.has_move(turn):
-            continue
-        requested, taken, capture = history.move_result(turn)
-        if requested is None:
-            seen["passed"] += 1
-            continue
-        board = history.truth_board_before_move(turn)
-        castles = board.is_castling(requested)
-        pawn = board.piece_type_at(requested.from_square) == chess.PAWN
-        if taken is None:
-            seen["castling refused" if castles else "refused"] += 1
-        elif taken.to_square != requested.to_square:
-            seen["double step cut short" if pawn else "cut short"] += 1
-        elif castles:
-            seen["castled"] += 1
-        elif taken.promotion:
-            seen["promoted as asked" if requested.promotion else "promoted by default"] += 1
-        elif capture not in (None, taken.to_square):
-            seen[f"en passant by {'White' if turn.color else 'Black'}"] += 1
