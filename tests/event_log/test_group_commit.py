@@ -4,7 +4,8 @@ game.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from gm_protocol.errors import GmError
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
 from gmd.event_log.pending import MOST_GAMES, PORTION
+from gmd.event_log.returning import RETURN_SECONDS
+from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, running_log, store_in, troubles
@@ -230,6 +233,63 @@ async def test_failing_callback_of_a_commit_does_not_stop_the_others(store: Faul
     assert [(entry["event"], entry["game_id"]) for entry in logged] == [("what follows a commit failed", 1)]
 
 
+@pytest.mark.parametrize(("seconds", "batches"), [(0.0, [[1, 2], [3]]), (3_600.0, [[1, 2, 3]])])
+async def test_appends_are_batched_for_one_turn_or_while_the_loop_is_busy(
+    seconds: float, batches: list[list[int]], store: FaultyStore
+) -> None:
+    log = BatchingLog(store, gather_seconds=seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            commits = [log.append(game_id, 0, [CREATED], lambda: SUMMARY) for game_id in (1, 2)]
+            await trio.lowlevel.checkpoint()  # this task is ready at once, so the loop is busy
+            commits.append(log.append(3, 0, [CREATED], lambda: SUMMARY))
+        for commit in commits:
+            await commit.wait()
+        log.stop()
+    assert store.batches == batches
+
+
+@pytest.mark.parametrize(("seconds", "last"), [(0.0, [[3], [1, 2]]), (3_600.0, [[3, 1, 2]])])
+async def test_batch_waits_for_the_games_of_the_last_one(
+    seconds: float, last: list[list[int]], store: FaultyStore
+) -> None:
+    log = BatchingLog(store, return_seconds=seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            first = [log.append(game_id, 0, [CREATED], lambda: SUMMARY) for game_id in (1, 2)]
+            for game_id, commit in enumerate(first, 1):
+                move = partial(log.append, game_id, 1, [Moved(move="e2e4")], lambda: SUMMARY)
+                commit.then(lambda error, move=move: later.append(move()))  # type: ignore[misc]
+            await wait_all_tasks_blocked()
+            later = [log.append(3, 0, [CREATED], lambda: SUMMARY)]
+        await first[1].wait()
+        for commit in later:
+            await commit.wait()
+        log.stop()
+    assert store.batches == [[1, 2], *last]
+
+
+async def test_batch_waits_no_longer_for_games_that_do_not_come_back(
+    store: FaultyStore, autojump_clock: trio.testing.MockClock
+) -> None:
+    log = BatchingLog(store, return_seconds=RETURN_SECONDS)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.run)
+        await wait_all_tasks_blocked()
+        with store.held():
+            first = log.append(1, 0, [CREATED], lambda: SUMMARY)
+            await wait_all_tasks_blocked()
+            second = log.append(2, 0, [CREATED], lambda: SUMMARY)
+        await first.wait()
+        await second.wait()
+        log.stop()
+    assert store.batches == [[1], [2]]
+
+
 async def test_batches_have_a_limited_number_of_games(store: FaultyStore) -> None:
     number = 2 * MOST_GAMES + 5
     async with running_log(store) as log:
@@ -255,6 +315,12 @@ async def test_appends_of_a_large_batch_are_settled_over_several_turns_in_order(
     assert settled == list(range(1, number + 1))
 
 
+async def test_log_that_stops_settles_every_append_of_a_large_batch(store: FaultyStore) -> None:
+    async with running_log(store) as log:
+        commits = [log.append(log.next_game_id(), 0, [CREATED], lambda: SUMMARY) for _ in range(3 * MOST_GAMES)]
+    assert all(commit.done for commit in commits)
+
+
 async def test_later_append_that_fails_is_settled_after_the_earlier_one_of_its_game(store: FaultyStore) -> None:
     """The earlier one is the last of a large batch, which is settled over several turns."""
     settled: list[GmError | None] = []
@@ -269,3 +335,34 @@ async def test_later_append_that_fails_is_settled_after_the_earlier_one_of_its_g
         await later.settled()
     assert settled[0] is None
     assert isinstance(settled[1], LogFailed)
+
+
+class FailingCommitter:
+    """A committer with a bug."""
+
+    def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
+        raise ZeroDivisionError("a bug")
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        await trio.sleep_forever()
+
+
+async def test_log_that_fails_ends_and_leaves_nobody_waiting(store: FaultyStore) -> None:
+    log = BatchingLog(store, committer=FailingCommitter())
+    refused = list[str]()
+
+    async def append_one() -> None:
+        with pytest.raises(LogFailed) as caught:
+            await log.append(1, 0, [CREATED], lambda: SUMMARY).wait()
+        refused.append(str(caught.value))
+
+    with structlog.testing.capture_logs() as logged:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(append_one)
+            with pytest.raises(ExceptionGroup) as ended:
+                await log.run()
+    log.close()
+    assert ended.group_contains(ZeroDivisionError)
+    assert [each["event"] for each in logged] == ["the event log has failed: the server ends"]
+    [why] = refused
+    assert why.startswith("game 1: the server failed, and it is not known whether the request was carried out: look")

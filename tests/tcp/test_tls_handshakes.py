@@ -72,6 +72,24 @@ async def test_handshake_has_the_time_limit_of_a_frame(
         assert daemon.session_server.places_taken == 0
 
 
+async def test_handshake_sent_byte_by_byte_has_no_more_time(
+    certificates: Certificates, autojump_clock: MockClock
+) -> None:
+    async with memory_daemon(**certificates.settings) as daemon:
+        client = raw_client(daemon)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trickle, client)
+            assert await is_closed(client)
+            nursery.cancel_scope.cancel()
+        assert trio.current_time() == pytest.approx(30)
+
+
+async def trickle(client: Client) -> None:
+    for byte in first_words():
+        await client.send_bytes(bytes([byte]))
+        await trio.sleep(1)
+
+
 async def test_handshakes_count_as_connections_and_free_their_places(
     certificates: Certificates, autojump_clock: MockClock
 ) -> None:
