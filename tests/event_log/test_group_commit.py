@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import structlog
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.errors import GmError
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
 from gmd.event_log.pending import MOST_GAMES, PORTION
-from gmd.event_log.returning import RETURN_SECONDS
+from gmd.event_log.returning import LONGEST_SECONDS, RETURN_SECONDS, Returning
 from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
@@ -273,21 +273,34 @@ async def test_batch_waits_for_the_games_of_the_last_one(
     assert store.batches == [[1, 2], *last]
 
 
-async def test_batch_waits_no_longer_for_games_that_do_not_come_back(
-    store: FaultyStore, autojump_clock: trio.testing.MockClock
-) -> None:
+async def test_batch_waits_no_longer_for_games_that_do_not_come_back(store: FaultyStore) -> None:
     log = BatchingLog(store, return_seconds=RETURN_SECONDS)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(log.run)
-        await wait_all_tasks_blocked()
-        with store.held():
-            first = log.append(1, 0, [CREATED], lambda: SUMMARY)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(log.run)
             await wait_all_tasks_blocked()
-            second = log.append(2, 0, [CREATED], lambda: SUMMARY)
-        await first.wait()
-        await second.wait()
-        log.stop()
+            with store.held():
+                first = log.append(1, 0, [CREATED], lambda: SUMMARY)
+                await wait_all_tasks_blocked()
+                second = log.append(2, 0, [CREATED], lambda: SUMMARY)
+            await first.wait()
+            await second.wait()
+            log.stop()
     assert store.batches == [[1], [2]]
+
+
+async def test_games_that_come_back_prolong_the_wait_up_to_its_limit_and_others_do_not(mock_clock: MockClock) -> None:
+    returning = Returning(RETURN_SECONDS)
+    for first, after in ((0, LONGEST_SECONDS), (2_000, RETURN_SECONDS)):
+        returning.committed(range(1_000), {1_000})
+        returning.settled()
+        began = trio.current_time()
+        for game_id in range(first, first + 1_000):
+            mock_clock.jump(RETURN_SECONDS / 2)
+            returning.gathered(game_id)
+            if not returning.is_awaited:
+                break
+        assert trio.current_time() - began == pytest.approx(after, abs=RETURN_SECONDS / 2)
 
 
 async def test_batches_have_a_limited_number_of_games(store: FaultyStore) -> None:

@@ -304,6 +304,65 @@ async def test_move_in_doubt_is_to_be_sent_again_if_that_is_safe(server: Postgre
         log.close()
 
 
+@asynccontextmanager
+async def noted_connections(url: str) -> AsyncIterator[tuple[BatchingLog, trio.MemoryReceiveChannel[Any]]]:
+    """Run a log that is written by the event loop; also return the connections for its batches, as they are opened."""
+    sending, opened = trio.open_memory_channel[Any](10)
+    with trio.fail_after(PATIENCE), closing(new_store(url)) as store:
+        open_connection = store.commit_connection
+
+        @asynccontextmanager
+        async def noted() -> AsyncIterator[Any]:
+            async with open_connection() as connection:
+                sending.send_nowait(connection)
+                yield connection
+
+        store.commit_connection = noted  # type: ignore[method-assign]
+        async with running_log(store) as log:
+            yield log, opened
+
+
+async def test_connection_that_is_closed_before_its_loss_is_taken_in_gets_no_batch(url: str) -> None:
+    async with noted_connections(url) as (log, opened):
+        await append(log, 1, 0, CREATED)
+        (await opened.receive()).pgconn.finish()  # as libpq does when it reads the end of the connection
+        await append(log, 1, 1, Moved("e2e4"))
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+        await opened.receive()  # it has connected again
+
+
+class AppendAtLoss(trio.abc.Instrument):
+    """Appends to a log in the turn of the event loop in which its connection is found lost.
+
+    :ivar commit: the append, once it is made; ``made`` is set then.
+    """
+
+    def __init__(self, log: BatchingLog, connection: Any) -> None:
+        self._log, self._connection = log, connection
+        self._token = trio.lowlevel.current_trio_token()
+        self.made = trio.Event()
+        self.commit: Any = None
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        if self.commit is None and self._connection.closed:
+            self.commit = self._log.append(1, 1, [Moved("e2e4")], lambda: SUMMARY)
+            self._token.run_sync_soon(self.made.set)
+
+
+async def test_append_in_the_turn_in_which_the_connection_is_found_lost_is_written(url: str) -> None:
+    psycopg = require_module("psycopg")
+    async with noted_connections(url) as (log, opened):
+        await append(log, 1, 0, CREATED)
+        connection = await opened.receive()
+        trio.lowlevel.add_instrument(at_loss := AppendAtLoss(log, connection))
+        with psycopg.connect(url, autocommit=True) as operator:
+            operator.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        await at_loss.made.wait()
+        await at_loss.commit.wait()
+        trio.lowlevel.remove_instrument(at_loss)
+        assert await log.load(1) == [CREATED, Moved("e2e4")]
+
+
 async def test_batches_larger_than_the_buffers_of_the_socket_are_written(url: str) -> None:
     async with open_log(url) as log:
         commits = [log.append(game_id, 0, [CREATED] * 50, lambda: SUMMARY) for game_id in range(1, 257)]

@@ -400,6 +400,7 @@ async def test_no_password_is_hashed_if_there_is_no_room() -> None:
         for _ in range(2):
             reply = await client.ask("register", name="other", password=PASSWORD)
             assert (reply["code"], reply["retry_after"]) == ("too_many", 3600.0)
+            assert reply["error"] == "max_players: the limit of 1 players is reached"
 
 
 async def test_address_of_a_closed_connection_is_limited_too() -> None:
