@@ -369,7 +369,7 @@ async def test_log_that_fails_ends_and_leaves_nobody_waiting(store: FaultyStore)
             await log.append(1, 0, [CREATED], lambda: SUMMARY).wait()
         refused.append(str(caught.value))
 
-    with structlog.testing.capture_logs() as logged:
+    with structlog.testing.capture_logs() as logged, trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(append_one)
             with pytest.raises(ExceptionGroup) as ended:
