@@ -422,12 +422,12 @@ SHARES = 8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "step"), [(2, 3), pytest.param(3, 1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("size", "step", "orders"), [(2, 3, 22), pytest.param(3, 1, 2_000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("share", range(SHARES))
 async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(
-    share: int, size: int, step: int
+    share: int, size: int, step: int, orders: int
 ) -> None:
-    """Each set of so many operations, or each third one, is tried in every order."""
+    """Each set of so many operations, or each third one, is tried in every order: at least so many in each share."""
     tried = Tried()
     accounts = [name for name in OPERATIONS if name != "new game"]  # another thread writes that
     sets = combinations_with_replacement(accounts, size)
@@ -435,7 +435,7 @@ async def test_concurrent_operations_leave_the_account_as_sequential_ones_would(
         for names in islice(sets, step * share, None, step * SHARES):
             await try_every_order(there, names, tried)
     assert tried.faults == {}
-    assert tried.orders > 20
+    assert tried.orders > orders
 
 
 @pytest.mark.slow
@@ -449,13 +449,14 @@ async def test_lost_key_cannot_create_a_game() -> None:
 
 
 @pytest.mark.slow
-async def test_one_of_several_concurrent_registrations_of_a_name_creates_the_player() -> None:
+@pytest.mark.parametrize(("others", "orders"), [(1, 56), pytest.param(2, 1_300, marks=pytest.mark.nightly)])
+async def test_one_of_several_concurrent_registrations_of_a_name_creates_the_player(others: int, orders: int) -> None:
     tried = Tried()
     async with house(in_sqlite) as there:
-        for others in combinations(list(BEGINNINGS)[1:], 1):
-            await try_every_order(there, ("register", *others), tried, beginning=True)
+        for names in combinations(list(BEGINNINGS)[1:], others):
+            await try_every_order(there, ("register", *names), tried, beginning=True)
     assert tried.faults == {}
-    assert tried.orders > 50
+    assert tried.orders > orders
 
 
 async def play_one_order(names: Sequence[str], first: Sequence[int]) -> str | None:
