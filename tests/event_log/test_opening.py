@@ -182,9 +182,10 @@ def test_unwritable_directory_is_refused_but_its_log_can_be_read() -> None:
     with TemporaryDirectory() as directory:
         with open_store(directory) as store:
             store.write([GameAppend(1, 0, [CREATED], SUMMARY, None)], [])
-        Path(directory).chmod(0o555)
-        Path(directory, "games.sqlite").chmod(0o444)
         files = sorted(path.name for path in Path(directory).iterdir())
+        for file in files:
+            Path(directory, file).chmod(0o444)
+        Path(directory).chmod(0o555)
 
         def count() -> str:
             with open_reader(directory) as engine:
