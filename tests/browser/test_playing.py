@@ -169,6 +169,7 @@ def test_piece_in_hand_is_dropped(browsers: Browsers, site: Served) -> None:
     expect(square(white, "e4")).to_have_class(re.compile("target"))
     square(white, "e4").click()
     expect(white.locator("#movetext [data-ply='1']")).to_have_text("@e4")
+    expect(black).to_have_title(re.compile("^Your turn"))  # before, the keys would do nothing
     button = black.get_by_role("button", name="Drop a pawn, 1 in hand")
     button.focus()
     black.keyboard.press("Enter")
