@@ -41,6 +41,7 @@ async def long_games(client: Client, count: int) -> None:
         await wait_all_tasks_blocked()
 
 
+@pytest.mark.slow
 async def test_long_games_stay_within_the_memory_limit_and_none_is_lost(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         async with durable_daemon(store, max_memory=MAX_MEMORY) as daemon:

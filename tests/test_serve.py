@@ -70,9 +70,8 @@ def test_daemon_that_nobody_could_play_on_does_not_start() -> None:
     assert "max_registrations_per_hour: with 0 only the operator can register" in " ".join(ran.err.split())
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [SIGNALS, pytest.param(signal.SIGINT, signal.SIGTERM, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "second"), [SIGNALS, (signal.SIGINT, signal.SIGTERM)])
 async def test_daemon_finishes_requests_in_progress_before_it_stops_however_many_signals_come(
     first: signal.Signals, second: signal.Signals
 ) -> None:

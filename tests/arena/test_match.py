@@ -38,6 +38,7 @@ from tests.tools import require_tool
 # The games that are played.
 
 
+@pytest.mark.slow
 def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60+0.5", "--margin", 200, "--json-out", path)
@@ -93,6 +94,7 @@ def test_match_plays_other_variants_of_chess(tmp_path: Path) -> None:
         assert records[0]["opening"].startswith("position ") == (variant == "chess960")
 
 
+@pytest.mark.slow
 def test_match_of_installed_bots_and_of_more_than_two(tmp_path: Path) -> None:
     arguments = ("random:seed=1", "random:seed=2", "third=random", "--variant", "standard", "--max-moves", 1)
     status, said, _ = run(*arguments, "--json-out", tmp_path / "match.jsonl", "--quiet")

@@ -88,6 +88,7 @@ async def test_game_is_drawn_after_max_moves(max_moves: int) -> None:
     assert terminations(record) == ["draw_move_limit"] * 2
 
 
+@pytest.mark.slow
 async def test_max_moves_is_125_for_each_player() -> None:
     """maxMoves: Integer indicating the maximum number of moves per player per game. Currently set at 125."""
     record = await match(at_random(), at_random(), start=start_position(3), seed=3)
@@ -181,6 +182,7 @@ def test_seeds_draw_what_java_draws() -> None:
     assert [generator.below(10) for _ in range(3)] == [0, 3, 8]
 
 
+@pytest.mark.slow
 def test_positions_are_spread_evenly() -> None:
     """The initial starting position is randomly shuffled among 960 possibilities."""
     seeds = random.Random(1)

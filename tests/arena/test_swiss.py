@@ -84,12 +84,14 @@ def test_every_player_is_paired_or_has_one_bye_and_nobody_meets_twice(data: st.D
     assert all(count == 1 for card in tournament.cards for count in card.met.values())
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 2**32))
 def test_longest_tournament_gives_every_player_one_bye(half: int, seed: int) -> None:
     players = 2 * half - 1
     assert sorted(Played(players, players, seed).byes) == list(range(players))
 
 
+@pytest.mark.slow
 @given(st.integers(8, 13), st.integers(0, 2**32))
 def test_colors_stay_even_and_never_come_three_times_running(players: int, seed: int) -> None:
     for card in Played(players, 5, seed).cards:

@@ -117,11 +117,12 @@ class Mortal(Record):
         super()._append(line)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "players", "games"),
     [
         pytest.param({"format": "round-robin"}, 3, 3, id="round robin"),
-        pytest.param({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4, id="swiss", marks=pytest.mark.slow),
+        pytest.param({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4, id="swiss"),
     ],
 )
 async def test_tournament_killed_before_every_line_ends_with_the_same_games(

@@ -52,6 +52,7 @@ async def history(port: int, witness: Witness) -> list[str]:
         return (await client.history(witness.played[0].place.game_id))["moves"]
 
 
+@pytest.mark.slow
 async def test_engine_gets_the_position_and_all_moves(engine: Engines, log: Path, daemon_process: Served) -> None:
     witness = await bridged(daemon_process.port, ME, engine(), new_games(ME, max_moves=6))
     assert [played.failed for played in witness.played] == [False, False]

@@ -125,6 +125,7 @@ def blind_moves(client: Client, game_id: int) -> None:
     client.move(game_id, "e4d5", player=1)
 
 
+@pytest.mark.slow
 def test_blind_chess_is_hidden_until_its_end(daemon_process: Served) -> None:
     with connect(port=daemon_process.port) as client:
         game_id = blind_game(client)

@@ -84,6 +84,7 @@ def test_rekey_and_revoke_accept_a_name_or_an_id(daemon: BackgroundDaemon, direc
     assert gmd("players", "--data", directory).out.splitlines()[0].endswith("  changing  (revoked)")
 
 
+@pytest.mark.slow
 def test_players_lists_more_players_than_a_page_holds(daemon: BackgroundDaemon, directory: Path) -> None:
     names = [f"many-{number}" for number in range(150)]
     for name in names:

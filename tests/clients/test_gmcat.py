@@ -314,6 +314,7 @@ def test_copy_of_the_file_runs_without_any_installed_package_and_loads_fast(tmp_
 # The operator's socket.
 
 
+@pytest.mark.slow
 def test_operator_ends_a_game_by_directory_or_socket_path(tmp_path: Path) -> None:
     data = tmp_path / ("d" * 200)  # longer than the address of a socket may be
     end = '{"kind":"end_game","game_id":1,"termination":"resignation_black"}'
@@ -351,6 +352,7 @@ def test_requests_are_answered_under_tls(secure: BackgroundDaemon, certificates:
         assert [reply["error"] for reply in replies(run)] == [None, None]
 
 
+@pytest.mark.slow
 def test_server_that_is_not_trusted_exits_with_2(secure: BackgroundDaemon, tmp_path: Path) -> None:
     server = ScriptedServer("127.0.0.1", secure.port)
     said = "the server is not verified as 127.0.0.1: unable to get local issuer certificate"
@@ -371,6 +373,7 @@ def test_certificate_of_another_host_exits_with_2(certificates: Certificates) ->
     assert said.startswith("the server is not verified as 127.0.0.2: IP address mismatch")
 
 
+@pytest.mark.slow
 def test_port_with_and_client_without_tls_or_the_other_way_round_is_explained(
     secure: BackgroundDaemon, daemon_process: Server
 ) -> None:

@@ -62,6 +62,7 @@ def test_daemon_leaves_nothing_behind_in_the_process() -> None:
         daemon.ask("move", player=1, game_id=1, move="e4")
 
 
+@pytest.mark.slow
 def test_daemon_leaves_only_the_games_in_its_data_directory(tmp_path: Path) -> None:
     with gmd.background_daemon(on_disk(tmp_path / "before")) as daemon:
         daemon.ask("new_game", **NEW_GAME)  # modules that are first imported now stay loaded

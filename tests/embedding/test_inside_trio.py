@@ -26,6 +26,7 @@ async def test_daemon_gives_the_same_replies_on_its_port_and_without_it() -> Non
         assert await daemon.ask("state", game_id=1) == over_the_socket
 
 
+@pytest.mark.slow
 async def test_daemon_leaves_nothing_behind(tmp_path: Path) -> None:
     async with gmd.open_daemon(gmd.Config(port=0, data=str(tmp_path / "before"))):
         pass  # modules that are first imported now stay loaded

@@ -96,6 +96,7 @@ async def test_wal_deleted_after_a_crash_is_reported_at_the_next_start(tmp_path:
             assert (await client.new_game())["game_id"] == 2  # the id of the lost game was acknowledged
 
 
+@pytest.mark.slow
 async def test_older_database_file_is_reported_at_the_next_start(tmp_path: Path) -> None:
     with structlog.testing.capture_logs() as logged:
         async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon) as client:

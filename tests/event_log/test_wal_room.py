@@ -71,6 +71,7 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 40)), min_size=1, max_size=15))
 def test_commits_of_two_connections_survive_a_crash(
     tmp_path_factory: pytest.TempPathFactory, commits: list[tuple[int, int]]

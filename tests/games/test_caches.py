@@ -53,6 +53,7 @@ def in_memory() -> int:
     return sum(type(each) is facts.Facts for each in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_full_cache_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "KEPT_POSITIONS", 0)
     before = in_memory()

@@ -99,6 +99,7 @@ def spellings(board: Board, move: chess.Move) -> list[str]:
     return sorted(shown | {bare.replace("O", "0")})
 
 
+@pytest.mark.slow
 @given(boards, st.integers(0, 2**32))
 def test_spellings_of_legal_moves_and_similar_texts_are_read_as_by_python_chess(board: Board, seed: int) -> None:
     pack(board)

@@ -70,9 +70,8 @@ async def test_real_game_loads_to_its_end_and_can_be_continued(client: Client, n
     assert (await table.play((await table.actions())[0]))["ply_index"] == PLIES[name] + 1
 
 
-@pytest.mark.parametrize(
-    "name", [name if number == 0 else pytest.param(name, marks=pytest.mark.slow) for number, name in enumerate(GAMES)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
 async def test_real_game_can_be_played_move_by_move(client: Client, name: str) -> None:
     table = await new_table(client)
     oracle = Oracle(start_board("standard"))

@@ -183,6 +183,7 @@ async def test_unknown_variant_is_refused(client: Client, variant: object) -> No
 # --- Round trips ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(played_boards() | scattered_boards())
 async def test_every_shown_fen_starts_a_game_with_the_same_position(board: chess.Board) -> None:
     """The FEN of any position, given to ``new_game``, makes a game that shows that position and that FEN."""

@@ -45,13 +45,14 @@ async def waiting(daemon: MemoryDaemon, count: int = MANY, **wait: Any) -> list[
     return clients
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wait",
     [
         {"game_id": 1, "ply": 0},
-        pytest.param({"game_ids": [1, 2]}, marks=pytest.mark.slow),
-        pytest.param({"game_id": 1, "player": 2}, marks=pytest.mark.slow),
-        pytest.param({"any": True, "player": 2}, marks=pytest.mark.slow),
+        {"game_ids": [1, 2]},
+        {"game_id": 1, "player": 2},
+        {"any": True, "player": 2},
     ],
     ids=str,
 )

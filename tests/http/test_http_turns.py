@@ -28,7 +28,8 @@ ASKED = 10
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.mark.parametrize("wire", ["plain", pytest.param("TLS", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("wire", ["plain", "TLS"])
 async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
     wire: str, certificates: Certificates
 ) -> None:

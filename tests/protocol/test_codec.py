@@ -97,6 +97,7 @@ def test_any_damaged_object_is_a_request_or_refused(
     check_is_request_or_refusal(whole[:at] + put + whole[at + cut :], strict)
 
 
+@pytest.mark.slow
 @given(pairs, pairs)
 @example([("kind", "new_game"), ("player_white", 1), ("player_black", 2)], [("kind", "ping")])
 @example([("kind", "move"), ("game_id", "x"), ("move", 1)], [("move", "e4"), ("game_id", 1)])

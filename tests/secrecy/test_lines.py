@@ -87,6 +87,7 @@ async def test_opponents_sense_changes_no_line(mock_clock: MockClock) -> None:
         assert [differs for differs in zip(table.work, unsensed, strict=True) if differs[0] != differs[1]] == []
 
 
+@pytest.mark.slow
 @given(
     st.randoms(use_true_random=False),
     st.sampled_from([*STARTS["dark_chess"], "KN2k3/PPpP4/P1P5/8/8/8/8/8 b - - 0 1"]),

@@ -45,7 +45,7 @@ async def test_requests_after_held_replies_are_answered_up_to_a_limit(tmp_path: 
 @pytest.mark.parametrize("data", ["", pytest.param(":memory:", marks=pytest.mark.slow)], ids=["held", "not held"])
 async def test_client_that_does_not_read_gets_every_reply_when_it_does(data: str, tmp_path: Path) -> None:
     """Most of the replies do not fit into the kernel's buffers."""
-    count = 3_000
+    count = 1_500
     requests = [{"kind": "state", "game_id": 1, "id": number} for number in range(count)]
     async with running_daemon(data=data or str(tmp_path)) as daemon, connected(daemon) as client:
         await client.new_game()

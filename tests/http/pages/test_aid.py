@@ -114,6 +114,7 @@ async def test_observations_of_a_seat_lead_to_positions_that_have_the_truth() ->
                 assert chess.SquareSet(truth.occupied_co[not seat]).issubset(chess.SquareSet(positions.occupied()))
 
 
+@pytest.mark.slow
 async def test_too_many_positions_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aid_page, "CAP", 100)
     async with pages() as (daemon, browser), browsing(daemon) as other:

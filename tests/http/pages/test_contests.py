@@ -260,6 +260,7 @@ REPORTS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 async def test_every_report_that_is_taken_is_shown() -> None:
     async with pages() as (daemon, browser):
         assert await _fuzzed(daemon, browser) > 10

@@ -226,6 +226,7 @@ async def test_guesses_at_the_spectator_key_are_limited() -> None:
         assert statuses == [403, 503, 503]
 
 
+@pytest.mark.slow
 async def test_cookie_of_a_spectator_is_worthless_once_the_key_changes(tmp_path: Path) -> None:
     settings = {**SPECTATING, "data": str(tmp_path)}
     async with pages(**settings) as (_, browser):
