@@ -312,7 +312,7 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
         # Here connections have first sent more than is read at once.
         pytest.param("plain", 2 * MANY, 10, id="plain, all read ahead"),
         pytest.param("TLS", 2 * MANY_UNDER_TLS, 10, id="TLS, all read ahead"),
-        pytest.param("TLS in small records", 40, 10, id="TLS in small records, all read ahead"),
+        pytest.param("TLS in small records", 20, 10, id="TLS in small records, all read ahead"),
     ],
 )
 async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_batches(

@@ -147,7 +147,7 @@ async def test_acknowledged_moves_are_there_once_after_each_crash_of_the_databas
         async with trio.open_nursery() as nursery:
             for _ in range(4):
                 nursery.start_soon(load.play)
-            for _ in range(cases(3)):
+            for _ in range(cases(1)):
                 await load.moves(100)
                 await trio.to_thread.run_sync(server.restart, "immediate")
             await load.moves(100)

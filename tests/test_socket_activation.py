@@ -77,7 +77,9 @@ def test_daemon_may_be_given_several_sockets_and_serves_no_games_on_those_for_ht
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ipv6", [False, True], ids=["IPv4", "IPv6"])
+@pytest.mark.parametrize(
+    "ipv6", [pytest.param(False, id="IPv4"), pytest.param(True, id="IPv6", marks=pytest.mark.nightly)]
+)
 def test_restart_refuses_no_connection(ipv6: bool, tmp_path: Path) -> None:
     """A connection made while no daemon serves waits in the socket, which outlives the daemon."""
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gmd.archive.files import read_games
@@ -27,6 +27,7 @@ from gmd.games.game import Game
 from gmd.games.replay import replay
 from gmd.games.variants import make_game
 from tests.archive.histories import blind_histories, histories
+from tests.proofs import cases
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +68,7 @@ def write_history(store: SqliteStore, game_id: int, history: AnyHistory) -> None
             written = seq + 1
 
 
+@settings(max_examples=cases(12))
 @given(st.lists(histories() | blind_histories(), max_size=6), st.sets(st.integers(1, 30), min_size=6, max_size=6))
 def test_exported_games_import_unchanged_and_undamaged(games: Sequence[AnyHistory], ids: set[int]) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import (
     BigInteger,
@@ -43,6 +43,7 @@ from gmd.event_log.tables import metadata
 from tests.cli.commands import Ran, change, gmd, joined
 from tests.helpers import connected, running_daemon
 from tests.postgres import new_database, require_postgres
+from tests.proofs import cases
 from tests.serving import environment
 
 TOKEN = "0123456789abcdef"
@@ -447,6 +448,7 @@ def database() -> Iterator[str]:
 
 
 @pytest.mark.slow
+@settings(max_examples=cases(8))
 @given(log=LOGS)
 def test_rows_with_any_values_are_the_same_there_and_back(log: dict[str, list[dict[str, Any]]], database: str) -> None:
     with open_store("", database) as store:

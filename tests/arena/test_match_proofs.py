@@ -42,6 +42,7 @@ def test_stockfish_with_twice_the_time_wins_more_games(tmp_path: Path) -> None:
     assert meeting["wins"] > meeting["losses"]
 
 
+@pytest.mark.nightly
 def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     games = cases(4)
     arguments = (RANDOM, ATTACKER, "--games", games, "--concurrency", 2, "--seed", 3)
@@ -57,11 +58,11 @@ def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     print(Counter(record["ending"] for record in records), totals["meetings"], totals["overhead"])
 
 
-@pytest.mark.parametrize("other", [RANDOM, ATTACKER])
-def test_trout_bot_finishes_its_games(other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.nightly
+def test_trout_bot_finishes_its_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is by other authors. Its engine may crash on a request, which loses its game; the other bot never fails."""
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", str(require_tool("stockfish")))
-    bots = ("trout=reconchess:reconchess.bots.trout_bot", f"other={other}")
+    bots = ("trout=reconchess:reconchess.bots.trout_bot", f"other={ATTACKER}")
     records, totals = played(tmp_path / "match.jsonl", *bots, "--max-moves", 1, "--games", cases(2))
     assert len(records) == cases(2)
     assert totals["faults"].keys() <= {"trout"}
@@ -73,7 +74,7 @@ def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp
     The clock and the lag are long, so that nothing here depends on the speed of the machine; the time that games with a
     clock of one second would have been charged is printed.
     """
-    games = cases(16)
+    games = max(16, cases(8))
     terms = ("--variant", "standard", "--clock", "100000", "--max-moves", 20)
     path = tmp_path / "match.jsonl"
     arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)

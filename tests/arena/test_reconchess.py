@@ -78,9 +78,10 @@ def seconds_left(calls: Calls) -> list[float]:
     return [float(call[-1][1]) for call in calls if call[0] in ("sense", "move")]
 
 
-@pytest.mark.parametrize("fen", [FENS[0], *(pytest.param(fen, marks=pytest.mark.slow) for fen in FENS[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("fen", FENS)
 async def test_bot_is_called_as_in_a_local_game(fen: str, record: Any, daemon_process: Served) -> None:
-    turns = 15 + chess.Board(fen).fullmove_number
+    turns = 8 + chess.Board(fen).fullmove_number
     for seed in range(cases(1)):
         record(seed)
         play_locally(fen, 900, turns)

@@ -132,7 +132,7 @@ def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
 def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: bool) -> None:
-    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), cases(60)
+    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), cases(30)
     errors = wrongs(test, elo, wrong, matches, pairs=pairs)
     spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"
@@ -142,7 +142,7 @@ def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: b
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_games_left_is_the_mean_number_half_way_between_the_hypotheses(model: Model, pairs: bool) -> None:
-    test, matches = Sprt(0, 120, model=model), cases(80)
+    test, matches = Sprt(0, 120, model=model), cases(40)
     rng = random.Random(f"{model} {pairs}")
     verdict = cache(lambda counts: test.verdict(Sample(counts)))
     middle = 60 if model == "logistic" else elo_half_way(pairs=pairs)

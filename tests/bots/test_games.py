@@ -54,13 +54,13 @@ def points(board: chess.Board, color: chess.Color) -> float:
 
 @pytest.mark.slow
 def test_depth_two_beats_a_random_mover() -> None:
-    games = cases(10)
+    games = cases(4)
     results = [against_random(number) for number in range(games)]
     assert min(results) > 0, "a game was lost"
     assert results.count(1.0) >= games - games // 50
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_depth_three_is_ahead_of_depth_two() -> None:
     """The confidence is 95 %, by the normal approximation of the mean of the points; of two games it must win both."""
     games = cases(2)

@@ -161,7 +161,7 @@ def test_rc_bot_match_plays_the_player(kind: Kind, tmp_path: Path) -> None:
     wins_by_rc_bot_match(kind.module, kind.name, {kind.variable: kind.text()}, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [MINIMAX, RECON_ZERO], indirect=True, ids=lambda kind: kind.bot)
 def test_rc_connect_plays_the_player_on_a_daemon(kind: Kind) -> None:
     wins_by_rc_connect(kind.module, {kind.variable: kind.text()})

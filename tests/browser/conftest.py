@@ -55,7 +55,14 @@ def page(browsers: Browsers) -> Page:
     return browsers.open()
 
 
-@pytest.fixture(params=["desktop-light", "desktop-dark", "telephone-light", "telephone-dark"])
+#: Two of the looks have each device and each scheme.
+LOOKS = [
+    *("desktop-light", "telephone-dark"),
+    *(pytest.param(look, marks=pytest.mark.nightly) for look in ("desktop-dark", "telephone-light")),
+]
+
+
+@pytest.fixture(params=LOOKS)
 def look(request: Any) -> tuple[Device, Scheme]:
     """Run a test on a desktop and on a telephone, in light and in dark colours."""
     device, scheme = request.param.split("-")

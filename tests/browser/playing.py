@@ -12,7 +12,7 @@ import chess
 from tests.browser.chromium import Locator, Page, expect
 
 #: The most turns of a game against a bot before the person resigns.
-MOST_TURNS = 200
+MOST_TURNS = 12
 
 OVER = re.compile("1-0|0-1|1/2-1/2")
 
@@ -119,7 +119,7 @@ def until_turn_or_end(page: Page) -> Literal["turn", "end"]:
 
 
 def play_chess(page: Page, rng: random.Random, move: Mover) -> None:
-    """Play a game of chess to its end, with moves at random but for mates; resign if it is very long."""
+    """Play a game of chess to its end, with moves at random but for mates; resign if it is long."""
     for _ in range(MOST_TURNS):
         if until_turn_or_end(page) == "end":
             return

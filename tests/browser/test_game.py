@@ -17,7 +17,7 @@ from tests.tools import require_board
 pytestmark = pytest.mark.slow
 
 #: A recorded game of some length.
-SEED = 1
+SEED = 29
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +211,6 @@ def test_recorded_blind_game_is_replayed_with_what_each_side_saw_and_was_told(pa
     expect_ply(page, last, last)
     expect_drawn(page)
     for ply, turn in enumerate(history.turns(), 1):
-        if ply > 12:
-            break
         page.keyboard.press("Home" if ply == 1 else "ArrowRight")
         if ply == 1:
             expect_ply(page, 0, last)
@@ -228,7 +226,7 @@ def test_recorded_blind_game_is_replayed_with_what_each_side_saw_and_was_told(pa
     page.get_by_role("link", name="White’s view").click()
     expect(page.locator("figure.board")).to_have_count(1)
     page.keyboard.press("ArrowLeft")
-    expect_ply(page, 11, last)
+    expect_ply(page, last - 1, last)
     expect(page.locator("figure.board")).to_have_attribute("data-source", re.compile("view=white"))
 
 

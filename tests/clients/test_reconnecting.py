@@ -243,6 +243,7 @@ def test_wrong_address_of_a_server_is_named(text: str, wrong: str, opened: Opene
     assert wrong in str(failure.value)
 
 
+@all_but("blocking", "c", "node")  # the random bots do this with theirs
 @pytest.mark.slow
 def test_session_goes_on_at_the_daemon_that_takes_over(opened: Opener, tmp_path: Path) -> None:
     """The first daemon is killed between two requests, and the second one while a ``wait`` is under way."""

@@ -20,7 +20,7 @@ from gmd.config import EMBEDDED, SERVED, ConfigError
 from gmd.roster import KINDS, kinds_of
 from tests.helpers import Client, Json, connected, running_daemon
 from tests.http.helpers import http_daemon, scrape
-from tests.serving import children_of, served
+from tests.serving import Served, children_of, served
 from tests.tools import require_module
 
 ME = 7
@@ -84,6 +84,7 @@ def test_setting_names_makes_levels_or_none() -> None:
     assert (EMBEDDED.bots, SERVED.bots) == ("none", "minimax,random")
 
 
+@pytest.mark.slow
 async def test_open_player_plays_a_bot_that_it_names_in_a_new_game() -> None:
     async with running_daemon(bots="minimax-beginner", bot_games=1) as daemon, connected(daemon) as client:
         bots = await bots_of(client)
@@ -191,8 +192,8 @@ async def test_process_that_hangs_loses_its_game(mock_clock: MockClock) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tmp_path: Path, end: int) -> None:
+async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tmp_path: Path) -> None:
+    """The first daemon is killed, and the second stopped."""
     arguments = ("--data", str(tmp_path), "--bots", "minimax-beginner", "--bot-games", "2")
     with served(*arguments) as daemon:
         async with daemon.client() as client:
@@ -201,20 +202,25 @@ async def test_games_go_on_after_a_restart_and_no_process_outlives_the_daemon(tm
             blind_game = (await client.new_game(ME, bot, variant="rbc"))["game_id"]
             await play(client, chess_game, 2)
             await pass_turn(client, blind_game, 2)
-        watched = [os.pidfd_open(child) for child in workers_of(daemon.process.pid)]
-        assert len(watched) == 2
-        assert daemon.stop(end) in (0, -end)
-        for descriptor in watched:
-            poll = select.poll()
-            poll.register(descriptor)
-            assert poll.poll(60_000)  # readable: the process has ended
-            os.close(descriptor)
+        end_with_its_workers(daemon, signal.SIGKILL, -signal.SIGKILL)
     with served(*arguments) as daemon:
         async with daemon.client() as client:
             assert (await bots_of(client))["minimax-beginner"] == bot
             assert (await play(client, chess_game, 4))["ply_index"] == 4
             await pass_turn(client, blind_game, 4)
-        assert daemon.stop(signal.SIGTERM) == 0
+        end_with_its_workers(daemon, signal.SIGTERM, 0)
+
+
+def end_with_its_workers(daemon: Served, end: int, status: int) -> None:
+    """End a daemon that has two processes for its bots, which must end, too."""
+    watched = [os.pidfd_open(child) for child in workers_of(daemon.process.pid)]
+    assert len(watched) == 2
+    assert daemon.stop(end) == status
+    for descriptor in watched:
+        poll = select.poll()
+        poll.register(descriptor)
+        assert poll.poll(60_000)  # readable: the process has ended
+        os.close(descriptor)
 
 
 async def pass_turn(client: Client, game_id: int, plies: int) -> None:

@@ -135,7 +135,7 @@ def freeze(slot: Slot) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fail", [stop, freeze])
+@pytest.mark.parametrize("fail", [pytest.param(stop, marks=pytest.mark.nightly), freeze])
 async def test_client_of_the_balancer_goes_on_in_its_game_at_the_standby(
     server: Postgres, tmp_path: Path, stack: ExitStack, fail: Callable[[Slot], None]
 ) -> None:

@@ -135,7 +135,7 @@ def test_bot_is_told_what_a_server_tells_it(seat: Any, seed: int) -> None:
 @pytest.mark.parametrize("bot", ["random:seed=3", "minimax:depth=1"])
 def test_bots_play_in_many_games_and_the_environment_s_seed_decides_them(bot: str) -> None:
     def play(seed: int) -> list[tuple[float, int]]:
-        return played(BotOpponent(bot, failing="raise"), seed=seed, n=4, games=6, max_turns=12)
+        return played(BotOpponent(bot, failing="raise"), seed=seed, n=4, games=4, max_turns=8)
 
     assert play(1) == play(1)
 

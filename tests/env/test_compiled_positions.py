@@ -91,7 +91,7 @@ def follow(seed: int) -> int:
 
 
 def test_compiled_positions_are_those_in_python_in_whole_games() -> None:
-    games = cases(9)
+    games = cases(3)
     compared = sum(in_processes(follow, [(seed,) for seed in range(games)]))
     assert compared > 300 * games
     print(f"{games} games, {compared:,} positions after moves of opponents compared")

@@ -104,7 +104,7 @@ def truth(board: ReconBoard, color: Color, phase_of_game: int) -> NDArray[np.uin
 
 def test_every_plane_is_what_the_record_says() -> None:
     compared = 0
-    for seed in range(cases(2)):
+    for seed in range(cases(1)):
         rng = random.Random(seed)
         batch = BatchedRbc(24, seed, fens=rng.choices(FENS, k=24), reversible_moves=None)
         for _ in range(rng.choice([6, 25])):

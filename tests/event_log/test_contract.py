@@ -12,7 +12,7 @@ from typing import Any
 import chess
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -39,6 +39,7 @@ from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined,
 from gmd.games.game import GameSummary, Seating
 from tests.helpers import START_FEN, running_log
 from tests.postgres import clean_database, new_store, require_postgres, set_database_clock
+from tests.proofs import cases
 
 OPTIONS = GameOptions(
     variant="standard",
@@ -317,7 +318,9 @@ def listed(rows: Sequence[GameRow], query: GameQuery) -> list[GameRow]:
     return sorted(found, key=lambda row: -row.game_id)[: query.limit]
 
 
-@pytest.mark.parametrize("name", ["memory", *(pytest.param(name, marks=pytest.mark.slow) for name in [*LOGS][1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOGS)
+@settings(max_examples=cases(10))
 @given(st.lists(games, max_size=20), st.lists(queries, min_size=1, max_size=5))
 def test_page_of_rows_matches_the_query(
     name: str, made: list[tuple[int | None, int | None, Variant, bool]], asked: list[GameQuery]

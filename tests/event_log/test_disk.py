@@ -88,9 +88,9 @@ async def moves_of(client: Client) -> list[str]:
     ("what", "number", "reason"),
     [
         pytest.param("sync", errno.EIO, "disk I/O error", id="fsync fails"),
-        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails"),
+        pytest.param("write", errno.EIO, "disk I/O error", id="writing fails", marks=pytest.mark.nightly),
         pytest.param("write", errno.ENOSPC, "database or disk is full", id="disk full"),
-        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only"),
+        pytest.param("write", errno.EROFS, "disk I/O error", id="read-only", marks=pytest.mark.nightly),
     ],
 )
 async def test_write_that_the_disk_refuses_is_refused_and_never_shown(

@@ -36,7 +36,7 @@ def kernels():
 before, quick = kernels(), Settings(simulations=6, determinisations=3, searched=3, looks=4)
 for settings in (quick, replace(quick, weights="equal", worth=1.0), replace(quick, positions=False, together=False)):
     for color in chess.COLORS:
-        play_random(judge, settings, "a real game", color, 60)
+        play_random(judge, settings, "a real game", color, 24)
 print(len(before) >= 10, sorted(kernels() - before))
 """
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gm_recon import ReconBoard, ReconGame
 from tests.bots.recon_zero.plain_evaluation import plain_material
+from tests.proofs import cases
 
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
 
@@ -49,7 +50,7 @@ KINDS = {
 
 @pytest.mark.parametrize("fen", FENS)
 def test_weights_are_those_of_brute_force(fen: str) -> None:
-    for seed in range(2):
+    for seed in range(max(1, cases(1) // 2)):
         compare(fen, seed, OpponentModel(KINDS, doubt=0.1, asked=ALL, carried=ALL))
 
 
