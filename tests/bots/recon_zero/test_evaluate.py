@@ -116,9 +116,10 @@ def test_checkpoints_are_identified_by_their_content(tmp_path: Path) -> None:
     assert gauntlet.texts[3] == "RandomBot=reconchess:reconchess.bots.random_bot"
 
 
+@pytest.mark.nightly
 def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    status, said, complaints = run("--ablation", *PLAIN, "--max-moves", 1, "--games", 1, "--json-out", path)
+    status, said, complaints = run("--ablation", *PLAIN, "--games", 1, "--json-out", path)
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
