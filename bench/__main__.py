@@ -16,6 +16,7 @@ from . import (
     latency,
     many,
     minimax,
+    path,
     postgres,
     ratings,
     recon,
@@ -57,6 +58,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "decisions": lambda options: decisions.measure(),
     "histories": lambda options: histories.measure(options.against),
     "postgres": lambda options: postgres.measure(options.moves, options.rounds),
+    "path": lambda options: path.measure(),
     "stretches": lambda options: stretches.measure(),
     "env": lambda options: env.measure(options.rounds),
 }

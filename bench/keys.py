@@ -13,8 +13,8 @@ import trio
 from gm_protocol.errors import Unauthorized
 from gmd.players.account import FIRST_PLAYER
 from gmd.players.authenticator import Authenticator
-from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
+from gmd.players.store import MemoryPlayers
 
 #: The number of registered players.
 PLAYERS = 1_000

@@ -9,9 +9,9 @@ from random import Random
 import chess
 
 from gmd.event_log.interface import RankedResult
-from gmd.ranked.pairing import Candidate, pair
-from gmd.ranked.record import Entrant, Record
-from gmd.ranked.strengths import Rating, estimate, expected
+from gmd.lobby.matchmaker import Candidate, pair
+from gmd.lobby.results import Entrant, Record
+from gmd.lobby.strengths import Rating, estimate, expected
 
 #: The probability of a draw between equals: about that between good players of blind chess.
 DRAWS = 0.1

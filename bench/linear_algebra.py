@@ -16,8 +16,8 @@ from time import process_time
 
 from bench.ladders import rate
 from gmd.event_log.interface import RankedResult
-from gmd.ranked.record import Entrant, Record, Score
-from gmd.ranked.strengths import LAST_STEP, LONGEST_STEP, MEAN, SCALE, SPREAD
+from gmd.lobby.results import Entrant, Record, Score
+from gmd.lobby.strengths import LAST_STEP, LONGEST_STEP, MEAN, SCALE, SPREAD
 
 SIZES = (10, 100, 1_000, 5_000)
 #: The number of opponents of each version: as a matchmaker pairs them, and as in a round robin of a hundred.

@@ -18,7 +18,7 @@ import chess
 
 from bench.ladders import Simulation, rate
 from gmd.event_log.interface import RankedResult
-from gmd.ranked.strengths import MEAN, SCALE, SPREAD
+from gmd.lobby.strengths import MEAN, SCALE, SPREAD
 
 PLAYERS, ROUNDS = 30, 50
 ANCHOR = 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
-#: The daemon's program, with :func:`gmd.addresses.separate_loopback`; older checkouts do not have it, and do without.
+#: The daemon's program, with :func:`gmd.net.addresses.separate_loopback`; older checkouts do without.
 _SEPARATE_LOOPBACK = """
 from contextlib import nullcontext
 from gmd import addresses

@@ -26,8 +26,7 @@ from gm_protocol.messages import NewGame
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.games.events import AnyEvent, Created, Ended, Loaded, Moved, Sensed
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 
 MEBIBYTE = 1 << 20
 #: The aim for every stretch: "a few milliseconds".

@@ -53,6 +53,11 @@ class Player(NamedTuple):
     key: str
 
 
+def basic_authorization(player: Player) -> str:
+    """Return the value of HTTP's header."""
+    return f"Basic {b64encode(f'{player.name}:{player.key}'.encode()).decode()}"
+
+
 class Wire:
     """A connection from which whole replies are read."""
 
@@ -115,7 +120,7 @@ class Side:
 
     def run(self, way: Callable[[Side, Sequence[int], int], None], games: int) -> Cost:
         """Create concurrent games and play them in one of the two ways."""
-        played, turns = [_new_game(self.wire, self.players) for _ in range(games)], max(2, TURNS // games)
+        played, turns = [new_game(self.wire, self.players) for _ in range(games)], max(2, TURNS // games)
         before, begun = self.server.cpu_seconds(), time.perf_counter()
         way(self, played, turns)
         seconds, after = time.perf_counter() - begun, self.server.cpu_seconds()
@@ -174,7 +179,7 @@ def _text(costs: Sequence[Cost], requests: int) -> str:
     )
 
 
-def _new_game(wire: Wire, players: Sequence[Player]) -> int:
+def new_game(wire: Wire, players: Sequence[Player]) -> int:
     """Create a game that both players have joined."""
     white, black = players
     options = {"variant": "rbc", "clock": {"initial": 86_400, "increment": 0}, "reversible_moves": None, "brief": True}
@@ -188,9 +193,7 @@ def _new_game(wire: Wire, players: Sequence[Player]) -> int:
 def _http_turns(side: Side, games: Sequence[int], turns: int) -> None:
     """Take turns in all games at the same time."""
     sides = [[Wire(side.http) for _ in games] for _ in side.players]
-    headers = [
-        f"Authorization: Basic {b64encode(f'{each.name}:{each.key}'.encode()).decode()}" for each in side.players
-    ]
+    headers = [f"Authorization: {basic_authorization(each)}" for each in side.players]
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires, header = sides[turn % 2], headers[turn % 2]
         requests: list[tuple[str, str | None]] = [(what, None) for what in LOOKS]

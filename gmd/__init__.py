@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gmd.config import EMBEDDED, Config, ConfigError
     from gmd.daemon import Daemon, open_daemon
     from gmd.event_log.directory import DataError
-    from gmd.in_process import Refused
+    from gmd.handlers.in_process import Refused
 
 __all__ = [
     "EMBEDDED",
@@ -38,7 +38,7 @@ _HOMES = {
     "ConfigError": "gmd.config",
     "Daemon": "gmd.daemon",
     "DataError": "gmd.event_log.directory",
-    "Refused": "gmd.in_process",
+    "Refused": "gmd.handlers.in_process",
     "background_daemon": "gmd.background",
     "open_daemon": "gmd.daemon",
 }

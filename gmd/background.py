@@ -15,7 +15,7 @@ import trio
 from gmd.config import EMBEDDED, Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.interface import Superseded
-from gmd.in_process import closed
+from gmd.handlers.in_process import closed
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")

@@ -1,14 +1,96 @@
-"""The daemon's configuration: one frozen struct behind flags, environment and file."""
+"""The daemon's configuration: one frozen struct, and its loading from the command line, the environment and a file."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct, structs
+from platformdirs import user_data_dir
 
-from gm_protocol.framing import DEFAULT_MAX_MESSAGE
+from gm_protocol.choices import with_choices
+from gm_protocol.framing import DEFAULT_MAX_MESSAGE, DEFAULT_PORT
 
-from .config_place import Place, TrustClock
+# With a wrong clock, pruning would at once remove games that were to be kept for years, and nothing restores them.
+TrustClock = Annotated[
+    bool,
+    Meta(
+        description="Prune by this machine's clock, or the database's, even if it is more than a day ahead of the log; "
+        "set it for one start, after a long stop."
+    ),
+]
+
+
+class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first part of :class:`gmd.config.Config`."""
+
+    host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
+    tls_cert: (
+        Annotated[
+            str,
+            Meta(description="PEM file of the server's certificate and its chain; needs tls_key, too."),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[str, Meta(description="PEM file of the certificate's private key, without a passphrase.")] | None
+    ) = None
+    data: Annotated[
+        str,
+        Meta(min_length=1, description="Directory that games are kept in; with :memory: they are lost at exit."),
+    ] = user_data_dir("gmd", appauthor=False)
+    database: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                description="PostgreSQL database that games are kept in, instead of SQLite: "
+                "postgresql://USER@HOST/NAME. data then has the operator's socket. Give a "
+                "password by PGPASSWORD, ~/.pgpass or a variable: other users can read a command line.",
+            ),
+        ]
+        | None
+    ) = None
+    allow_unsafe_database: Annotated[
+        bool,
+        Meta(
+            description="Use a database that does not write to its disk before it answers (fsync or full_page_writes "
+            "is off): a crash of its machine may lose games or damage all."
+        ),
+    ] = False
+    standby: Annotated[
+        bool,
+        Meta(
+            description="Wait while another daemon serves the database, and serve it when that one ends; without it, "
+            "end at once with an error."
+        ),
+    ] = True
+    lease: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=60,
+            description="Seconds after which the database drops a daemon that says nothing: one that is frozen, or cut "
+            "off. A standby serves after once or twice that time.",
+        ),
+    ] = 2.0
+    database_timeout: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="Seconds for which a start waits for a database that cannot be reached; 0 does not wait.",
+        ),
+    ] = 60.0
+
 
 #: Longest time that may be set: almost four months, so that every time is a finite number that fits the protocol.
 MAX_SECONDS = 10_000_000
@@ -122,7 +204,7 @@ class Config(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_registrations_per_hour: Annotated[
         int, Meta(ge=0, description="Players that an address may register in an hour; with 0 only the operator may.")
     ] = 100
-    # The defaults of this and the other limits by address, and the arithmetic behind them, are in gmd/quotas.py: a
+    # The defaults of this and the other limits by address, and the arithmetic behind them, are in gmd/play/quotas.py: a
     # class of 50 bots has one address; on loopback only there is nobody to separate.
     max_registrations_per_day: (
         Annotated[
@@ -380,3 +462,86 @@ class Config(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SERVED = Config(http=True, bots="minimax,random")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
 EMBEDDED = Config(port=0, http_port=0, data=":memory:")
+
+#: Prefix of the environment variables: ``GMD_PORT`` sets ``port``.
+ENVIRONMENT_PREFIX = "GMD_"
+
+#: Variables with that prefix that are not settings: the path of the file, and one that this project's tests read.
+OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_REQUIRE_ALL"})
+
+#: Settings whose values must never be printed.
+SECRETS = frozenset({"database", "metrics_token", "spectator_key"})
+
+#: What msgspec says of a text that is not of a setting's type; and plain names of these types.
+_NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")
+_TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+def load_config(flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> Config:
+    """Load the configuration. A flag wins over the environment, the environment over the file, the file over defaults.
+
+    :param flags: the settings on the command line.
+    :param environment: environment variables, of which those named ``GMD_`` and a setting's name in capitals are read.
+    :param file: a TOML file of settings.
+    :raises ConfigError: a setting is unknown, or its value cannot be used.
+    """
+    settings = structs.asdict(SERVED)
+    if file is not None:
+        settings |= _checked(_read_toml(file), f"file {file}")
+    names = {ENVIRONMENT_PREFIX + name.upper(): name for name in Config.__struct_fields__}
+    set_there = {name: environment[variable] for variable, name in names.items() if variable in environment}
+    settings |= _checked(set_there, "environment", strict=False)
+    settings |= _checked(flags, "command line")
+    return msgspec.convert(settings, Config)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables that have the prefix but are not settings, each with the setting that may be meant."""
+    settings = [name.upper() for name in Config.__struct_fields__]
+    named = {name.removeprefix(ENVIRONMENT_PREFIX) for name in environment if name.startswith(ENVIRONMENT_PREFIX)}
+    unknown = named.difference(settings, (name.removeprefix(ENVIRONMENT_PREFIX) for name in OTHER_VARIABLES))
+    meant = {name: get_close_matches(name, settings, n=1) for name in sorted(unknown)}
+    return {
+        ENVIRONMENT_PREFIX + name: ENVIRONMENT_PREFIX + close[0] if close else None for name, close in meant.items()
+    }
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"config: {file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config: {file} is not TOML: {error}") from error
+
+
+def _hint(name: str) -> str:
+    """Return the end of the sentence about an unknown setting."""
+    meant = get_close_matches(name, Config.__struct_fields__, n=1)
+    return f"; did you mean {meant[0]}?" if meant else "; `gmd serve --help` lists the settings"
+
+
+def _checked(settings: Mapping[str, object], source: str, *, strict: bool = True) -> dict[str, Any]:
+    """Return the settings, validated and converted to their types.
+
+    :param strict: whether values must have their types; otherwise they are texts, as in environment variables.
+    """
+    checked: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name not in Config.__struct_fields__:
+            raise ConfigError(f"{name}: the {source} has this setting, and gmd has none of that name{_hint(name)}")
+        try:
+            checked[name] = getattr(msgspec.convert({name: value}, Config, strict=strict), name)
+        except msgspec.ValidationError as error:
+            what = with_choices(error, Config).split(" - at ")[0]
+            shown = "the value" if name in SECRETS else repr(value)
+            if not strict:
+                raise ConfigError(f"{ENVIRONMENT_PREFIX}{name.upper()}: {shown} {_wrong_text(what)}") from None
+            raise ConfigError(f"{name}: {shown} from the {source} cannot be used: {what}") from None
+    return checked
+
+
+def _wrong_text(what: str) -> str:
+    """Return the end of the sentence about a variable whose text cannot be used, from what msgspec says."""
+    of_type = _NOT_TEXT.fullmatch(what)
+    return f"is not {_TYPES[of_type['type']]}" if of_type else f"cannot be used: {what}"

@@ -1,57 +1,215 @@
-"""The daemon: its services wired together (log, arbiter, listeners), and the API for programs that embed it."""
+"""The daemon: its services, wired together, started from the log, run, and ended. Programs that embed it call this."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import trio
 
-from gmd import loop_time
-from gmd.arbiter import Arbiter
+from gm_protocol.errors import GmError
 from gmd.bots.opening import bot_port, bots_of, running_bots
-from gmd.budget import Budget
-from gmd.carried_error import CarriedError
 from gmd.config import EMBEDDED, Config, ConfigError
-from gmd.contests.book import Contests
-from gmd.contests.opening import MemoryContests, contests_beside
-from gmd.event_log.interface import EventLog
+from gmd.event_log.directory import DataError
+from gmd.event_log.interface import EventLog, LogFailed, Superseded
 from gmd.event_log.opening import data_directory, open_log
-from gmd.game_lines import GameLines
-from gmd.in_process import InProcessClient
-from gmd.limits import is_private, limits_of, max_work_of
-from gmd.listening import is_local, listening
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient
+from gmd.handlers.limits import is_private, limits_of, max_work_of
+from gmd.handlers.services import Services
+from gmd.http.web import HttpAddressError as HttpAddressError
+from gmd.http.web import Web, http_certificate_of, opened_web
 from gmd.lobby.admission import LobbyLimits
+from gmd.lobby.contest_opening import MemoryContests, contests_beside
+from gmd.lobby.contests import Contests
 from gmd.lobby.lobby import Lobby
-from gmd.memory_ledger import MemoryLedger, memory_limits_of
-from gmd.metrics import Metrics
-from gmd.patience import Patience
-from gmd.places import share_of
+from gmd.lobby.ranked import RankedPlay
+from gmd.lobby.ratings import BadAnchors, read_anchors
+from gmd.logger import get_logger
+from gmd.net import loop_time
+from gmd.net.listening import Sockets, is_local, listening
+from gmd.net.memory_ledger import MemoryLedger, memory_limits_of
+from gmd.net.metrics import Metrics
+from gmd.net.patience import Patience
+from gmd.net.places import share_of
+from gmd.net.proxies import Proxies
+from gmd.net.tls import Certificate, certificate_of
+from gmd.play.arbiter import Arbiter
+from gmd.play.budget import Budget
+from gmd.play.game_lines import GameLines
+from gmd.play.quotas import Quotas, quota_limits
+from gmd.play.spectators import Spectators
 from gmd.players.authenticator import Authenticator
 from gmd.players.opening import players_beside
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
-from gmd.proxies import Proxies
-from gmd.quotas import Quotas, quota_limits
-from gmd.ranked.anchors import BadAnchors, read_anchors
-from gmd.ranked.play import RankedPlay
-from gmd.requests.session import Authority
-from gmd.services import Services
-from gmd.serving import ServedPort, serving, writing
-from gmd.sockets import Sockets
-from gmd.spectators import Spectators
 from gmd.standby import elected
-from gmd.starting import start_services
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
-from gmd.tls import Certificate, certificate_of
-from gmd.web import HttpAddressError as HttpAddressError
-from gmd.web import Web, http_certificate_of, opened_web
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
+
+
+class CarriedError:
+    """A context manager that keeps the exception of its block from the nurseries around it.
+
+    Each nursery would wrap the exception in a group.
+
+    :ivar error: the exception, to be raised again outside the nurseries.
+    """
+
+    def __init__(self) -> None:
+        self.error: Exception | KeyboardInterrupt | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if isinstance(error, (Exception, KeyboardInterrupt)):  # a cancellation belongs to one of the nurseries
+            self.error = error
+        return self.error is not None
+
+
+logger = get_logger(__name__)
+
+SECONDS_A_DAY = 86_400.0
+#: Seconds between two prunings: short compared with days.
+PERIOD_SECONDS = 3_600.0
+#: Seconds of rest after each step: longer than a step takes, so that live games get most of the log's time.
+REST_SECONDS = 0.05
+
+
+async def prune_finished(arbiter: Arbiter, keep_days: float) -> None:
+    """Remove the games that ended at least ``keep_days`` ago, now and every hour, until cancelled."""
+    while True:
+        with suppress(GmError):  # the log has reported it; the next attempt is in an hour
+            await prune_all(arbiter, keep_days * SECONDS_A_DAY)
+        await trio.sleep(PERIOD_SECONDS)
+
+
+async def prune_all(arbiter: Arbiter, seconds: float) -> None:
+    """Remove the games that ended at least so many seconds ago."""
+    count = 0
+    while pruned := await arbiter.log.prune(seconds):
+        for game in pruned:
+            arbiter.forget(game)
+        count += len(pruned)
+        await trio.sleep(REST_SECONDS)
+    if count:
+        logger.info("finished games pruned", games=count)
+
+
+#: Seconds for pending HTTP requests once the sessions have ended: each is short, and the daemon is to exit within five.
+HTTP_STOP_SECONDS = 0.25
+#: Seconds for the last words of sessions once another daemon has taken over.
+LOST_STOP_SECONDS = 0.25
+
+#: A session server and the listeners it accepts sessions from.
+ServedPort = tuple[SessionServer, Sequence[trio.SocketListener]]
+
+
+@asynccontextmanager
+async def writing(log: EventLog) -> AsyncIterator[None]:
+    """Run the log; at the end, have it write what is pending."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_write, log)
+        try:
+            yield
+        finally:
+            log.stop()
+
+
+async def _write(log: EventLog) -> None:
+    """Run the log until it is stopped; cancelling the daemon does not cancel pending writes."""
+    with trio.CancelScope(shield=True):
+        await log.run()
+
+
+@asynccontextmanager
+async def serving(
+    services: Services, ports: Sequence[ServedPort], local: InProcessClient, web: Web, config: Config
+) -> AsyncIterator[None]:
+    """Play games and answer clients; at the end, pending requests get ``config.stop_timeout`` seconds."""
+    lease = services.lease
+    async with trio.open_nursery() as sessions:
+        web.start(sessions)  # it still reports the daemon's health while the daemon stops
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(services.arbiter.run)
+            tasks.start_soon(services.authenticator.registry.run)
+            tasks.start_soon(services.lobby.run)
+            tasks.start_soon(services.ranked.run)
+            tasks.start_soon(services.contests.run)
+            if config.keep_finished is not None:
+                tasks.start_soon(prune_finished, services.arbiter, config.keep_finished)
+            if lease is not None:
+                tasks.start_soon(lease.watch)
+                tasks.start_soon(_cut_off_when_lost, lease, ports, local)
+            for session_server, listeners in ports:
+                tasks.start_soon(session_server.run, listeners, sessions)
+            try:
+                yield
+            finally:
+                with trio.CancelScope(shield=True):
+                    tasks.cancel_scope.cancel()
+                    await trio.lowlevel.checkpoint()  # a task that accepts may be about to use its listener
+                    is_lost = lease is not None and lease.lost.is_set()
+                    await _close(ports, local, LOST_STOP_SECONDS if is_lost else config.stop_timeout)
+                    await web.stop(HTTP_STOP_SECONDS)
+        sessions.cancel_scope.cancel()
+
+
+async def _cut_off_when_lost(lease: Lease, ports: Sequence[ServedPort], local: InProcessClient) -> None:
+    await lease.lost.wait()
+    for session_server, _ in ports:
+        session_server.cut_off(Superseded())
+    await local.stop(0.0)
+
+
+async def _close(ports: Sequence[ServedPort], local: InProcessClient, patience: float) -> None:
+    for _, listeners in ports:
+        for listener in listeners:
+            await listener.aclose()
+    async with trio.open_nursery() as stopping:
+        stopping.start_soon(local.stop, patience)
+        for session_server, _ in ports:
+            stopping.start_soon(session_server.stop, patience)
+
+
+async def start_services(
+    arbiter: Arbiter, registry: Registry, lobby: Lobby, ranked: RankedPlay, contests: Contests, config: Config
+) -> None:
+    """Start what needs the log, in the order in which one needs the other.
+
+    :raises DataError: the log cannot be read.
+    """
+    with explained("live games", config):
+        await arbiter.start()
+    with explained("registered players", config):
+        await registry.start()
+    with explained("invitations", config):
+        await lobby.start()
+    with explained("ranked games", config):
+        await ranked.start()
+    with explained("contests", config):
+        await contests.start()
+
+
+@contextmanager
+def explained(what: str, config: Config) -> Iterator[None]:
+    """Turn a failure to read something into a :class:`DataError` for the operator."""
+    try:
+        yield
+    except LogFailed as error:
+        from gmd.event_log.damage import unreadable  # imports SQLAlchemy, as the log that failed has done
+
+        raise DataError(unreadable(f"the {what}", config.data, config.database, error)) from error
+
 
 #: What plays games.
 Played = tuple[Arbiter, Authenticator, Lobby, RankedPlay]

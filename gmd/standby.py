@@ -1,4 +1,4 @@
-"""The wait of a daemon until it may serve a PostgreSQL database, as a standby of the one that does."""
+"""The wait of a daemon until a PostgreSQL database is reachable, and no other daemon serves it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,56 @@ from typing import TYPE_CHECKING
 import trio
 
 from gmd.config import Config
-from gmd.database_wait import wait_for_database
 from gmd.event_log.directory import DataError
-from gmd.listening import accept
+from gmd.http.web import bound_health
 from gmd.logger import get_logger
-from gmd.sockets import Sockets
+from gmd.net.listening import Sockets, accept
 from gmd.version import VERSION
-from gmd.web import bound_health
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
 
 logger = get_logger(__name__)
+
+#: Seconds between two attempts, and between two lines in the log that say so.
+ATTEMPT_SECONDS = 0.5
+LINE_SECONDS = 5.0
+
+
+async def wait_for_database(config: Config) -> None:
+    """Return when the database can be reached, or refuses this daemon: opening it explains that.
+
+    :raises DataError: it cannot be reached for ``database_timeout`` seconds.
+    """
+    assert config.database is not None
+    try:
+        from gmd.event_log.postgres_connection import plain_url, why_unreachable
+    except ModuleNotFoundError:
+        return  # opening the log says that the driver is missing
+    began = trio.current_time()
+    until, next_line = began + config.database_timeout, began
+    while (reason := await trio.to_thread.run_sync(why_unreachable, plain_url(config.database))) is not None:
+        now = trio.current_time()
+        if now >= until:
+            raise DataError(_unreachable(config, reason))
+        if now >= next_line:
+            logger.warning("waiting for the database", reason=reason, seconds_left=round(until - now))
+            next_line = now + LINE_SECONDS
+        await trio.sleep(min(ATTEMPT_SECONDS, until - now))
+    if next_line > began:
+        logger.info("the database can be reached", seconds=round(trio.current_time() - began, 1))
+
+
+def _unreachable(config: Config, reason: str) -> str:
+    from gmd.event_log.postgres_engine import shown_url
+
+    assert config.database is not None
+    waited = f" for {config.database_timeout:g} seconds" if config.database_timeout else ""
+    return (
+        f"database: {shown_url(config.database)} cannot be reached{waited}: {reason}. Start PostgreSQL, name another "
+        "--database, or wait for longer with --database-timeout"
+    )
+
 
 #: Seconds for a health check to send its request, and its bytes at most.
 PROBE_SECONDS = 5.0

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from gmd import addresses
+from gmd.net import addresses
 from tests.postgres import database_url  # noqa: F401 (pytest finds it here)
 from tests.proofs import register_profiles
 from tests.serving import Served, served

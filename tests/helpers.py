@@ -13,7 +13,6 @@ import trio
 import trio.testing
 
 from gm_protocol.framing import FrameDecoder, encode_frame
-from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import Daemon, authenticator_of, lobby_of, open_daemon, ranked_of, services_of
 from gmd.event_log.batching import BatchingLog
@@ -23,11 +22,12 @@ from gmd.event_log.migrations import migrate
 from gmd.event_log.sqlite import BUSY_SECONDS, SqliteStore, open_engine
 from gmd.event_log.store import GameAppend, ResultDelivered, Store
 from gmd.games.events import AnyEvent
-from gmd.metrics import Metrics
+from gmd.handlers.services import Services
+from gmd.net.metrics import Metrics
+from gmd.net.tls import certificate_of
+from gmd.play.arbiter import Arbiter
 from gmd.players.passwords import Passwords
-from gmd.services import Services
 from gmd.tcp.listener import SessionServer
-from gmd.tls import certificate_of
 
 #: A reply decoded without gmd's code, as a bot author sees it who has nothing but a JSON parser.
 Json = dict[str, Any]

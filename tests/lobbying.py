@@ -11,10 +11,9 @@ from weakref import WeakKeyDictionary
 import trio
 
 from gmd.event_log.interface import EventLog
-from gmd.in_process import InProcessClient, Refused, Sender
-from gmd.players.account import FIRST_PLAYER
-from gmd.players.authenticated import Authenticated
-from gmd.requests.session import Authority
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Refused, Sender
+from gmd.players.account import FIRST_PLAYER, Authenticated
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 
 ALICE, BOB, CAROL = FIRST_PLAYER, FIRST_PLAYER + 1, FIRST_PLAYER + 2

@@ -294,8 +294,7 @@ def clean_database() -> Iterator[str]:
 
     from gmd.event_log.migrations import migrate
     from gmd.event_log.postgres_engine import open_engine
-    from gmd.event_log.postgres_tables import metadata as of_postgres
-    from gmd.event_log.tables import metadata
+    from gmd.event_log.tables import metadata, postgres_metadata
 
     if not _clean:
         url = shared_postgres().new_database()
@@ -310,7 +309,7 @@ def clean_database() -> Iterator[str]:
     yield url
     engine = open_engine(url)
     with engine.begin() as connection:
-        for table in (*metadata.sorted_tables, *of_postgres.sorted_tables):
+        for table in (*metadata.sorted_tables, *postgres_metadata.sorted_tables):
             connection.execute(table.delete())
         connection.execute(text("DELETE FROM test_clock.set_to"))
     engine.dispose()

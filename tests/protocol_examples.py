@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gm_protocol.framing import encode_frame
-from gmd.unix_socket import SOCKET_NAME
+from gmd.net.listening import SOCKET_NAME
 from tests.helpers import running_daemon
 from tests.named_clients import OPERATOR, NamedClients, named_clients
 

@@ -13,7 +13,7 @@ import pytest
 #: not.
 CROWD = """
 import resource
-from gmd.allocator import give_memory_back
+from gmd.cli.process import give_memory_back
 
 assert give_memory_back()
 resident = lambda: int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()

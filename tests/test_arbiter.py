@@ -15,7 +15,7 @@ from trio.testing import MockClock
 from gmd.event_log.interface import LogFailed
 from gmd.event_log.memory import MemoryLog
 from gmd.games.events import AnyEvent
-from gmd.reloads import LAST_RETRY
+from gmd.play.deadlines import LAST_RETRY
 from tests.helpers import FaultyStore, Json, durable_daemon, memory_daemon, store_in, troubles
 
 

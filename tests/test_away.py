@@ -19,10 +19,10 @@ from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.framing import encode_frame
-from gmd import loop_time
-from gmd.arbiter import Arbiter
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.memory import MemoryLog
+from gmd.net import loop_time
+from gmd.play.arbiter import Arbiter
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon
 from tests.set_clock import SetClock, run
 

@@ -11,9 +11,9 @@ import trio
 from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany
-from gmd.budget import PERIOD, Budget, Workbench
 from gmd.config import Config
-from gmd.limits import DEFAULT_MAX_WORK, is_private, max_work_of
+from gmd.handlers.limits import DEFAULT_MAX_WORK, is_private, max_work_of
+from gmd.play.budget import PERIOD, Budget, Workbench
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 

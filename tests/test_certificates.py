@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 
 from gmd.config import Config, ConfigError
 from gmd.daemon import open_daemon
-from gmd.tls import certificate_of
+from gmd.net.tls import certificate_of
 from tests.tls import Certificates, make_certificates, tls_connected, tls_daemon
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from gmd.config import SERVED, Config, ConfigError
-from gmd.config_loading import load_config, unknown_variables
+from gmd.config import SERVED, Config, ConfigError, load_config, unknown_variables
 
 #: A valid value of every setting that is not its default, as written in a flag or a file.
 OTHER: dict[str, object] = {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from gmd.deadlines import MAX_OUTDATED, PORTION, Deadlines
+from gmd.play.deadlines import MAX_OUTDATED, PORTION, Deadlines
 
 Step = tuple[str, int, int]
 

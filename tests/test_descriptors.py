@@ -17,7 +17,7 @@ import trio
 
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import REQUESTS
-from gmd.descriptors import LEAST, RESERVED
+from gmd.net.descriptors import LEAST, RESERVED
 from tests.helpers import Client, Json
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
 

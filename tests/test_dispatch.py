@@ -13,8 +13,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.messages import MakeMove
 from gmd.event_log.interface import LogFailed
-from gmd.in_process import InProcessClient, Refused, Sender
-from gmd.requests.session import Authority
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Refused, Sender
 from tests.helpers import Json, MemoryDaemon, memory_daemon
 from tests.slow_log import SlowLog
 

@@ -19,14 +19,14 @@ import trio
 import trio.testing
 
 from gm_protocol.framing import encode_frame
-from gmd.crowds import Crowd
-from gmd.descriptors import RESERVED
-from gmd.fair_reader import FairReader
-from gmd.fair_scheduler import CROWD, MAX_CROWDS, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
-from gmd.places import Place, Places
+from gmd.net.crowds import Crowd
+from gmd.net.descriptors import RESERVED
+from gmd.net.fair_reader import FairReader
+from gmd.net.fair_scheduler import CROWD, MAX_CROWDS, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
+from gmd.net.places import Place, Places
+from gmd.net.tls import TlsStream, certificate_of
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
-from gmd.tls import TlsStream, certificate_of
 from tests.helpers import Client, memory_daemon, running_daemon
 from tests.tls import Certificates, TlsClient
 

@@ -9,11 +9,11 @@ import trio
 from trio.testing import MockClock
 
 from gm_recon.possible import PossiblePositions
-from gmd.followed import Followed, FollowedCache, observe_steps
 from gmd.games import views
 from gmd.games.game import Game
 from gmd.games.notation import run_through
 from gmd.games.rbc_knowledge import Observed
+from gmd.play.beliefs import Followed, FollowedCache, observe_steps
 from tests.helpers import memory_daemon
 from tests.work import calls_of_steps
 

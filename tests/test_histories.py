@@ -5,7 +5,7 @@ from __future__ import annotations
 from gmd.event_log.interface import Pruned
 from gmd.games.notation import run_through
 from gmd.games.views import History
-from gmd.histories import EncodedHistory, Histories, encoded
+from gmd.play.histories import EncodedHistory, Histories, encoded
 from tests.helpers import memory_daemon
 
 MOVES = ["e2e4", "e7e5"]

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gmd.lingering import LINGER_BYTES, LINGER_SECONDS, LOOK_SECONDS, MAX_LINGERING, LingeringCloser
+from gmd.net.lingering import LINGER_BYTES, LINGER_SECONDS, LOOK_SECONDS, MAX_LINGERING, LingeringCloser
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ with gmd.background_daemon() as daemon:
     except gmd.Refused:
         pass
     async def trouble(daemon):
-        from gmd.arbiter import logger
+        from gmd.play.arbiter import logger
         logger.warning("trouble", number=7)
         try:
             raise ValueError("%s")
@@ -46,9 +46,9 @@ def test_warnings_go_to_standard_error_when_the_host_configures_nothing() -> Non
 def test_host_with_logging_receives_the_log_there() -> None:
     out, err = run('import logging; logging.basicConfig(level="DEBUG", format="%(levelname)s %(name)s: %(message)s")')
     assert out == []
-    assert f"DEBUG gmd.dispatch: {REFUSED}" in err
-    assert "WARNING gmd.arbiter: trouble number=7" in err
-    assert "ERROR gmd.arbiter: a fault of 100%" in err
+    assert f"DEBUG gmd.handlers.dispatch: {REFUSED}" in err
+    assert "WARNING gmd.play.arbiter: trouble number=7" in err
+    assert "ERROR gmd.play.arbiter: a fault of 100%" in err
 
 
 def test_host_with_structlog_receives_the_log_there() -> None:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from gmd import loop_time
-from gmd.loop_time import AWAY_SECONDS, PatientScope
+from gmd.net import loop_time
+from gmd.net.loop_time import AWAY_SECONDS, PatientScope
 from tests.set_clock import SetClock, run
 
 

@@ -7,16 +7,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from gm_protocol.errors import TooMany
-from gmd.memory_ledger import UNCOUNTED, MemoryAccount, MemoryLedger, MemoryLimits
+from gmd.net.memory_ledger import UNCOUNTED, MemoryAccount, MemoryLedger, MemoryLimits
 
 TOTAL = 1_000_000
 SHARE = 400_000

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gmd.places import IN_USE, NOT_IN_USE, Full, Place, Places, Value, share_of
+from gmd.net.places import IN_USE, NOT_IN_USE, Full, Place, Places, Value, share_of
 
 IDLE_SECONDS = 60.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gmd.config import ConfigError
-from gmd.proxies import Proxies
+from gmd.net.proxies import Proxies
 from tests.http.helpers import http_daemon
 
 

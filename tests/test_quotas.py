@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gmd.config import Config
 from gmd.event_log.memory import MemoryLog
-from gmd.in_process import InProcessClient
-from gmd.listening import will_be_local
-from gmd.quotas import ELSEWHERE, ON_LOOPBACK, Holdings, quota_limits
-from gmd.requests.session import Authority
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient
+from gmd.net.listening import will_be_local
+from gmd.play.quotas import ELSEWHERE, ON_LOOPBACK, Holdings, quota_limits
 from tests.helpers import Client, FaultyStore, Json, durable_daemon, memory_daemon, running_daemon, store_in
 from tests.lobbying import ALICE, HERE, THERE, From, house, refused
 

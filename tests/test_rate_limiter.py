@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany
-from gmd import rate_limiter
-from gmd.rate_limiter import RateLimiter
+from gmd.players import rate_limiter
+from gmd.players.rate_limiter import RateLimiter
 
 ONE = "10.0.0.1:5"
 

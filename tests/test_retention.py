@@ -10,12 +10,11 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from gmd.config import ConfigError
-from gmd.config_loading import load_config
+from gmd.config import ConfigError, load_config
+from gmd.daemon import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
 from gmd.event_log.interface import RESULT_SECONDS, Pruned
 from gmd.event_log.memory import MemoryLog
-from gmd.retention import PERIOD_SECONDS, SECONDS_A_DAY, prune_finished
-from gmd.utc import read_time, write_time
+from gmd.event_log.utc import read_time, write_time
 from tests.helpers import Client, MemoryDaemon, connected, memory_daemon, running_daemon
 
 DAY = SECONDS_A_DAY

@@ -19,7 +19,7 @@ import trio
 from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
-from gmd.listening import CannotListen
+from gmd.net.listening import CannotListen
 from tests.cli.commands import gmd
 from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served

@@ -18,7 +18,7 @@ import pytest
 from gm_protocol.framing import encode_frame
 from gmd import Config
 from gmd.cli.systemd import inherited_sockets, notify
-from gmd.sockets import Sockets
+from gmd.net.listening import Sockets
 from tests.clients.running import NEW_GAME, PATIENCE, PING, gmcat, replies
 from tests.clients.scripted import ScriptedServer
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, reserved_port, served

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from gm_protocol.messages import NewGame
 from gm_protocol.state import Color
-from gmd import turns as turns_module
 from gmd.event_log.memory import MemoryLog
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Join
 from gmd.games.events import AnyEvent, Created, Ended, Moved
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
-from gmd.live_games import LiveGame
-from gmd.turns import Turns
+from gmd.games.variants import make_game, resolve
+from gmd.play import turns as turns_module
+from gmd.play.live_games import LiveGame
+from gmd.play.turns import Turns
 
 PLAYERS = (1, 2, 3)
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")

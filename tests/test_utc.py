@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.utc import read_time, write_time
+from gmd.event_log.utc import read_time, write_time
 
 
 @given(st.integers(0, 253_402_300_799))

@@ -10,7 +10,7 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.watchers import PORTION, Subscription, Watchers
+from gmd.play.watchers import PORTION, Subscription, Watchers
 
 
 async def notified(subscription: Subscription) -> bool:

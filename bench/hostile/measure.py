@@ -21,7 +21,7 @@ import trustme
 
 from bench import servers
 from bench.tls import certificate
-from gmd.lingering import LINGER_SECONDS
+from gmd.net.lingering import LINGER_SECONDS
 
 from .attacks import ATTACKS, UNDER_TLS
 

@@ -1,22 +1,273 @@
-"""The games of a file of either format, read one after another, in little memory even for a large file."""
+"""The games of a file of either format, read one after another, in little memory even for a large file.
+
+JSON lines: one complete game per line. docs/reference/files.md describes the format.
+
+Games of PGN files, read as by ``game_from_pgn``, and written as by ``history``.
+
+Games that reconchess has saved (``GameHistory``), read for an import.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, ParamSpec
+from typing import Annotated, BinaryIO, Literal, NamedTuple, ParamSpec
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from gmd.games.pgn_file import split_pgn
+from gm_protocol.choices import with_choices
+from gm_protocol.endings import Cause, Ending, read_ending, result_of, termination_of
+from gm_protocol.errors import GmError, quote
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
+from gm_protocol.state import COLOR_NAMES, Result, Termination
+from gm_recon.history import History, WinReason
+from gm_recon.reading import BadHistory, read_json
+from gmd.archive.games import BadGame, Taken, restored
+from gmd.event_log.reading import StoredGame, Unreadable
+from gmd.event_log.store import Restored
+from gmd.event_log.utc import read_time, write_time
+from gmd.games.chess import CLASSICAL
+from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created, Ended, Moved, Sensed
+from gmd.games.game import Game
+from gmd.games.moves import NULL_MOVES
+from gmd.games.notation import MAX_GAME_CHARS, PgnText, read_pgn, run_through, split_pgn
+from gmd.games.rbc import PASS
+from gmd.games.replay import DoesNotApply, replay
+from gmd.games.variants import make_game, resolve
+from gmd.games.views import full_pgn
 
-from .games import BadGame, Taken
-from .lines import read_line
-from .pgn import Seats, read_pgn_game
-from .recon import read_recon_game
+#: The highest id that is imported: as many ids are left for new games.
+MAX_GAME_ID = 2**52
+
+
+class Token(Struct, forbid_unknown_fields=True):
+    """The digests of a token and of the request that came with it (base64 in JSON)."""
+
+    key: Annotated[bytes, Meta(min_length=32, max_length=32)]
+    content: Annotated[bytes, Meta(max_length=64)]
+
+
+class GameLine(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A line. ``termination``, ``result`` and the players' names are for readers; the events determine the game."""
+
+    game_id: Annotated[int, Meta(ge=1, le=MAX_GAME_ID)]
+    termination: Termination
+    result: Result
+    #: Absent if the player has no name; the events have ids.
+    white_name: str | None = None
+    black_name: str | None = None
+    #: UTC, to the second; absent while the game is in progress.
+    ended: str | None = None
+    token: Token | None = None
+    events: list[AnyEvent]
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(GameLine)
+
+
+def write_line(stored: StoredGame, names: Mapping[int, str]) -> bytes:
+    """Return a game as a line, including the line end.
+
+    :param names: the names of players, by their ids.
+
+    :raises gmd.event_log.reading.Unreadable: one of its events is damaged.
+    """
+    row, token = stored.row, stored.token
+    line = GameLine(
+        game_id=stored.game_id,
+        termination=row.termination,
+        result=result_of(read_ending(row.termination)),
+        white_name=names.get(row.player_white),
+        black_name=names.get(row.player_black),
+        ended=None if row.ended is None else write_time(row.ended),
+        token=None if token is None else Token(token.token, token.content),
+        events=stored.decoded(),
+    )
+    return _encoder.encode(line) + b"\n"
+
+
+def read_line(text: bytes) -> Restored:
+    """Return the game of a line after replaying it.
+
+    :raises BadGame: the line is not a game, or the game breaks the rules.
+    """
+    try:
+        line = _decoder.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise BadGame(f"this is not a game: {with_choices(error, GameLine)}") from None
+    try:
+        game = replay(line.game_id, line.events)
+    except DoesNotApply as error:
+        raise BadGame(f"event {error.seq} does not apply: {error}") from None
+    token = None if line.token is None else (line.token.key, line.token.content)
+    return restored(game, line.events, _checked_end(line, game), token)
+
+
+def _checked_end(line: GameLine, game: Game) -> float | None:
+    """Return when the game ended, in seconds since 1970, after checking that the line agrees with its events."""
+    termination = termination_of(game.now.ending)
+    if line.termination != termination:
+        raise BadGame(f"termination: {line.termination!r}, but the events say {termination!r}")
+    if line.result != result_of(game.now.ending):
+        raise BadGame(f"result: {line.result!r} does not go with {termination!r}")
+    if (line.ended is not None) != game.over:
+        raise BadGame(f"ended: {line.ended!r} does not go with {termination!r}")
+    try:
+        return None if line.ended is None else read_time(line.ended)
+    except ValueError:
+        raise BadGame(f"ended: {line.ended!r} is not a time such as 2026-11-21T04:41:00Z") from None
+
+
+class Seats(NamedTuple):
+    """The players of seats for which a PGN names no player id."""
+
+    white: int | None = None
+    black: int | None = None
+
+
+def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
+    """Return a game as PGN, followed by an empty line.
+
+    :param names: the names of players, by their ids.
+
+    :raises gmd.event_log.reading.Unreadable: one of its events is damaged, or does not apply.
+    """
+    try:
+        game = replay(stored.game_id, stored.decoded())
+    except DoesNotApply as error:
+        raise Unreadable(error.seq, f"it does not apply: {error}") from None
+    return f"{full_pgn(game, names.get)}\n".encode()
+
+
+def read_pgn_game(text: str, seats: Seats) -> Taken:
+    """Return the game at the end of a PGN's main line; it may be continued unless its last position ends it.
+
+    A main line with a null move is read up to that move, and without its result.
+
+    :raises BadGame: it cannot be loaded.
+    """
+    if len(text) > MAX_GAME_CHARS:
+        raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
+    now = time.time()
+    try:
+        pgn, left_out = _without_null_moves(run_through(read_pgn(text, FORMER_MAX_PLIES)))
+        white = _player("White", pgn.headers, seats.white)
+        black = _player("Black", pgn.headers, seats.black)
+        request = NewGame(player_white=white, player_black=black, pgn=text)
+        options = resolve(request, pgn.headers, CLASSICAL, strict=False)
+        created = Created(white, black, options, write_time(now), pgn.result)
+        game = make_game(created)
+        events: list[AnyEvent] = [created, *run_through(game.load(pgn.moves))]
+    except GmError as error:
+        raise BadGame(str(error)) from None
+    return Taken(restored(game, events, now if game.over else None), left_out)
+
+
+def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
+    """Return a PGN up to its first null move, and a note about the part left out.
+
+    :raises BadGame: the first move is the null move.
+    """
+    ply = next((ply for ply, text in enumerate(pgn.moves) if text in NULL_MOVES), None)
+    if ply is None:
+        return pgn, None
+    what = f"{quote(pgn.moves[ply])} is a null move, which chess does not have"
+    if ply == 0:
+        raise BadGame(f"its first move {what}")
+    return pgn._replace(moves=pgn.moves[:ply], result=None), f"its moves from ply {ply} on are left out: {what}"
+
+
+def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
+    """Return the player of a seat: the id in its header, or else the player that the operator names.
+
+    If our own tag accompanies the header, the header is a registered player's name, whatever it looks like.
+    """
+    header = headers.get(seat, "?")
+    try:
+        player = int(header if f"Gmd{seat}" not in headers else "")
+    except ValueError:
+        if otherwise is None:
+            message = f"{seat}: {quote(header)} is not a player id; give --{seat.lower()} ID for this seat's player"
+            raise BadGame(message) from None
+        player = otherwise
+    if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        raise BadGame(f"{seat}: {player} is not an id that an unregistered player may have")
+    return player
+
+
+def read_recon_game(text: str, seats: Seats) -> Taken:
+    """Return a game of reconchess's. Its record has no times, so the game has no clock.
+
+    :param seats: the players; the record has names only.
+    :raises BadGame: it cannot be imported.
+    """
+    now = time.time()
+    try:
+        history = read_json(text).history
+        white, black = (_recon_player(seat, player) for seat, player in zip(("white", "black"), seats, strict=True))
+        turns = len(history.turns) // 2 if history.win_reason is WinReason.TURN_LIMIT else None
+        request = NewGame(
+            player_white=white,
+            player_black=black,
+            variant="rbc",
+            fen=history.start_fen,
+            clock=None,
+            max_turns=turns,
+        )
+        options = resolve(request, {}, CLASSICAL, strict=False)
+        events = [Created(white, black, options, write_time(now)), *_events_of(history)]
+        game = replay(0, events)
+    except (BadHistory, DoesNotApply, GmError) as error:
+        raise BadGame(str(error)) from None
+    _check(game, history)
+    return Taken(restored(game, events, now if game.over else None))
+
+
+def _recon_player(seat: str, player: int | None) -> int:
+    if player is None:
+        raise BadGame(f"a game of reconchess's names no player id; give --{seat} ID for this seat's player")
+    if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
+        raise BadGame(f"{seat}: {player} is not an id that an unregistered player may have")
+    return player
+
+
+def _events_of(history: History) -> list[AnyEvent]:
+    """Return the events of a game after its creation.
+
+    :raises BadGame: it ended on time, which a game without a clock cannot.
+    """
+    events: list[AnyEvent] = []
+    for turn in history.turns:
+        events += [Sensed(turn.sense), Moved(PASS if turn.requested is None else turn.requested.uci())]
+    events += [Sensed(square) for square in history.unfinished]
+    if history.win_reason is WinReason.TIMEOUT:
+        raise BadGame("it ended on time, and its record has no times to import")
+    if history.win_reason is WinReason.RESIGN:
+        loser = not history.winner
+        resigned = termination_of(Ending(Cause.RESIGNATION, winner=not loser))
+        events.append(Ended(resigned, seat=COLOR_NAMES[loser], asked=resigned))
+    return events
+
+
+def _check(game: Game, history: History) -> None:
+    """Check that a game ends as its record says.
+
+    :raises BadGame: it does not.
+    """
+    played = game.recon_history()
+    assert played is not None, "a game of rbc"
+    if (played.winner, played.win_reason) != (history.winner, history.win_reason):
+        ends = "goes on" if played.win_reason is None else f"ends by {played.win_reason.name}"
+        said = "that it goes on" if history.win_reason is None else quote(history.win_reason.name)
+        raise BadGame(f"win_reason: the record says {said}, but with its moves the game {ends}")
+    if [turn.taken for turn in played.turns] != [turn.taken for turn in history.turns]:
+        raise BadGame("taken_moves: they do not follow from requested_moves")
+
 
 _P = ParamSpec("_P")
 

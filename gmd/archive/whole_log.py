@@ -21,19 +21,18 @@ import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, delete, insert, text
 
-from gmd.contests.sql import DamagedContest, read_contest
 from gmd.event_log.checking import problem_of
 from gmd.event_log.damage import any_text
 from gmd.event_log.directory import BOTS_TOKEN, SESSION_KEY, DataError, write_private
 from gmd.event_log.last_commit import FILE_NAME as LAST_COMMIT
 from gmd.event_log.last_commit import read_last_commit
 from gmd.event_log.migrations import HEAD
-from gmd.event_log.postgres_tables import secrets
 from gmd.event_log.reading import StoredGame
 from gmd.event_log.sql import SqlStore
 from gmd.event_log.store import LAST_GAME_ID
-from gmd.event_log.tables import contests, events, games, metadata, players, retired, tokens
-from gmd.players.stored import DamagedPlayer, account_of
+from gmd.event_log.tables import contests, events, games, metadata, players, retired, secrets, tokens
+from gmd.lobby.contest_sql import DamagedContest, read_contest
+from gmd.players.sql import DamagedPlayer, account_of
 from gmd.version import VERSION
 
 #: The version of the format.

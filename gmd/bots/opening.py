@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from gmd.bots.supervisor import Patience, Supervisor, enlist, read_token, stored_token
 from gmd.config import Config, ConfigError
 from gmd.event_log.interface import LogUnreachable
 from gmd.event_log.opening import data_directory
-from gmd.in_process import InProcessClient
+from gmd.handlers.in_process import InProcessClient
+from gmd.handlers.services import Services
+from gmd.lobby.roster import BotKind, kinds_of
 from gmd.logger import get_logger
-from gmd.roster import BotKind, kinds_of
-from gmd.services import Services
+from gmd.net.listening import MAX_PATH
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
-from gmd.unix_socket import MAX_PATH
-
-from .accounts import enlist, read_token, stored_token
-from .supervisor import Patience, Supervisor
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease

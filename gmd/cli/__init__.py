@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from gmd.cli.own_commands import group_of, own_command, position
+from gmd.cli.standard_streams import no_garbage_collection, open_standard_descriptors
 from gmd.version import VERSION
-
-from .garbage import no_garbage_collection
-from .groups import group_of, position
-from .own_commands import own_command
-from .standard_streams import open_standard_descriptors
 
 if TYPE_CHECKING:
     import ast

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gmd.cli.progress import counted, progress_bar
+from gmd.cli.settings import Unusable, data_options, storage
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_reader
-
-from .progress import counted, progress_bar
-from .settings import Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -81,8 +80,7 @@ class _Check:
     def _check_players(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
-        from gmd.players.sql import stored_players
-        from gmd.players.stored import DamagedPlayer
+        from gmd.players.sql import DamagedPlayer, stored_players
 
         try:
             with engine.connect() as connection:

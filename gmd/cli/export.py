@@ -16,11 +16,10 @@ from click.core import ParameterSource
 
 from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result
+from gmd.cli.progress import counted, progress_bar
+from gmd.cli.settings import Storage, Unusable, data_options, storage
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_readable, open_reader
-
-from .progress import counted, progress_bar
-from .settings import Storage, Unusable, data_options, storage
 
 if TYPE_CHECKING:
     from gmd.event_log.reading import GameFilter, LogReader, StoredGame
@@ -218,10 +217,10 @@ def _writer(written: str, names: Mapping[int, str]) -> Callable[[StoredGame], by
     :param names: players' names by their ids.
     """
     if written == "jsonl":
-        from gmd.archive.lines import write_line
+        from gmd.archive.files import write_line
 
         return partial(write_line, names=names)
-    from gmd.archive.pgn import write_pgn_game
+    from gmd.archive.files import write_pgn_game
 
     return partial(write_pgn_game, names=names)
 

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gmd.cli.progress import counted, progress_bar
+from gmd.cli.settings import Storage, Unusable, data_options, storage
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_store
 
-from .progress import counted, progress_bar
-from .settings import Storage, Unusable, data_options, storage
-
 if TYPE_CHECKING:
-    from gmd.archive.files import Format, Found
-    from gmd.archive.importing import Importer
-    from gmd.archive.pgn import Seats
+    from gmd.archive.files import Format, Found, Seats
+    from gmd.archive.games import Importer
     from gmd.event_log.sql import SqlStore
 
 
@@ -62,7 +60,7 @@ def import_(
     The exit status is 0 if all was imported; 1 if a game or a part of one could not be imported; 2 if there were games
     and none could be imported.
     """
-    from gmd.archive.pgn import Seats
+    from gmd.archive.files import Seats
 
     if any(_is_whole(one) for one in files):
         if len(files) > 1 or written is not None or new_ids or white is not None or black is not None:
@@ -125,7 +123,7 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
     from sqlalchemy.exc import DBAPIError
 
     from gmd.archive.files import read_games
-    from gmd.archive.importing import Importer
+    from gmd.archive.games import Importer
 
     done: Counter[str] = Counter()
     try:

@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from .operator import PATIENCE_SECONDS, ask, directory_options
-from .progress import counted
-from .settings import Storage, Unusable, data_directory, read_settings, storage
+from gmd.cli.operator import PATIENCE_SECONDS, ask, directory_options
+from gmd.cli.progress import counted
+from gmd.cli.settings import Storage, Unusable, data_directory, read_settings, storage
 
 #: The true rating lies within this many standard deviations in 19 of 20 cases.
 INTERVAL = 1.96
@@ -145,8 +145,8 @@ def _recomputed(place: Storage, anchors: str | None) -> dict[str, Any]:
 
     from gmd.event_log.directory import DataError
     from gmd.event_log.opening import open_reader
-    from gmd.ranked.anchors import BadAnchors, read_anchors
-    from gmd.ranked.board import recompute
+    from gmd.lobby.leaderboard import recompute
+    from gmd.lobby.ratings import BadAnchors, read_anchors
 
     try:
         given = read_anchors(anchors)

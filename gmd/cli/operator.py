@@ -14,9 +14,8 @@ import msgspec
 
 from gm_protocol.errors import BadFrame
 from gm_protocol.framing import FrameDecoder, encode_frame
-from gmd.unix_socket import SOCKET_NAME, short_path
-
-from .settings import Unusable, config_option, data_directory
+from gmd.cli.settings import Unusable, config_option, data_directory
+from gmd.net.listening import SOCKET_NAME, short_path
 
 #: Seconds to wait for the daemon's reply. The operator's requests take milliseconds.
 PATIENCE_SECONDS = 30.0

@@ -1,16 +1,44 @@
-"""The commands of gmd's own distribution, found without a search among all installed distributions."""
+"""The commands that ``gmd`` finds, without a search among all installed distributions, and the headings that list them.
+
+A command of another distribution names its heading by a constant in the module of its entry point::
+
+    COMMAND_GROUP = "Look"
+
+It may be one of the headings below or a new one. Without the constant the command is listed under :data:`OTHERS`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
-from gmd.plain_structlog import import_structlog
 from gmd.version import VERSION
+
+if TYPE_CHECKING:
+    import ast
+
+
+def import_structlog() -> None:
+    """Import structlog before anything else does, without rich, which it would use for tracebacks.
+
+    Importing rich takes a tenth of a daemon's start. Programs that embed the daemon keep structlog as they know it.
+    """
+    if "structlog" in sys.modules:
+        return
+    rich = sys.modules.get("rich")
+    sys.modules["rich"] = None  # type: ignore[assignment] # Python's way to let an import fail
+    try:
+        import_module("structlog")
+    finally:
+        del sys.modules["rich"]
+        if rich is not None:
+            sys.modules["rich"] = rich
+
 
 #: The entry points of gmd's distribution, in a folder of Python's path.
 ENTRY_POINTS = os.path.join(f"grandmasterd-{VERSION}.dist-info", "entry_points.txt")
@@ -53,3 +81,45 @@ def _commands_in(lines: list[str]) -> list[tuple[str, str]]:
             name, _, target = line.partition("=")
             found.append((name.strip(), target.strip()))
     return found
+
+
+#: The commands that come with gmd, in the order of the help text.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Serve": ("serve", "check", "export", "import", "status"),
+    "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
+    "Play": ("play", "connect", "uci"),
+    "Compare": ("match", "tournament", "referee", "evaluate", "train"),
+    "Look": ("watch", "replay", "playback"),
+}
+
+OTHERS = "Other commands"
+
+#: The name of the constant.
+CONSTANT = "COMMAND_GROUP"
+
+
+def group_of(name: str, module: ast.Module) -> str:
+    """Return the heading of a command.
+
+    :param module: the module of its entry point, parsed and not imported.
+    """
+    for group, names in GROUPS.items():
+        if name in names:
+            return group
+    import ast
+
+    for statement in module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=ast.Constant(value=str(group))) if target == CONSTANT:
+                return group
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.Constant(value=str(group))) if target == CONSTANT:
+                return group
+    return OTHERS
+
+
+def position(group: str, name: str) -> tuple[int, str, int, str]:
+    """Return the sort key of a command: gmd's own headings come first and :data:`OTHERS` last."""
+    headings = list(GROUPS)
+    place = headings.index(group) if group in GROUPS else len(headings) + (group == OTHERS)
+    names = GROUPS.get(group, ())
+    return place, group, names.index(name) if name in names else len(names), name

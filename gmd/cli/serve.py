@@ -17,26 +17,22 @@ import click
 import trio
 
 from gm_protocol.framing import DEFAULT_PORT
-from gmd.config import SERVED, Config, ConfigError
-from gmd.config_loading import unknown_variables
+from gmd.cli.logs import configure_logs
+from gmd.cli.process import prepare_process
+from gmd.cli.settings import config_option, read_settings
+from gmd.cli.standard_streams import discard_output, no_garbage_collection
+from gmd.cli.systemd import InheritedSocketError, inherited_sockets, notify
+from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, check_settings, open_daemon
-from gmd.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
 from gmd.event_log.directory import DataError
 from gmd.event_log.opening import IN_MEMORY
-from gmd.listening import CannotListen
+from gmd.http.web import bound_health
 from gmd.logger import get_logger
-from gmd.process import prepare_process
-from gmd.sockets import Sockets
+from gmd.net.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
+from gmd.net.listening import CannotListen, Sockets
+from gmd.net.tls import Certificate
 from gmd.standby import CannotServe, elected
-from gmd.tls import Certificate
 from gmd.version import VERSION
-from gmd.web import bound_health
-
-from .garbage import no_garbage_collection
-from .logs import configure_logs
-from .settings import config_option, read_settings
-from .standard_streams import discard_output
-from .systemd import InheritedSocketError, inherited_sockets, notify
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease

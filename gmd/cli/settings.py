@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gmd.config import Config, ConfigError
-from gmd.config_loading import load_config
+from gmd.config import Config, ConfigError, load_config
 from gmd.event_log.opening import IN_MEMORY
 
 config_option = click.option(

@@ -1,8 +1,11 @@
-"""Standard input, output and error: their descriptors are always open, and failing output stops nothing."""
+"""What a command sets up first: standard streams that are open and stop nothing; no garbage collection meanwhile."""
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 STANDARD_DESCRIPTORS = range(3)
 _OUTPUT = 1
@@ -32,3 +35,15 @@ def _is_open(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Pause garbage collection: imports allocate much that stays, and scanning it takes a quarter of their time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

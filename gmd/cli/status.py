@@ -9,12 +9,11 @@ from typing import Any
 import click
 import msgspec
 
+from gmd.cli.operator import ask
+from gmd.cli.progress import counted
+from gmd.cli.settings import Unusable, data_options, storage
 from gmd.event_log.directory import LOCK_NAME, DataError
 from gmd.event_log.opening import open_reader
-
-from .operator import ask
-from .progress import counted
-from .settings import Unusable, data_options, storage
 
 
 @click.command()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from itertools import zip_longest
 
-from gmd.sockets import Sockets
+from gmd.net.listening import Sockets
 
 #: The first inherited descriptor.
 FIRST = 3

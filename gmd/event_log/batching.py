@@ -2,34 +2,32 @@
 
 Appends are handed over once the event loop has nothing else to do, or after a short time. While one batch is being
 written, the next one gathers. A game has at most one :class:`Pending` in each of the two batches.
+
+The writing of a batch to a store: games that cannot be written do not keep the others from it.
+
+The log messages about outages of the event log: at the start, at intervals, and at the end.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import chess
 import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
-from gmd.addresses import source_of
-from gmd.games.events import AnyEvent, is_secret
-from gmd.games.game import GameSummary
-from gmd.logger import get_logger
-from gmd.metrics import Metrics
-from gmd.turn_ends import calling_at_turn_ends
-
-from .batch_writing import Batch, Result, failed, lost_by_failure, write_batch
-from .interface import (
+from gmd.event_log.interface import (
     Deadline,
     GameDamaged,
     GameQuery,
     LogFailed,
+    LogUnreachable,
+    OutcomeInDoubt,
     Playing,
     Pruned,
     Ranked,
@@ -37,19 +35,130 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .outage import READ_ADVICE, Outage, reason_of
-from .pending import Pending, Settling, divided
-from .ranking import ranked
-from .returning import Returning
-from .store import Committer, OutcomeUnknown, ResultDelivered, Store
-from .waiting import playing, unanswered
-from .workers import Workers
-from .writer import WriterThread
+from gmd.event_log.pending import Pending, Settling, divided
+from gmd.event_log.returning import Returning
+from gmd.event_log.sql import playing, ranked, unanswered
+from gmd.event_log.store import Committer, Conflicts, GameAppend, OutcomeUnknown, ResultDelivered, Store, Unreachable
+from gmd.event_log.workers import Workers, WriterThread
+from gmd.games.events import AnyEvent, is_secret
+from gmd.games.game import GameSummary
+from gmd.logger import get_logger
+from gmd.net.addresses import source_of
+from gmd.net.metrics import Metrics
+from gmd.net.turn_ends import calling_at_turn_ends
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+
+class Batch(NamedTuple):
+    """The data of one transaction."""
+
+    appends: Sequence[GameAppend]
+    delivered: Sequence[ResultDelivered]
+
+
+class Result(NamedTuple):
+    """The result of a batch: the games that were not written, each with its error, and the database's error if any."""
+
+    failed: Mapping[int, GmError]
+    error: Exception | None
+
+
+def write_batch(store: Store, batch: Batch) -> Result:
+    """Write a batch, except games that have conflicts. Called in the writer's thread."""
+    refused: dict[int, GmError] = {}
+    appends, delivered = batch
+    while True:
+        try:
+            store.write(appends, delivered)
+        except Conflicts as conflicts:
+            refused |= {append.game_id: error for append in appends if (error := _conflict(append, conflicts))}
+        except Exception as error:
+            return Result(refused | {append.game_id: _failure(error, append.game_id) for append in appends}, error)
+        else:
+            return Result(refused, None)
+        appends = [append for append in appends if append.game_id not in refused]
+
+
+def failed(what: str, game_id: int | None, why: Exception) -> LogFailed:
+    """Return the error of a game, or of everything, that cannot be written or read."""
+    game = "" if game_id is None else f"game {game_id}: "
+    if isinstance(why, Unreachable):
+        return LogUnreachable(f"{game}the database cannot be reached now; nothing was done: send the request again")
+    return LogFailed(f"{game}the event log cannot be {what}; nothing was done")
+
+
+def lost_by_failure(game_id: int) -> OutcomeInDoubt:
+    """Return the error of an append that was under way when the event log failed."""
+    return OutcomeInDoubt(
+        f"game {game_id}: the server failed, and it is not known whether the request was carried out: look at the "
+        "game, or send the request again with the same ply or token"
+    )
+
+
+def _conflict(append: GameAppend, conflicts: Conflicts) -> GmError | None:
+    actual = conflicts.actual.get(append.game_id)
+    return None if actual is None else SequenceConflict(append.game_id, append.expected, actual)
+
+
+def _failure(error: Exception, game_id: int) -> LogFailed:
+    if not isinstance(error, OutcomeUnknown):
+        return failed("written", game_id, error)
+    return OutcomeInDoubt(
+        f"game {game_id}: the connection to the database was lost, and it is not known whether the request was "
+        "carried out: look at the game, or send the request again with the same ply or token"
+    )
+
+
 logger = get_logger(__name__)
+
+#: The advice to an operator about data that cannot be read.
+READ_ADVICE = "gmd check says what is damaged, and gmd export keeps what is whole"
+#: Seconds between two lines about the same outage: retrying clients fail a thousand times a second.
+REPEAT_SECONDS = 60.0
+
+
+class Outage:
+    """The present outage of the event log, if there is one.
+
+    :ivar reason: why the last write failed; None if it succeeded.
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._began = 0.0
+        self._logged = 0.0
+        self._failures = 0
+
+    def failed(self, reason: str, games: int) -> None:
+        """Note that a write of some games failed."""
+        now = trio.current_time()
+        self._failures += 1
+        if self.reason is None:
+            self._began = self._logged = now
+            logger.error("the event log cannot be written", reason=reason, games=games)
+        elif now >= self._logged + REPEAT_SECONDS:
+            self._logged = now
+            logger.error("the event log still cannot be written", reason=reason, **self._so_far(now))
+        self.reason = reason
+
+    def over(self) -> None:
+        """Note that a write succeeded."""
+        if self.reason is not None:
+            self.reason = None
+            logger.warning("the event log can be written again", **self._so_far(trio.current_time()))
+            self._failures = 0
+
+    def _so_far(self, now: float) -> dict[str, float]:
+        return {"failures": self._failures, "seconds": round(now - self._began, 3)}
+
+
+def reason_of(error: Exception) -> str:
+    """Return the text of an error, or of its cause if a library has wrapped it."""
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {cause}"
+
 
 _T = TypeVar("_T")
 
@@ -314,7 +423,7 @@ class BatchingLog:
             del self._tokens[token.player, token.token]
 
     async def write(self, work: Callable[[Connection], _T]) -> _T:
-        """Run work in a transaction on the games' database; see :class:`~gmd.event_log.database.Database`."""
+        """Run work in a transaction on the games' database; see :class:`~gmd.event_log.interface.Database`."""
         async with self._other_work:
             if self._closed:
                 raise LogFailed("the event log is closed; nothing was done")

@@ -6,12 +6,11 @@ import math
 from typing import Any, get_args
 
 from gm_protocol.state import Termination
+from gmd.event_log.reading import StoredGame, Unreadable
+from gmd.event_log.rows import COLUMNS, status_of, versions_of
+from gmd.event_log.utc import is_time
 from gmd.games.game import Game
 from gmd.games.replay import DoesNotApply, replay
-from gmd.utc import is_time
-
-from .reading import StoredGame, Unreadable
-from .seats import COLUMNS, status_of, versions_of
 
 
 def problem_of(stored: StoredGame | int) -> str | None:

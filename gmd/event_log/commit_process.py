@@ -13,10 +13,9 @@ from pathlib import Path
 
 import trio
 
+from gmd.event_log.commit_child import DONE, HEADER, READY
+from gmd.event_log.transaction import Transaction
 from gmd.logger import get_logger
-
-from .commit_child import DONE, HEADER, READY
-from .transaction import Transaction
 
 logger = get_logger(__name__)
 

@@ -48,7 +48,7 @@ def is_damage(error: BaseException) -> bool:
 def unreadable(what: str, directory: Path | str, database: str | None, error: Exception) -> str:
     """Return the error sentence for data that cannot be read; the error wraps the database's own."""
     if database is not None:
-        from .postgres_engine import shown_url
+        from gmd.event_log.postgres_engine import shown_url
 
         return f"database: {what} in {shown_url(database)} cannot be read, as the log says"
     cause = error.__cause__

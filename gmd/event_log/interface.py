@@ -1,9 +1,12 @@
-"""The interface of an event log, for every kind of storage."""
+"""The interface of an event log, for every kind of storage.
+
+The interface of the games' database, for other data that is stored there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import chess
 
@@ -12,7 +15,27 @@ from gm_protocol.messages import GameRow, GameStatus, Variant
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 
-from .database import Database
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_T = TypeVar("_T")
+
+
+class Database(Protocol):
+    """The games' database, for other data that is stored there."""
+
+    async def read(self, work: Callable[[Connection], _T]) -> _T:
+        """Run work with a connection, in a thread.
+
+        :raises gmd.event_log.interface.LogFailed: it failed.
+        """
+
+    async def write(self, work: Callable[[Connection], _T]) -> _T:
+        """Run work in its own transaction, durably or not at all, between two batches of games.
+
+        :raises gmd.event_log.interface.LogFailed: it failed; its message says if nobody knows what was written.
+        """
+
 
 #: Seconds for which the end of a game waits to be shown to its players: one who has not asked in a day never will.
 RESULT_SECONDS = 86_400.0

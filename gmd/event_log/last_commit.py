@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from gmd.event_log.store import LAST_GAME_ID, GameAppend
 from gmd.logger import get_logger
-
-from .store import LAST_GAME_ID, GameAppend
 
 logger = get_logger(__name__)
 

@@ -17,13 +17,12 @@ from threading import Event, Thread
 import psycopg
 import trio
 
-from gmd import loop_time
+from gmd.event_log.interface import Superseded
+from gmd.event_log.migrations import NewerSchema
+from gmd.event_log.postgres_connection import NotReplicated
+from gmd.event_log.server_lock import SIGNS, LockLost, Server, ServerLock
 from gmd.logger import get_logger
-
-from .interface import Superseded
-from .migrations import NewerSchema
-from .postgres_connection import NotReplicated
-from .server_lock import SIGNS, LockLost, Server, ServerLock
+from gmd.net import loop_time
 
 logger = get_logger(__name__)
 

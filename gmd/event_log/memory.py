@@ -14,11 +14,7 @@ from gm_protocol.endings import read_ending, result_of
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
 from gm_protocol.state import side_of
-from gmd.games.events import AnyEvent, Created, FirstContactMade, Joined, Sensed
-from gmd.games.game import GameSummary
-from gmd.utc import write_time
-
-from .interface import (
+from gmd.event_log.interface import (
     Deadline,
     GameQuery,
     Playing,
@@ -29,7 +25,10 @@ from .interface import (
     TokenUse,
     Unanswered,
 )
-from .seats import has_registered, ranked_result, seating_of, status_of, versions_of
+from gmd.event_log.rows import has_registered, ranked_result, seating_of, status_of, versions_of
+from gmd.event_log.utc import write_time
+from gmd.games.events import AnyEvent, Created, FirstContactMade, Joined, Sensed
+from gmd.games.game import GameSummary
 
 #: Games that a listing reads before it lets other tasks run: some hundred microseconds.
 GAMES_A_STEP = 1_000

@@ -9,20 +9,19 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gmd.event_log.directory import DataError, locked_directory
+from gmd.event_log.interface import EventLog
+from gmd.event_log.last_commit import opened, read_last_commit, what_is_missing
+from gmd.event_log.memory import MemoryLog
 from gmd.logger import get_logger
-from gmd.metrics import Metrics
-
-from .directory import DataError, locked_directory
-from .interface import EventLog
-from .last_commit import opened, read_last_commit, what_is_missing
-from .memory import MemoryLog
+from gmd.net.metrics import Metrics
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from .lease import Lease
-    from .sql import SqlStore
-    from .sqlite import SqliteStore
+    from gmd.event_log.lease import Lease
+    from gmd.event_log.sql import SqlStore
+    from gmd.event_log.sqlite import SqliteStore
 
 logger = get_logger(__name__)
 
@@ -70,7 +69,7 @@ def open_log(
         return
     with locked_directory(path) as lock:
         if database is not None:
-            from .postgres_opening import postgres_log
+            from gmd.event_log.postgres_opening import postgres_log
 
             settings = {"trust_clock": trust_clock, "allow_unsafe": allow_unsafe}
             with postgres_log(database, metrics, GATHER_SECONDS, lease, **settings) as log:
@@ -89,13 +88,13 @@ def open_reader(data: str, database: str | None = None) -> Iterator[Engine]:
     :raises DataError: there is no log, or none that this program can read.
     """
     if database is not None:
-        from .postgres_opening import postgres_reader
+        from gmd.event_log.postgres_opening import postgres_reader
 
         with postgres_reader(database) as engine:
             yield engine
         return
-    from .migrations import problem_of_revision, stored_revision
-    from .sqlite import open_read_only
+    from gmd.event_log.migrations import problem_of_revision, stored_revision
+    from gmd.event_log.sqlite import open_read_only
 
     file = _existing(data)
     engine = open_read_only(file)
@@ -117,7 +116,7 @@ def open_readable(data: str, database: str | None = None) -> Iterator[tuple[Engi
 
     :raises DataError: there is no log, or none that this program can read.
     """
-    from .recovery import recovered
+    from gmd.event_log.recovery import recovered
 
     file = _existing(data) if database is None else None
     found = [] if file is None else _damages(file)
@@ -150,9 +149,9 @@ def _damages(file: Path) -> list[str]:
     """Return what is damaged in a file's structure, or in the revision of its schema."""
     from sqlalchemy.exc import DatabaseError
 
-    from .damage import is_damage
-    from .migrations import is_revision, stored_revision
-    from .sqlite import damages, open_read_only
+    from gmd.event_log.damage import is_damage
+    from gmd.event_log.migrations import is_revision, stored_revision
+    from gmd.event_log.sqlite import damages, open_read_only
 
     engine = open_read_only(file)
     try:
@@ -174,13 +173,13 @@ def open_store(data: str, database: str | None = None) -> Iterator[SqlStore]:
     :raises DataError: the directory or the database cannot be used.
     """
     if database is not None:
-        from .postgres_opening import postgres_store
+        from gmd.event_log.postgres_opening import postgres_store
 
         with postgres_store(database) as store:
             yield store
         return
-    from .migrations import migrate
-    from .sqlite import SqliteStore, open_engine
+    from gmd.event_log.migrations import migrate
+    from gmd.event_log.sqlite import SqliteStore, open_engine
 
     path = Path(data).expanduser()
     with locked_directory(path):
@@ -213,13 +212,12 @@ def make_private(file: Path) -> None:
 @contextmanager
 def _sqlite_log(file: Path, metrics: Metrics | None, lock: int, *, trust_clock: bool) -> Iterator[EventLog]:
     # Imported here, because SQLAlchemy takes longer than all other imports of a daemon with a log in memory.
-    from .batching import READERS, BatchingLog
-    from .migrations import migrate
-    from .pruning_clock import PruningClock
-    from .seen_time import FILE_NAME as LAST_SEEN
-    from .seen_time import SeenFile
-    from .sqlite import SqliteStore, open_engine
-    from .sqlite_committer import committer_of
+    from gmd.event_log.batching import READERS, BatchingLog
+    from gmd.event_log.migrations import migrate
+    from gmd.event_log.pruning_clock import PruningClock
+    from gmd.event_log.seen_time import FILE_NAME as LAST_SEEN
+    from gmd.event_log.seen_time import SeenFile
+    from gmd.event_log.sqlite import SqliteStore, committer_of, open_engine
 
     engine = open_engine(file)
     try:
@@ -273,8 +271,8 @@ def _explained(file: Path) -> Iterator[None]:
     """Turn a database's errors into a :class:`DataError` for the operator."""
     from sqlalchemy.exc import DatabaseError
 
-    from .damage import export_advice, is_damage
-    from .migrations import NewerSchema
+    from gmd.event_log.damage import export_advice, is_damage
+    from gmd.event_log.migrations import NewerSchema
 
     try:
         yield

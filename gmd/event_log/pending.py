@@ -10,12 +10,11 @@ import trio
 from msgspec import Struct
 
 from gm_protocol.errors import GmError
+from gmd.event_log.interface import TokenUse
+from gmd.event_log.store import GameAppend
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
-
-from .interface import TokenUse
-from .store import GameAppend
 
 logger = get_logger(__name__)
 

@@ -16,14 +16,13 @@ import trio
 from psycopg.pq import ConnStatus, ExecStatus
 from sqlalchemy.exc import DBAPIError
 
+from gmd.event_log.postgres import Batch, batch_of
+from gmd.event_log.rows import Missed
+from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.logger import get_logger
 
-from .postgres_batch import Batch, batch_of
-from .rows import Missed
-from .store import GameAppend, ResultDelivered
-
 if TYPE_CHECKING:
-    from .postgres import PostgresStore
+    from gmd.event_log.postgres import PostgresStore
 
 logger = get_logger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from .store import FENCE
+from gmd.event_log.store import FENCE
 
 #: Seconds for a connection to be established, and for sent data to be acknowledged; libpq takes no fewer than 2.
 CONNECT_SECONDS = 2

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
-from .directory import DataError
+from gmd.event_log.directory import DataError
 
 #: Seconds to wait for a lock that somebody else holds, such as an operator's shell; as for SQLite.
 LOCK_SECONDS = 5

@@ -12,24 +12,23 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from gmd.event_log.batching import BatchingLog
+from gmd.event_log.directory import DataError
+from gmd.event_log.interface import EventLog
+from gmd.event_log.migrations import NewerSchema, OlderDaemons, migrate, problem_of_revision, stored_revision
+from gmd.event_log.postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
+from gmd.event_log.pruning_clock import PruningClock
+from gmd.event_log.returning import RETURN_SECONDS
+from gmd.event_log.seen_time import SeenRow
+from gmd.event_log.store import Fenced
 from gmd.logger import get_logger
-from gmd.metrics import Metrics
+from gmd.net.metrics import Metrics
 from gmd.version import VERSION
 
-from .batching import BatchingLog
-from .directory import DataError
-from .interface import EventLog
-from .migrations import NewerSchema, OlderDaemons, migrate, problem_of_revision, stored_revision
-from .postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
-from .pruning_clock import PruningClock
-from .returning import RETURN_SECONDS
-from .seen_time import SeenRow
-from .store import Fenced
-
 if TYPE_CHECKING:
-    from .lease import Lease
-    from .postgres import PostgresStore
-    from .server_lock import Server
+    from gmd.event_log.lease import Lease
+    from gmd.event_log.postgres import PostgresStore
+    from gmd.event_log.server_lock import Server
 
 logger = get_logger(__name__)
 
@@ -50,7 +49,7 @@ def postgres_log(
     :raises DataError: the database cannot be used.
     """
     with _opened(url, lease, allow_unsafe=allow_unsafe) as store:
-        from .postgres_committer import PostgresCommitter  # psycopg is there
+        from gmd.event_log.postgres_committer import PostgresCommitter  # psycopg is there
 
         store.pruning_clock = PruningClock(
             SeenRow(store),
@@ -111,7 +110,7 @@ def check_database(url: str, *, allow_unsafe: bool) -> None:
 def _opened(url: str, lease: Lease | None, *, allow_unsafe: bool) -> Iterator[PostgresStore]:
     """Open the store in a database with the current schema."""
     engine = open_engine(url)
-    from .postgres import PostgresStore  # psycopg is there, as open_engine has found
+    from gmd.event_log.postgres import PostgresStore  # psycopg is there, as open_engine has found
 
     try:
         with explained(url), ExitStack() as stack:
@@ -136,8 +135,8 @@ def _alone(url: str) -> Iterator[int]:
 
     :raises DataError: somebody serves the database.
     """
-    from .postgres_connection import plain_url
-    from .server_lock import ServerLock
+    from gmd.event_log.postgres_connection import plain_url
+    from gmd.event_log.server_lock import ServerLock
 
     lock = ServerLock(plain_url(url), program_name(), VERSION, 0.0)
     with closing(lock):

@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from gmd.event_log.seen_time import SeenTime
+from gmd.event_log.utc import write_time
 from gmd.logger import get_logger
-from gmd.utc import write_time
-
-from .seen_time import SeenTime
 
 logger = get_logger(__name__)
 

@@ -16,10 +16,9 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, fun
 from gm_protocol.endings import read_ending, result_of
 from gm_protocol.messages import GameStatus, Variant
 from gm_protocol.state import Result, Termination
+from gmd.event_log.damage import OutOfOrder
+from gmd.event_log.tables import events, games, tokens
 from gmd.games.events import AnyEvent
-
-from .damage import OutOfOrder
-from .tables import events, games, tokens
 
 #: Games read in one transaction. The longest games have about a megabyte of events each.
 GAMES_A_SLICE = 16

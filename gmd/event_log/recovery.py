@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, Engine, Table, func, select
 from sqlalchemy.exc import DatabaseError
 
-from .checking import problem_of
-from .damage import any_text
-from .directory import DataError, locked_directory
-from .last_commit import read_last_commit
-from .migrations import HEAD, VERSION, is_revision, migrate
-from .reading import GameFilter, LogReader
-from .sqlite import open_engine, open_read_only
-from .store import LAST_GAME_ID
-from .tables import events, metadata, retired
+from gmd.event_log.checking import problem_of
+from gmd.event_log.damage import any_text
+from gmd.event_log.directory import DataError, locked_directory
+from gmd.event_log.last_commit import read_last_commit
+from gmd.event_log.migrations import HEAD, VERSION, is_revision, migrate
+from gmd.event_log.reading import GameFilter, LogReader
+from gmd.event_log.sqlite import open_engine, open_read_only
+from gmd.event_log.store import LAST_GAME_ID
+from gmd.event_log.tables import events, metadata, retired
 
 #: The tables whose rows are recovered. A row belongs to the one whose columns have its types of values.
 TABLES = [table for table in metadata.sorted_tables if table is not retired]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
+from gmd.event_log.tables import clocks
+from gmd.event_log.utc import read_time, write_time
 from gmd.logger import get_logger
-from gmd.utc import read_time, write_time
-
-from .postgres_tables import clocks
 
 if TYPE_CHECKING:
-    from .sql import SqlStore
+    from gmd.event_log.sql import SqlStore
 
 logger = get_logger(__name__)
 

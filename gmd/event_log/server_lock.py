@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.rows import class_row
 
-from .migrations import HEAD, NewerSchema
-from .postgres_connection import connected, replicating
+from gmd.event_log.migrations import HEAD, NewerSchema
+from gmd.event_log.postgres_connection import connected, replicating
 
 #: The lock's key, in the half that has the keys of one number.
 KEY = int.from_bytes(b"gmdserve", "big")

@@ -1,31 +1,183 @@
 """The part of the event log that is common to all SQL databases: queries, pruning, and the import of games.
 
 Each database writes its batches in its own way, in its own module (:mod:`gmd.event_log.sqlite`).
+
+The query of a page of games in a database, and the reading of its rows.
+
+The queries of ranked play in a database of games.
+
+The lobby's queries in a database when the daemon starts.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from itertools import groupby
 from math import isfinite
-from typing import Any, TypeVar
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, not_, select, union_all
+from sqlalchemy import Connection, Engine, Row, Select, and_, delete, func, insert, not_, or_, select, true, union_all
 from sqlalchemy.exc import IntegrityError
 
-from gm_protocol.messages import GameRow
+from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
+from gm_protocol.endings import Ending, read_ending, result_of
+from gm_protocol.messages import GameRow, GameStatus
+from gmd.event_log.damage import note_damage
+from gmd.event_log.interface import (
+    RESULT_SECONDS,
+    Deadline,
+    GameQuery,
+    Playing,
+    Pruned,
+    Ranked,
+    RankedResult,
+    Unanswered,
+)
+from gmd.event_log.rows import Missed, new_row, token_key, token_row
+from gmd.event_log.store import LAST_GAME_ID, Conflicts, GameAppend, Restored, ResultDelivered, check_complete
+from gmd.event_log.tables import events, games, retired, tokens
+from gmd.event_log.utc import is_time, write_time
 from gmd.games.events import AnyEvent
 
-from .damage import note_damage
-from .interface import RESULT_SECONDS, Deadline, GameQuery, Pruned
-from .listing import rows_query, whole_rows
-from .ranking import result_of
-from .rows import Missed, new_row, token_key, token_row
-from .store import LAST_GAME_ID, Conflicts, GameAppend, Restored, ResultDelivered, check_complete
-from .tables import events, games, retired, tokens
+_SEATS = (games.c.player_white, games.c.player_black)
+#: The values of a row's status.
+_STATUSES: Sequence[GameStatus] = ("live", "over", "open")
+#: The fields of a listing that equal columns.
+_AS_STORED = [name for name in GameRow.__struct_fields__ if name not in ("result", "changed")]
+
+
+def rows_query(query: GameQuery) -> Select[Any]:
+    """Return the query for a listing.
+
+    Each index lists the games of one status and one player or variant, newest first. The page is the newest of the
+    first rows in each of these indexes, so few games are read however many there are.
+    """
+    newest = games.c.game_id.desc()
+    wanted = [games.c.game_id < query.before] if query.before is not None else []
+    if query.player is None and query.variant is None:
+        status = [] if query.status is None else [games.c.status == query.status]
+        return select(games).where(*wanted, *status).order_by(newest).limit(query.limit)
+    if query.variant is not None:
+        # No index holds a computed value. A player has fewer games than a variant, so this forces the player's index.
+        variant = games.c.variant if query.player is None else games.c.variant.concat("")
+        wanted.append(variant == query.variant)
+    ids = select(games.c.game_id).where(*wanted).order_by(newest).limit(query.limit)
+    seats = [true()] if query.player is None else [seat == query.player for seat in _SEATS]
+    statuses = _STATUSES if query.status is None else [query.status]
+    parts = [ids.where(seat, games.c.status == status).subquery() for seat in seats for status in statuses]
+    found = union_all(*(select(part.c.game_id) for part in parts))
+    return select(games).where(games.c.game_id.in_(found)).order_by(newest).limit(query.limit)
+
+
+def whole_rows(connection: Connection, found: Iterable[Row[Any]]) -> list[GameRow]:
+    """Return rows of the database as a listing shows them; damaged ones are logged and left out."""
+    rows: list[GameRow] = []
+    for each in found:
+        try:
+            rows.append(_row_of(each))
+        except _Damaged as damaged:
+            note_damage(connection, games.name, each.game_id, str(damaged))
+    return rows
+
+
+class _Damaged(Exception):
+    """A row with an invalid value in a column."""
+
+
+def _row_of(found: Row[Any]) -> GameRow:
+    try:
+        result = result_of(read_ending(found.termination))
+    except ValueError:
+        raise _Damaged(f"termination is {found.termination!r:.80}") from None
+    if not is_time(found.changed):
+        raise _Damaged(f"changed is {found.changed!r:.80}")
+    row = {name: getattr(found, name) for name in _AS_STORED}
+    row |= {"result": result, "changed": write_time(found.changed)}
+    try:
+        return msgspec.convert(row, GameRow, strict=True)
+    except msgspec.ValidationError as error:
+        raise _Damaged(str(error)) from None
+
+
+_IS_RANKED = games.c.white_version.is_not(None)
+_WHO = (games.c.player_white, games.c.white_version, games.c.player_black, games.c.black_version)
+
+#: Grouped in the order of the index, which covers the query. A game in progress has no result, nor has one called off.
+_RESULTS = select(*_WHO, games.c.termination, func.count()).where(_IS_RANKED).group_by(*_WHO, games.c.termination)
+_ON = select(games.c.game_id, games.c.player_white, games.c.player_black).where(
+    games.c.status.in_(("live", "open")), _IS_RANKED
+)
+_WRONG = "player, version or termination of a ranked game is none"
+
+
+def ranked(connection: Connection) -> Ranked:
+    """Return all ranked games; see :meth:`gmd.event_log.interface.EventLog.ranked`."""
+    return Ranked(
+        _whole_results(connection, connection.execute(_RESULTS)),
+        [Playing(*row) for row in connection.execute(_ON)],
+    )
+
+
+def _whole_results(connection: Connection, rows: Iterable[Any]) -> list[RankedResult]:
+    """Return counts of games as results, but for those called off; log damaged rows."""
+    found: list[RankedResult] = []
+    for *who, termination, count in rows:
+        try:
+            ending = read_ending(termination)
+        except ValueError:
+            ending, is_whole = None, False
+        else:
+            is_whole = all(isinstance(number, int) for number in who)
+        if not is_whole:
+            note_damage(connection, games.name, f"of players {who[0]!r:.20} and {who[2]!r:.20}", _WRONG)
+        elif ending is not None and not ending.called_off:
+            white, of_white, black, of_black = who
+            found.append(RankedResult(white, of_white, black, of_black, ending.winner, count))
+    return found
+
+
+class RankedPart(NamedTuple):
+    """Some of the finished ranked games, and when the last of them ended, in seconds since 1970."""
+
+    results: list[RankedResult]
+    ended: float
+
+
+def ranked_span(connection: Connection) -> tuple[int, int]:
+    """Return the lowest and the highest id of all ranked games; (1, 0) without any."""
+    ends = select(func.min(games.c.game_id), func.max(games.c.game_id)).where(_IS_RANKED)
+    first, last = connection.execute(ends).one()
+    return (1, 0) if first is None else (first, last)
+
+
+def ranked_part(connection: Connection, first: int, last: int) -> RankedPart:
+    """Return the finished ranked games with ids from ``first`` to ``last``, counted."""
+    between = games.c.game_id.between(first, last)
+    found = _whole_results(connection, connection.execute(_RESULTS.where(between)))
+    ended = select(func.max(games.c.changed)).where(_IS_RANKED, between, games.c.status == "over")
+    return RankedPart(found, connection.execute(ended).scalar() or 0.0)
+
+
+def ranked_result_of(row: Row[Any]) -> RankedResult | None:
+    """Return a finished game's result for ratings, from its row; None if it has none."""
+    ending = _ending_of(row)
+    if row.white_version is None or ending is None or ending.called_off:
+        return None
+    return RankedResult(row.player_white, row.white_version, row.player_black, row.black_version, ending.winner)
+
+
+def _ending_of(row: Row[Any]) -> Ending | None:
+    """Return how a game ended, from its row; None if it is in progress, or the row is damaged."""
+    try:
+        return read_ending(row.termination)
+    except ValueError:
+        return None
+
 
 #: Most finished games that wait to be shown to a player in one answer.
 MAX_DUE = 10_000
@@ -211,7 +363,7 @@ def _long_over(connection: Connection, before: float) -> list[Pruned]:
         size += row.events
         if found and size > PRUNED_EVENTS:
             break
-        found.append(Pruned(row.game_id, (row.player_white, row.player_black), result_of(row)))
+        found.append(Pruned(row.game_id, (row.player_white, row.player_black), ranked_result_of(row)))
     return found
 
 
@@ -247,3 +399,34 @@ def _due_query(player: int, since: float) -> Select[Any]:
         parts.append(select(undelivered.limit(MAX_DUE).subquery()))
     found = union_all(*parts).subquery()
     return select(found.c.game_id).order_by(found.c.changed.desc(), found.c.game_id.desc()).limit(MAX_DUE)
+
+
+#: No index holds a computed value, so this forces the index by status, which finds few games; an index of players would
+#: find very many.
+HAS_REGISTERED = or_(*((seat + 0).between(FIRST_REGISTERED, LAST_REGISTERED) for seat in _SEATS))
+_AWAITS_CONTACT = and_(games.c.status == "live", games.c.clocked, games.c.seconds_left.is_(None))
+
+_PLAYING = select(games.c.game_id, *_SEATS).where(games.c.status == "live", HAS_REGISTERED)
+_UNANSWERED = (
+    select(games.c.game_id, events.c.event)
+    .join(events, events.c.game_id == games.c.game_id)
+    .where(or_(games.c.status == "open", _AWAITS_CONTACT), HAS_REGISTERED)
+    .order_by(games.c.game_id, events.c.seq)
+)
+
+
+def playing(connection: Connection) -> list[Playing]:
+    """Return every live game of a registered player."""
+    return [Playing(*found) for found in connection.execute(_PLAYING)]
+
+
+def unanswered(connection: Connection) -> list[Unanswered]:
+    """Return every game that waits for players; see :meth:`gmd.event_log.interface.EventLog.unanswered`."""
+    waiting: list[Unanswered] = []
+    for game_id, rows in groupby(connection.execute(_UNANSWERED), key=itemgetter(0)):
+        texts = [text for _, text in rows]
+        try:
+            waiting.append(Unanswered(game_id, _events_decoder.decode(f"[{','.join(texts)}]")))
+        except (msgspec.MsgspecError, TypeError) as error:  # TypeError: an event is not text
+            note_damage(connection, events.name, f"of game {game_id}", str(error))
+    return waiting

@@ -1,4 +1,9 @@
-"""The event log in an SQLite file: the code specific to SQLite, or faster with it."""
+"""The event log in an SQLite file: the code specific to SQLite, or faster with it.
+
+The SQL of a batch of appends in an SQLite file: one statement, or a few.
+
+The committer that writes batches to an SQLite file in another process.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +11,117 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from sqlite3 import Connection as RawConnection
 from sqlite3 import IntegrityError
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import chess
 import msgspec
+from msgspec import Struct
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select
 from sqlalchemy.exc import OperationalError
 
+from gm_protocol.endings import ON
+from gm_protocol.state import COLOR_NAMES
+from gmd.event_log.commit_process import CommitProcess, start_process
+from gmd.event_log.damage import any_text
+from gmd.event_log.last_commit import Committed
+from gmd.event_log.open_files import OpenFiles
+from gmd.event_log.rows import NEW_COLUMNS, Missed, has_joined, new_row, seat_row, token_row
+from gmd.event_log.sql import SqlStore
+from gmd.event_log.store import GameAppend, ResultDelivered
+from gmd.event_log.tables import games, retired
+from gmd.event_log.transaction import Statement, Transaction, execute
+from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 
-from .damage import any_text
-from .last_commit import Committed
-from .open_files import OpenFiles
-from .rows import Missed
-from .sql import SqlStore
-from .sqlite_batch import PREPARATION, transaction_of
-from .store import GameAppend, ResultDelivered
-from .tables import games, retired
-from .transaction import execute
+
+def _place(struct: type[Struct], name: str) -> int:
+    """Return the index of a field in the JSON array of a struct."""
+    return struct.__struct_fields__.index(name)
+
+
+def _at(name: str, field: str | None = None) -> str:
+    """Return the SQL for a field of a row, which is the JSON of a :class:`GameAppend`.
+
+    :param field: a field of the game's summary, if ``name`` is that.
+    """
+    inner = "" if field is None else f"[{_place(GameSummary, field)}]"
+    return f"json_extract(value, '$[{_place(GameAppend, name)}]{inner}')"
+
+
+# A batch is one statement, which is its own transaction: after each statement a thread waits for Python's lock, and in
+# a busy server that takes longer than the statement. So the rows come from one JSON text, and a trigger handles each
+# row. The row of an existing game is the JSON of its GameAppend. A new game has its row of the table of games in place
+# of the token.
+_COLUMNS = "game_id, expected, events, turn, ply_index, seconds_left, termination, changed, new_game"
+#: The statements that prepare a connection for :func:`transaction_of`.
+PREPARATION = (
+    f"CREATE TEMP VIEW batch ({_COLUMNS}) AS SELECT {', '.join(['NULL'] * 9)}",
+    f"""
+CREATE TEMP TRIGGER write_batch INSTEAD OF INSERT ON batch BEGIN
+    INSERT INTO games ({", ".join(NEW_COLUMNS)})
+        SELECT {", ".join(f"json_extract(new.new_game, '$[{place}]')" for place in range(len(NEW_COLUMNS)))}
+        WHERE new.expected = 0;
+    UPDATE games
+        SET events = new.expected + json_array_length(new.events), turn = new.turn, ply_index = new.ply_index,
+            seconds_left = new.seconds_left, changed = iif(ply_index = new.ply_index, changed, new.changed)
+        WHERE game_id = new.game_id AND events = new.expected AND new.expected > 0;
+    SELECT raise(ABORT, 'a game is not as it was expected') WHERE new.expected > 0 AND changes() = 0;
+    UPDATE games SET status = 'over', termination = new.termination, ended = new.changed, changed = new.changed
+        WHERE new.termination != '{ON}' AND new.expected > 0 AND game_id = new.game_id;
+    INSERT INTO events SELECT new.game_id, new.expected + key, value FROM json_each(new.events);
+END
+""",
+)
+_INSERT_BATCH = f"""
+INSERT INTO batch
+    SELECT {_at("game_id")}, {_at("expected")}, {_at("events")},
+        {_at("summary", "turn")}, {_at("summary", "ply_index")}, {_at("summary", "seconds_left")},
+        {_at("summary", "termination")}, ?, iif({_at("expected")} = 0, {_at("token")}, NULL)
+    FROM json_each(?)
+"""
+_INSERT_TOKEN = "INSERT INTO tokens (token, game_id, content) VALUES (?, ?, ?)"
+_SEAT_COLUMNS = ("player_white", "player_black", "white_taken", "black_taken", "status", "changed")
+_UPDATE_SEATS = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _SEAT_COLUMNS)} WHERE game_id = ?"
+_UPDATE_DELIVERED: Mapping[chess.Color, str] = {
+    side: f"UPDATE games SET {COLOR_NAMES[side]}_open = 0 WHERE game_id = ?" for side in chess.COLORS
+}
+
+_encoder = msgspec.json.Encoder()
+
+
+def transaction_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], now: float) -> Transaction:
+    """Return the transaction that writes a batch on a prepared connection.
+
+    Executing it raises IntegrityError if a game has a conflict.
+
+    :param now: the time, in seconds since 1970.
+    :raises gmd.event_log.rows.Missed: a new game's first event is not its creation.
+    """
+    rows = [append if append.expected else _begun(append, now) for append in appends]
+    statements: list[Statement] = []
+    if rows:
+        statements.append((_INSERT_BATCH, [(now, _encoder.encode(rows).decode())]))
+    if tokens := [token_row(append) for append in appends if append.token is not None]:
+        statements.append((_INSERT_TOKEN, [(row["token"], row["game_id"], row["content"]) for row in tokens]))
+    if seats := [seat_row(append, now) for append in appends if append.expected and has_joined(append)]:
+        statements.append((_UPDATE_SEATS, [(*(row[name] for name in _SEAT_COLUMNS), row["id"]) for row in seats]))
+    for seat, those in groupby(sorted(delivered, key=attrgetter("seat")), key=attrgetter("seat")):
+        statements.append((_UPDATE_DELIVERED[seat], [(each.game_id,) for each in those]))
+    return statements
+
+
+def _begun(append: GameAppend, now: float) -> tuple[Any, ...]:
+    """Return the row of a new game for the statement."""
+    row = new_row(append, now)
+    return append.game_id, 0, append.events, append.summary, [row[name] for name in NEW_COLUMNS]
+
 
 #: Seconds to wait for another process, such as an operator's shell, that holds the file.
 BUSY_SECONDS = 5
@@ -64,8 +158,6 @@ _INSERT_EVENTS = """
 INSERT INTO events (game_id, seq, event)
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
 """
-
-_encoder = msgspec.json.Encoder()
 
 _T = TypeVar("_T")
 
@@ -275,3 +367,45 @@ def _driver(connection: Connection) -> RawConnection:
 
 def _json(rows: Sequence[Any]) -> str:
     return _encoder.encode(rows).decode()
+
+
+#: The process hardly waits for another process that holds the file; the store then retries for longer.
+_SETTINGS = {**PRAGMAS, "busy_timeout": BUSY_STEP}
+
+
+class SqliteCommitter:
+    """A :class:`~gmd.event_log.store.Committer`.
+
+    :ivar process: the process that commits.
+    """
+
+    def __init__(self, process: CommitProcess, committed: Committed) -> None:
+        self.process = process
+        self._committed = committed
+
+    def put(self, appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]) -> bool:
+        try:
+            transaction = transaction_of(appends, delivered, time.time())
+        except Missed:
+            return False
+        return self.process.put(transaction, self._committed.by(appends))
+
+    async def run(self, answered: Callable[[bool], None]) -> None:
+        await self.process.run(answered)
+
+
+@contextmanager
+def committer_of(file: Path, *locks: int, record: int | None = None) -> Iterator[SqliteCommitter | None]:
+    """Start a committer for a file with the current schema; give None if its process cannot be started.
+
+    :param locks: descriptors that lock the file's directory. It stays locked until the committer has ended, so that the
+        next daemon after one that was killed does not read while the last batch is being written.
+    :param record: the descriptor of the file that records the last commit (:mod:`gmd.event_log.last_commit`).
+    """
+    pragmas = [f"PRAGMA {name} = {value}" for name, value in _SETTINGS.items()]
+    process = start_process(file, [*pragmas, *PREPARATION, OPEN_WAL], *locks, record=record)
+    if process is None:
+        yield None
+    else:
+        with closing(process):
+            yield SqliteCommitter(process, Committed())

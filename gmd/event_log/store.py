@@ -9,10 +9,9 @@ import chess
 from msgspec import Struct
 
 from gm_protocol.messages import GameRow
+from gmd.event_log.interface import Deadline, GameDamaged, GameQuery, Pruned, TokenUse
 from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
-
-from .interface import Deadline, GameDamaged, GameQuery, Pruned, TokenUse
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -131,3 +131,22 @@ contests = Table(
     Column("changed", Float(53), nullable=False),
     Column("report", Text, nullable=False),
 )
+
+#: Tables that exist in PostgreSQL only.
+postgres_metadata = MetaData()
+
+#: Secrets that outlive a takeover. Anybody who reads the database is trusted.
+secrets = Table(
+    "secrets",
+    postgres_metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+
+#: Times in seconds since 1970.
+clocks = Table(
+    "clocks",
+    postgres_metadata,
+    Column("name", Text, primary_key=True),
+    Column("seen", Float(53), nullable=False),
+)

@@ -6,26 +6,40 @@ time: ``elapsed`` is how many seconds the clock of the side to move has been run
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from math import inf
 from typing import ClassVar, NamedTuple
 
 import chess
 from chess import BLACK, WHITE
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.endings import ON, Cause, Ending, termination_of
 from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.state import COLOR_NAMES, Color, Termination
+from gm_protocol.state import COLOR_NAMES, Color, LastResult, LastSense, Termination
 from gm_recon.history import History as ReconHistory
+from gmd.games.clock import Clock
+from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense, is_resignation
+from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
+from gmd.games.facts import Resolved
+from gmd.games.position import Position
 
-from .clock import Clock
-from .commands import CallOff, Command, End, Join, Play, RunOut, Sense, is_resignation
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
-from .facts import Resolved
-from .knowledge import Actions, SeatKnowledge
-from .position import Position
+
+class Actions(NamedTuple):
+    """The actions of a seat: squares that it may sense, by name, and moves that it may make or request, in UCI."""
+
+    sense: list[str] | None = None
+    move: list[str] | None = None
+
+
+class SeatKnowledge(NamedTuple):
+    """The knowledge of the latest turns that only one seat has; unset in variants without it."""
+
+    capture: str | UnsetType | None = UNSET
+    sense: LastSense | UnsetType | None = UNSET
+    result: LastResult | UnsetType | None = UNSET
 
 
 class Snapshot(Struct, frozen=True, gc=False):
@@ -398,3 +412,62 @@ class Game(ABC):
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, elapsed):
             return [Ended.of(Ending(Cause.TIMEOUT, winner=not self.turn), self.clock.left(self.turn))]
         return []
+
+
+def when_due(game: Game) -> Command:
+    """Return the command for a game whose deadline has come."""
+    if game.lapsing:
+        return CallOff(None)
+    return Absent() if game.awaited else Flag()
+
+
+#: Longest text of a forfeiting move that is stored unchanged; no legal move is longer.
+MAX_KEPT_TEXT = 16
+
+
+class Accepted(Struct, frozen=True, gc=False):
+    """A seat's latest sense, or its latest move or ending.
+
+    :ivar kind: the command that it was; :class:`Play` also for an ending, where an illegal move forfeited the game.
+    :ivar action: a square's number, a move in UCI as resolved (``e7e8q`` if ``e7e8`` was requested), the text of a
+        forfeiting move as :func:`kept_text` returns it, or a termination; None for sensing nothing.
+    """
+
+    kind: type[Sense | Play | End]
+    ply: int
+    action: str | int | None
+    before: Position
+    after: Snapshot
+    offer_draw: bool = False
+
+
+def shown_again(accepted: Accepted | None, command: Sense | End, action: str | int | None) -> Snapshot | None:
+    """Return what a command is shown if it repeats its seat's accepted action; None if it does not.
+
+    :param action: the command's, as :attr:`Accepted.action` would have it.
+    """
+    if accepted is None or accepted.ply != command.ply or accepted.kind is not type(command):
+        return None
+    return accepted.after if accepted.action == action else None
+
+
+def move_shown_again(accepted: Accepted | None, command: Play, read: Callable[[Position, str], str]) -> Snapshot | None:
+    """Return what a command is shown if it repeats its seat's accepted move in any spelling; None if it does not.
+
+    :param read: returns the move that a text means in a position, in UCI; raises a :class:`GmError` if it is none.
+    """
+    if accepted is None or accepted.ply != command.ply or accepted.kind is not Play:
+        return None
+    if accepted.offer_draw != command.offer_draw:
+        return None
+    if accepted.action == kept_text(command.text):
+        return accepted.after
+    try:
+        return accepted.after if read(accepted.before, command.text) == accepted.action else None
+    except GmError:
+        return None
+
+
+def kept_text(text: str) -> str:
+    """Return a move text as the game stores it, which is for ever: a digest in place of a long text."""
+    return text if len(text) <= MAX_KEPT_TEXT else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

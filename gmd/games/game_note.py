@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from gm_protocol.endings import Ending
 from gm_protocol.messages import GameOptions
-
-from .events import Created
-from .game import Game
+from gmd.games.events import Created
+from gmd.games.game import Game
 
 #: A value for each side: Black's, then White's, as chess.BLACK is 0.
 Sides = tuple[int | None, int | None]

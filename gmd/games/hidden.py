@@ -1,25 +1,27 @@
 """Games that hide something from their players while in progress, and what a seat sees of them.
 
-:mod:`gmd.games.views` decides what each viewer is shown; a game here says what its own seats may be shown.
+:mod:`gmd.games.views` decides what each viewer is shown; a game here says what its own seats may be shown. The view of
+a seat that knows only its own pieces is computed from these alone, so that it cannot reveal anything else.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import cast
 
 import chess
-from msgspec import Struct
+from chess import BB_SQUARES, Bitboard, Board, Square
+from msgspec import Raw, Struct
 
 from gm_protocol.endings import Cause
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import AccessMap, BoardRows, Phase
-
-from .commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
-from .facts import Facts, Resolved
-from .game import Decision, Game, Snapshot
-from .position import Position
+from gmd.games.commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
+from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
+from gmd.games.facts import PAIRS, Facts, Resolved, access_json_of, castling, fen_of, placement
+from gmd.games.game import Decision, Game, Snapshot
+from gmd.games.position import Position, contents, only, unpack
 
 
 class Seen(Struct, frozen=True, gc=False):
@@ -164,3 +166,57 @@ class HiddenGame(Game):
     def phase_at(self, shown: Snapshot) -> Phase:
         """Return the phase of the side to move at a moment."""
         return "move" if shown.ending is None else "over"
+
+
+#: By colour: the step of a pawn, and the rank from which it may step twice.
+_STEPS = (-8, 8)
+_HOMES = (chess.BB_RANK_7, chess.BB_RANK_2)
+
+
+def show_own(position: Position) -> Seen:
+    """Return the view of a viewer who knows only these pieces.
+
+    :param position: a position without the other side's pieces.
+    """
+    board = unpack(position)
+    placed = placement(contents(board, board.occupied))
+    rights, castles = castling(
+        board.castling_rights, board.kings & chess.BB_RANK_1, board.kings & chess.BB_RANK_8, board.chess960
+    )
+    return Seen(
+        placement=fen_of(placed),
+        castling=rights,
+        passant="-",
+        castles=castles,
+        board=cast(BoardRows, Raw(placed.json)),
+        access_map=cast(AccessMap, Raw(_access_json(board))),
+    )
+
+
+def _access_json(board: Board) -> str:
+    """Return, for each square, the pieces that may request to move there, as the wire's ``access_map``."""
+    sources: list[list[str]] = [[] for _ in chess.SQUARES]
+    for square in chess.scan_forward(board.occupied):
+        pair, targets = PAIRS[square], _targets(board, square)
+        while targets:
+            target = targets.bit_length() - 1
+            targets ^= BB_SQUARES[target]
+            sources[target].append(pair)
+    return access_json_of(map(",".join, sources))
+
+
+def _targets(board: Board, square: Square) -> Bitboard:
+    """Return the targets that a piece may request: any square without an own piece may hold one of the other side's."""
+    own = board.occupied
+    targets = board.attacks_mask(square) & ~own
+    if board.pawns & BB_SQUARES[square]:
+        step = _STEPS[board.turn]
+        if not own & BB_SQUARES[square + step]:
+            targets |= BB_SQUARES[square + step]
+            if BB_SQUARES[square] & _HOMES[board.turn] and not own & BB_SQUARES[square + 2 * step]:
+                targets |= BB_SQUARES[square + 2 * step]
+    return targets
+
+
+#: The view of a viewer who knows no piece.
+NO_PIECES = show_own(only(bytes(75), chess.WHITE))

@@ -15,8 +15,7 @@ from chess import BB_SQUARES, Bitboard, Board, Move, PieceType, Square
 from msgspec import Struct
 
 from gm_protocol.errors import AmbiguousMove, IllegalMove, quote
-
-from .access import sources_of
+from gmd.games.access import sources_of
 
 #: Parsed texts in the cache: all that games commonly use. No text that is parsed here is longer than ``Nb1xd2=Q+``.
 MAX_READINGS = 16_384

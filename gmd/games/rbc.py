@@ -1,4 +1,4 @@
-"""The variant ``rbc``: a game of reconnaissance blind chess with commands and events.
+"""The variant ``rbc``: how a game of reconnaissance blind chess begins, and its commands and events.
 
 The rules are those of :mod:`gm_recon`. This module adds what a game between two clients needs: refusals and their
 texts, time, and the replies to retries.
@@ -9,7 +9,7 @@ refusals depend only on what that seat may know.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import cast
 
 import chess
@@ -17,21 +17,32 @@ from chess import BLACK, WHITE, Color, Move, Square
 from msgspec import UNSET, structs
 
 from gm_protocol.endings import Cause, Ending
-from gm_protocol.errors import BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
+from gm_protocol.errors import BadPosition, BadSquare, IllegalMove, NotAvailable, WrongPhase, quote
+from gm_protocol.messages import GameOptions, NewGame
 from gm_protocol.state import Phase
 from gm_recon import History, ReconBoard, ReconGame, Turn, WinReason
-from gm_recon.pgn import movetext_steps, san
-
-from . import own_pieces
-from .commands import End, Play, Sense
-from .events import Created, Ended, Moved, Sensed
-from .facts import Facts, Resolved, hidden_facts
-from .game import GAME_BYTES, Decision, Snapshot, seat_name
-from .hidden import HiddenGame, SeatViews, Seen
-from .knowledge import Actions, SeatKnowledge
-from .position import Position, only, pack_unchecked, settled
-from .rbc_knowledge import (
+from gm_recon.pgn import VARIANT, movetext_steps, san
+from gmd.games import hidden
+from gmd.games.clock import check_clock
+from gmd.games.commands import End, Play, Sense
+from gmd.games.events import Created, Ended, Moved, Sensed
+from gmd.games.facts import Facts, Resolved, hidden_facts
+from gmd.games.game import (
+    GAME_BYTES,
+    Accepted,
+    Actions,
+    Decision,
+    SeatKnowledge,
+    Snapshot,
+    move_shown_again,
+    seat_name,
+    shown_again,
+)
+from gmd.games.hidden import HiddenGame, SeatViews, Seen
+from gmd.games.position import Position, only, pack_unchecked, settled
+from gmd.games.rbc_knowledge import (
     MoveMade,
+    Observations,
     Pair,
     ReconSnapshot,
     SenseMade,
@@ -39,9 +50,8 @@ from .rbc_knowledge import (
     knowledge_of_seat,
     pack_cells,
 )
-from .rbc_observations import Observations
-from .retries import Accepted, move_shown_again, shown_again
-from .win_reasons import reason_of
+from gmd.games.rbc_record import reason_of
+from gmd.games.variant import Variant, check_counters
 
 #: Bytes of a turn (measured; see ``tests/games/test_sizes.py``).
 TURN_BYTES = 250
@@ -71,7 +81,7 @@ class RbcGame(HiddenGame):
         self.turn = self.start_turn = self.recon.turn
         self.start_fullmove = self.recon.board.fullmoves
         #: The cache of what its seats were shown; other games do not share it.
-        self.seat_views = SeatViews(only, own_pieces.show_own)
+        self.seat_views = SeatViews(only, hidden.show_own)
         self._facts: tuple[Position, Facts] | None = None
         self._scribe = _Scribe(options.fen)
         self._seen: list[bytes] = []  # what each turn's sense has shown
@@ -95,7 +105,7 @@ class RbcGame(HiddenGame):
 
     def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
         if seat is None:
-            return own_pieces.NO_PIECES
+            return hidden.NO_PIECES
         return self.seat_views.of(shown.position, seat)
 
     def knowledge_of(self, shown: Snapshot, seat: Color | None) -> SeatKnowledge:
@@ -283,3 +293,55 @@ def _read_move(text: str) -> Move | None:
     :raises ValueError: it is not UCI.
     """
     return None if text == PASS else Move.from_uci(text)
+
+
+#: The default, that of reconchess: a draw after 100 half-moves without a capture or pawn move.
+RECON_REVERSIBLE_MOVES = 100
+
+#: Fields of "new_game" that do not apply to reconnaissance blind chess. Draw offers would be signals between players.
+_NOT_FOR_RECON = ("position", "seed", "draws", "max_moves", "illegal_move")
+
+
+class RbcVariant(Variant):
+    """Reconnaissance blind chess. No game begins with moves of a PGN: clients would not know what they have seen."""
+
+    name = "rbc"
+    title = "blind chess"
+    heading = "Reconnaissance blind chess"
+    abbreviation = "RBC"
+    pgn_name = VARIANT
+    pgn_aliases = frozenset({"reconnaissance chess", "rbc"})
+    pgn_is_common = False
+    loads_moves = False
+    victory = Cause.KING_CAPTURE
+    hides = True
+    senses = True
+    null_is_an_answer = True
+
+    def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
+        self.refuse_pgn(request)
+        self.refuse(request, _NOT_FOR_RECON)
+        clock = self.traits.clock if request.clock is UNSET else request.clock
+        reversible = RECON_REVERSIBLE_MOVES if request.reversible_moves is UNSET else request.reversible_moves
+        return GameOptions(
+            variant=self.name,
+            fen=_start_fen(chess.STARTING_FEN if request.fen is None else request.fen),
+            clock=None if clock is None else check_clock(clock),
+            reversible_moves=reversible,
+            max_turns=request.max_turns,
+        )
+
+    def make_game(self, created: Created) -> RbcGame:
+        return RbcGame(created)
+
+
+def _start_fen(fen: str) -> str:
+    try:
+        board = ReconBoard(fen)
+    except (ValueError, IndexError) as error:
+        raise BadPosition(f"fen: {quote(fen)}: {str(error)[:120]}") from None
+    check_counters(fen, board.halfmoves, board.fullmoves)
+    return board.fen()
+
+
+RBC = RbcVariant()

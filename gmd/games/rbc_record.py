@@ -1,4 +1,4 @@
-"""A game of reconnaissance blind chess as reconchess saves it, made in steps.
+"""A game of reconnaissance blind chess as reconchess saves it, with its win reasons, made in steps.
 
 :meth:`~gm_recon.history.History.to_json` makes the same in one go, for programs that may block.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from typing import assert_never
 
 import msgspec
 from chess import BLACK, WHITE, Color, Square
 
+from gm_protocol.endings import Cause
+from gm_recon import WinReason
 from gm_recon.board import ReconBoard
 from gm_recon.history import COLUMNS, TURNS_A_STEP, History, row, shown, window_of
 from gm_recon.tables import Cell
@@ -52,3 +55,32 @@ def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Squ
         if number % TURNS_A_STEP == 0:
             yield
     return [(board.turn, square, window_of(board, square)) for square in history.unfinished]
+
+
+def reason_of(cause: Cause) -> WinReason | None:
+    """Return reconchess's win reason for a cause; None for a cause that reconchess does not have."""
+    match cause:
+        case Cause.KING_CAPTURE:
+            return WinReason.KING_CAPTURE
+        case Cause.TIMEOUT:
+            return WinReason.TIMEOUT
+        case Cause.RESIGNATION:
+            return WinReason.RESIGN
+        case Cause.TURN_LIMIT | Cause.MOVE_LIMIT:
+            return WinReason.TURN_LIMIT
+        case Cause.FIFTY_MOVES:
+            return WinReason.MOVE_LIMIT
+        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
+            return None
+        case (
+            Cause.CHECKMATE
+            | Cause.STALEMATE
+            | Cause.INSUFFICIENT_MATERIAL
+            | Cause.THREEFOLD_REPETITION
+            | Cause.DRAW_CLAIM
+            | Cause.AGREEMENT
+            | Cause.FORFEIT
+        ):
+            return None
+        case other:
+            assert_never(other)

@@ -13,13 +13,10 @@ from msgspec import UNSET, structs
 from gm_protocol.endings import Cause
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
-
-from .commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
-from .events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
-from .game import Game, seat_name
-from .retries import MAX_KEPT_TEXT
-from .setup import resolve
-from .variants import make_game
+from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
+from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
+from gmd.games.game import MAX_KEPT_TEXT, Game, seat_name
+from gmd.games.variants import make_game, resolve
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 

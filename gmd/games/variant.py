@@ -18,9 +18,8 @@ from gm_protocol.errors import BadPosition, BadRequest, quote
 from gm_protocol.messages import GameOptions, NewGame
 from gm_protocol.messages import Variant as Name
 from gm_protocol.options import VARIANT_TRAITS, VariantTraits
-
-from .events import Created
-from .game import Game
+from gmd.games.events import Created
+from gmd.games.game import Game
 
 #: Bounds of a FEN's counters: above anything a game can reach, and small enough to stay integers everywhere.
 MAX_FEN_HALFMOVES = 1_000
@@ -73,7 +72,7 @@ class Variant(ABC):
 
     @abstractmethod
     def resolve(self, request: NewGame, headers: Mapping[str, str], drawn: int, *, strict: bool) -> GameOptions:
-        """Return the options of the game that a request asks for; see :func:`gmd.games.setup.resolve` for parameters.
+        """Return the options of the game that is asked for; :func:`gmd.games.variants.resolve` has the parameters.
 
         :raises BadRequest: fields are out of range, or contradict each other or the headers.
         :raises BadPosition: the FEN does not parse, or is not a position of the variant.

@@ -2,6 +2,9 @@
 
 This module keeps reconnaissance blind chess blind. While a game is in progress, a seat's view is made only from that
 seat's own pieces, the results of its own senses and moves, and facts that both players know.
+
+What all spectators of a game are shown is encoded once for them. A seat's view is neither shared nor cached: the time
+of a reply would reveal whether the view was made before.
 """
 
 from __future__ import annotations
@@ -12,22 +15,20 @@ from typing import Any, NamedTuple, cast
 
 import chess
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Raw, structs
 
+from gm_protocol.codec import encode
 from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import ClockState, GameState
-
-from .facts import facts_of
-from .game import Game, Snapshot, seat_name
-from .hidden import HiddenGame
-from .knowledge import Actions
-from .notation import pgn_termination, run_through, time_control, write_pgn_steps
-from .rbc import RbcGame
-from .rbc_knowledge import Observed
-from .rbc_observations import Observations
-from .rbc_record import record_steps
-from .variants import VARIANTS
+from gmd.games.facts import facts_of
+from gmd.games.game import Actions, Game, Snapshot, seat_name
+from gmd.games.hidden import HiddenGame
+from gmd.games.notation import pgn_termination, run_through, time_control, write_pgn_steps
+from gmd.games.rbc import RbcGame
+from gmd.games.rbc_knowledge import Observations, Observed
+from gmd.games.rbc_record import record_steps
+from gmd.games.variants import VARIANTS
 
 
 class Viewer(Enum):
@@ -327,3 +328,35 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
 def _written(headers: dict[str, str], movetext: str | Generator[None, None, str]) -> Generator[None, None, str]:
     text = movetext if isinstance(movetext, str) else (yield from movetext)
     return (yield from write_pgn_steps(headers, text, headers["Result"]))
+
+
+#: Placeholder for the clocks, which change from one reply to the next. JSON escapes this byte, so it cannot occur.
+_CLOCKS = b"\0"
+
+
+class SharedView(NamedTuple):
+    """The JSON of a game's state for a viewer without a seat, before and after the clocks.
+
+    Without a clock, all of it is in ``front``.
+    """
+
+    front: bytes
+    back: bytes
+
+    def at(self, game: Game, elapsed: float, viewer: Viewer) -> GameState:
+        """Return the present state as encoded JSON, under the type of a reply's field.
+
+        :param elapsed: seconds for which the clock of the side to move has been running.
+        """
+        clock = b"" if game.clock is None else encode(clock_shown(game, elapsed, viewer))
+        return cast(GameState, Raw(self.front + clock + self.back))
+
+
+def shared_view(game: Game, viewer: Viewer, *, brief: bool) -> SharedView:
+    """Return the present state of a game as a viewer without a seat may see it."""
+    assert viewer.seat is None
+    state = game_state(game, game.now, 0.0, viewer, brief=brief)
+    if state.clock is not None:
+        state = structs.replace(state, clock=cast(ClockState, Raw(_CLOCKS)))
+    front, _, back = msgspec.json.encode(state).partition(_CLOCKS)
+    return SharedView(front, back)

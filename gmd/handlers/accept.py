@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gm_protocol.lobby import Accept
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.seated import join_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import join_answer
+from gmd.play.live_games import LiveGame
 
 
 async def accept(request: Accept, live: LiveGame, context: RequestContext) -> PendingReply:

@@ -6,8 +6,8 @@ from gm_protocol.codec import echo_id
 from gm_protocol.messages import ActionsReply, GetActions
 from gm_protocol.state import side_of
 from gmd.games import views
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.play.live_games import LiveGame
 
 
 async def actions(request: GetActions, live: LiveGame, context: RequestContext) -> PendingReply:

@@ -8,14 +8,13 @@ from gm_protocol.belief import BeliefReply, GetBelief
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import side_of
-from gmd.beliefs import Belief, Beliefs, believed_steps
-from gmd.followed import Followed
 from gmd.games import views
 from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.play.beliefs import Belief, Beliefs, Followed, believed_steps
+from gmd.play.live_games import LiveGame
 
 
 async def belief(request: GetBelief, live: LiveGame, context: RequestContext) -> PendingReply:

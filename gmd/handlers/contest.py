@@ -5,9 +5,9 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.contests import ContestReply, ReportContest
 from gm_protocol.errors import BadRequest, Unauthorized
-from gmd.contests.contest import Owner
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import authorise
+from gmd.lobby.contests import Owner
 
 
 async def contest(request: ReportContest, context: RequestContext) -> PendingReply:

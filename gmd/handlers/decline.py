@@ -5,11 +5,10 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import Decline
 from gm_protocol.messages import StateReply
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import in_game, viewer_of
-from gmd.requests.permission import authorise
-from gmd.requests.show import state_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import in_game, state_answer, viewer_of
+from gmd.handlers.permission import authorise
+from gmd.play.live_games import LiveGame
 
 
 async def decline(request: Decline, context: RequestContext) -> PendingReply:

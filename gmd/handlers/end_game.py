@@ -11,11 +11,10 @@ from gm_protocol.state import side_of
 from gmd.games.commands import End
 from gmd.games.game import Game, seat_name
 from gmd.games.views import VIEWER_IN, Viewer
-from gmd.live_games import LiveGame
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import act, state_answer
 from gmd.logger import get_logger
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import act
-from gmd.requests.show import state_answer
+from gmd.play.live_games import LiveGame
 
 logger = get_logger(__name__)
 

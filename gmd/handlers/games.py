@@ -5,7 +5,7 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import GamesReply, ListGames
 from gmd.event_log.interface import GameQuery
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
 
 
 async def games(request: ListGames, context: RequestContext) -> PendingReply:

@@ -7,10 +7,9 @@ from msgspec import UNSET, UnsetType
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.messages import REQUESTS, Hello, HelloReply, ServerBot
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import authorise, find_account, may_oversee
 from gmd.players.account import Account
-from gmd.requests.accounts import find_account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise, may_oversee
 from gmd.version import VERSION
 
 #: The highest version of the protocol that this server speaks.

@@ -6,9 +6,9 @@ from gm_protocol.codec import echo_id
 from gm_protocol.messages import GetHistory, HistoryReply
 from gmd.games import views
 from gmd.games.game import Game
-from gmd.histories import EncodedHistory, encoded
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.play.histories import EncodedHistory, encoded
+from gmd.play.live_games import LiveGame
 
 
 async def history(request: GetHistory, live: LiveGame, context: RequestContext) -> PendingReply:

@@ -10,10 +10,10 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, quote
 from gm_protocol.lobby import InvitationRow, InvitationsReply, ListInvitations
 from gm_protocol.state import COLOR_NAMES
-from gmd.lobby.fair_order import Place
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import authorise
+from gmd.lobby.book import Place
 from gmd.lobby.invitation import Invitation
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise
 
 #: A place in the fair order: the round, and the game's id.
 _PLACE = re.compile(r"[0-9]{1,16}\.[0-9]{1,16}")

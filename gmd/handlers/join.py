@@ -5,9 +5,9 @@ from __future__ import annotations
 from gm_protocol.messages import Join
 from gm_protocol.state import side_of
 from gmd.games import commands
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.seated import join_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import join_answer
+from gmd.play.live_games import LiveGame
 
 
 async def join(request: Join, live: LiveGame, context: RequestContext) -> PendingReply:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.ranked import GetLeaderboard, LeaderboardReply, LeaderboardRow
-from gmd.ranked.board import row_of
-from gmd.ranked.ratings import LeaderboardEntry
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.lobby.leaderboard import row_of
+from gmd.lobby.ratings import LeaderboardEntry
 
 
 async def leaderboard(request: GetLeaderboard, context: RequestContext) -> PendingReply:

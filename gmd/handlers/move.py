@@ -9,10 +9,9 @@ from gmd.games.commands import Play
 from gmd.games.game import Game
 from gmd.games.rbc import PASS
 from gmd.games.views import VIEWER_IN
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import act
-from gmd.requests.show import move_answer, state_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import act, move_answer, state_answer
+from gmd.play.live_games import LiveGame
 
 
 async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> PendingReply:

@@ -10,21 +10,18 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadPgn, NotAvailable, Unauthorized
 from gm_protocol.messages import NewGame, NewGameReply
 from gm_protocol.state import COLOR_NAMES, Color
+from gmd.event_log.utc import write_now
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.notation import PgnText, read_pgn
-from gmd.games.setup import resolve
-from gmd.games.variants import VARIANTS, make_game
+from gmd.games.variants import VARIANTS, make_game, resolve
 from gmd.games.views import Viewer
-from gmd.live_games import LiveGame
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import source_peer, state_of, viewer_of
+from gmd.handlers.permission import authorise
+from gmd.handlers.tokens import made_before, token_use
+from gmd.play.live_games import LiveGame
 from gmd.players.account import is_registered
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import viewer_of
-from gmd.requests.permission import authorise
-from gmd.requests.seated import source_peer
-from gmd.requests.show import state_of
-from gmd.requests.tokens import made_before, token_use
-from gmd.utc import write_now
 
 
 async def new_game(request: NewGame, context: RequestContext) -> PendingReply:

@@ -10,14 +10,13 @@ from gm_protocol.lobby import Pair, PairReply
 from gm_protocol.options import VARIANT_TRAITS
 from gmd.games.game import Game, seat_name
 from gmd.games.views import Viewer
-from gmd.live_games import LiveGame
-from gmd.lobby.offer import Offer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import state_of, terms_of
+from gmd.handlers.permission import operator_only
+from gmd.handlers.tokens import made_before, token_use
+from gmd.lobby.invitation import Offer
+from gmd.play.live_games import LiveGame
 from gmd.players.account import Account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import operator_only
-from gmd.requests.seated import terms_of
-from gmd.requests.show import state_of
-from gmd.requests.tokens import made_before, token_use
 
 
 async def pair(request: Pair, context: RequestContext) -> PendingReply:

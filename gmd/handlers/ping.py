@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.messages import Ping, Pong
-from gmd.requests.context import PendingReply, RequestContext
+from gmd.handlers.context import PendingReply, RequestContext
 
 
 async def ping(request: Ping, context: RequestContext) -> PendingReply:

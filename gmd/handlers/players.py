@@ -7,9 +7,9 @@ from itertools import islice
 
 from gm_protocol.codec import echo_id
 from gm_protocol.players import ListPlayers, PlayerRow, PlayersReply
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import operator_only
 from gmd.players.account import Account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import operator_only
 
 
 async def players(request: ListPlayers, context: RequestContext) -> PendingReply:

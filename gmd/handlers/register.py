@@ -5,10 +5,10 @@ from __future__ import annotations
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NotAvailable, Unauthorized
 from gm_protocol.players import KeyReply, Register
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import source_peer
+from gmd.handlers.tokens import check_token
 from gmd.players.account import Account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.seated import source_peer
-from gmd.requests.tokens import check_token
 
 #: Lengths of a password in characters: up to a long phrase, and no more than people type.
 MIN_PASSWORD, MAX_PASSWORD = 8, 256

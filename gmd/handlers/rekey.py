@@ -7,11 +7,11 @@ from functools import partial
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.players import KeyReply, Rekey
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import find_account
+from gmd.handlers.tokens import check_token
 from gmd.logger import get_logger
 from gmd.players.account import is_registered
-from gmd.requests.accounts import find_account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.tokens import check_token
 
 logger = get_logger(__name__)
 

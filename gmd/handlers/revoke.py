@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from gm_protocol.codec import echo_id
 from gm_protocol.players import Revoke, RevokedReply
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import find_account, operator_only
 from gmd.logger import get_logger
-from gmd.requests.accounts import find_account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import operator_only
 
 logger = get_logger(__name__)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from gm_protocol.codec import echo_id
 from gm_protocol.lobby import SeatReply, Seek
 from gm_protocol.state import side_of
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise
-from gmd.requests.seated import seat_answer, source_peer, take_attempt, terms_of
-from gmd.requests.tokens import made_before, token_use
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import seat_answer, source_peer, take_attempt, terms_of
+from gmd.handlers.permission import authorise
+from gmd.handlers.tokens import made_before, token_use
 
 
 async def seek(request: Seek, context: RequestContext) -> PendingReply:

@@ -6,10 +6,9 @@ from gm_protocol.messages import MakeSense
 from gm_protocol.state import side_of
 from gmd.games.commands import Sense
 from gmd.games.views import VIEWER_IN
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import act
-from gmd.requests.show import sense_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import act, sense_answer
+from gmd.play.live_games import LiveGame
 
 
 async def sense(request: MakeSense, live: LiveGame, context: RequestContext) -> PendingReply:

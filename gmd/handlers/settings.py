@@ -7,10 +7,9 @@ from functools import partial
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest
 from gm_protocol.lobby import Settings, SettingsReply
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.permission import authorise, find_account
 from gmd.players.account import is_registered
-from gmd.requests.accounts import find_account
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.permission import authorise
 
 
 async def settings(request: Settings, context: RequestContext) -> PendingReply:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from gm_protocol.messages import GetState
 from gm_protocol.state import side_of
 from gmd.games.views import NOBODY
-from gmd.live_games import LiveGame
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import viewer_of
-from gmd.requests.show import state_answer
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import state_answer, viewer_of
+from gmd.play.live_games import LiveGame
 
 
 async def state(request: GetState, live: LiveGame, context: RequestContext) -> PendingReply:

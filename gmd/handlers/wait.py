@@ -12,16 +12,15 @@ from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
 from gm_protocol.messages import StateReply, Wait
 from gm_protocol.state import side_of
-from gmd import loop_time
 from gmd.games.game import Game
 from gmd.games.views import NOBODY
-from gmd.live_games import LiveGame
-from gmd.memory_ledger import UNCOUNTED
-from gmd.requests.context import PendingReply, RequestContext
-from gmd.requests.games import find, viewer_of
-from gmd.requests.permission import authorise
-from gmd.requests.show import state_answer
-from gmd.watchers import Subscription
+from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import find, state_answer, viewer_of
+from gmd.handlers.permission import authorise
+from gmd.net import loop_time
+from gmd.net.memory_ledger import UNCOUNTED
+from gmd.play.live_games import LiveGame
+from gmd.play.watchers import Subscription
 
 #: Estimated bytes of memory that a wait holds for each game that it names.
 GAME_BYTES = 300

@@ -2,38 +2,65 @@
 
 Litestar examines every handler when it makes an application, which takes 45 ms. So the daemons of a process share
 one, and each request's scope names its daemon.
+
+It takes whatever Python's ``int`` takes for a number in a path: also ``1_0``, ``+1``, `` 1`` and the digits of other
+scripts. A proxy or a log might not recognise these as names of the same game, so only ASCII digits are served.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
 from litestar.di import Provide
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.routes import BaseRoute
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ControllerRouterHandler, Receive, Scope, Send
+from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 from prometheus_client import CollectorRegistry
 
 from gm_protocol.errors import GmError
-from gmd.in_process import Refused
+from gmd.handlers.in_process import Refused
+from gmd.http.backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
+from gmd.http.bodies import JsonRequest
+from gmd.http.errors import Unusual, failed, refusal, refused
+from gmd.http.exporter import make_registry
+from gmd.http.guests import guest_of, registered
+from gmd.http.intake import REFUSED
+from gmd.http.routes import games, health, invitations, leaderboard, turns, users, version
 from gmd.version import VERSION
 
-from .backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
-from .bodies import JsonRequest
-from .errors import failed, refused
-from .exporter import make_registry
-from .guests import guest_of, registered
-from .intake import REFUSED
-from .numbers import digits_alone
-from .refusals import Unusual, refusal
-from .routes import games, health, invitations, leaderboard, metrics, turns, users, version
+_DIGITS = re.compile(r"[0-9]+")
+
+
+def digits_alone(app: ASGIApp) -> ASGIApp:
+    """Refuse requests whose path has a number in any other notation.
+
+    :raises NotFoundException: the path has one.
+    """
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        parameters = scope.get("path_params")
+        if parameters and not _has_digits_alone(scope["path"], scope["path_template"], parameters):
+            raise NotFoundException
+        await app(scope, receive, send)
+
+    return checked
+
+
+def _has_digits_alone(path: str, template: str, parameters: dict[str, Any]) -> bool:
+    """Return whether all numbers of a path are in digits; parameters of other types, such as files, may be anything."""
+    given, expected = ([part for part in each.split("/") if part] for each in (path, template))
+    named = zip(given, expected, strict=False)  # a file, the last parameter, may have several parts
+    numbers = (part for part, name in named if name.startswith("{") and isinstance(parameters[name[1:-1]], int))
+    return all(map(_DIGITS.fullmatch, numbers))
+
 
 #: The name of Basic authorization in the OpenAPI document.
 BASIC = "basic"
@@ -90,7 +117,7 @@ API = Router(
 )
 
 #: Routes that the health port serves too.
-HEALTH_ROUTES = (health.healthz, metrics.metrics)
+HEALTH_ROUTES = (health.healthz, health.metrics)
 #: All routes. To add one, write a handler in a module of :mod:`gmd.http.routes` and name it here.
 ROUTES = (*HEALTH_ROUTES, API)
 
@@ -125,8 +152,8 @@ class App:
 def make_app(backend: Backend) -> App:
     """Return the application for one daemon. A handler reaches the daemon by a parameter ``backend: FromDaemon``."""
     if backend.site is not None:
-        from .pages.rendering import templates  # this imports jinja2
-        from .pages.site import site_of
+        from gmd.http.pages.rendering import templates  # this imports jinja2
+        from gmd.http.pages.site import site_of
 
         site_of(backend).templates = templates()
     return App(litestar_app(backend.site is not None), backend)
@@ -137,9 +164,9 @@ def litestar_app(pages: bool) -> Litestar:
     """Return the routes of all daemons of this process, with or without pages."""
     settings, routes = _settings(), list[ControllerRouterHandler](ROUTES)
     if pages:
-        from .pages.error_pages import refusal_anywhere, refused_anywhere  # these import jinja2
-        from .pages.rendering import template_config
-        from .pages.routes import PAGE_ROUTES
+        from gmd.http.pages.error_pages import refusal_anywhere, refused_anywhere  # these import jinja2
+        from gmd.http.pages.rendering import template_config
+        from gmd.http.pages.routes import PAGE_ROUTES
 
         routes.append(PAGE_ROUTES)
         settings["exception_handlers"][HTTPException] = refused_anywhere

@@ -10,12 +10,11 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 from prometheus_client import CollectorRegistry
 
-from gmd.in_process import InProcessClient
+from gmd.handlers.in_process import InProcessClient
+from gmd.handlers.services import Services
+from gmd.http.claims import Claims
+from gmd.net.proxies import Proxies
 from gmd.players.credentials import Credentials
-from gmd.proxies import Proxies
-from gmd.services import Services
-
-from .claims import Claims
 
 
 class Port(Protocol):

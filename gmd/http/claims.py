@@ -16,7 +16,7 @@ from math import inf
 from typing import NamedTuple
 
 from gm_protocol.errors import NotAvailable
-from gmd import loop_time
+from gmd.net import loop_time
 
 #: Seconds that a program has from accepting an invitation to its first request in the game. In between, rc-connect
 #: creates its bot, which may load a network. Never more than half of the time that the player has to be ready.

@@ -17,22 +17,21 @@ from hypercorn.utils import parse_socket_addr
 
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
-from gmd import loop_time
 from gmd.event_log.interface import Superseded
-from gmd.fair_reader import FairReader
-from gmd.loop_time import PatientScope
-from gmd.memory_ledger import MemoryLedger
-from gmd.patience import Patience, Sending
-from gmd.places import IN_USE, Place, Value
-from gmd.proxies import Proxies
-from gmd.tls import CONNECTION_BYTES
-
-from .errors import encoded, refusal, whole_response
-from .intake import Intake
-from .plain import Plain
-from .shortcut import Shortcut
-from .streaming import Stream, Wire, bound_buffers, head_of
-from .strict import StrictConnection
+from gmd.http.errors import connection_refusal, encoded, whole_response
+from gmd.http.intake import Intake
+from gmd.http.plain import Plain
+from gmd.http.shortcut import Shortcut
+from gmd.http.streaming import Stream, Wire, bound_buffers, head_of
+from gmd.http.strict import StrictConnection
+from gmd.net import loop_time
+from gmd.net.fair_reader import FairReader
+from gmd.net.loop_time import PatientScope
+from gmd.net.memory_ledger import MemoryLedger
+from gmd.net.patience import Patience, Sending
+from gmd.net.places import IN_USE, Place, Value
+from gmd.net.proxies import Proxies
+from gmd.net.tls import CONNECTION_BYTES
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
@@ -168,7 +167,7 @@ class Connection:
         if self._place.value in IN_USE:
             return False
         if not self._is_between_requests and not self._is_streaming:
-            self._last_response = refusal(error)
+            self._last_response = connection_refusal(error)
         self._reading.cancel()
         return True
 

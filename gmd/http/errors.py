@@ -1,4 +1,4 @@
-"""Errors over HTTP: all have one shape, that of the game protocol's error replies."""
+"""Errors over HTTP: a status for each error code, and one shape, that of the game protocol's error replies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from typing import Any
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
-from litestar.status_codes import HTTP_404_NOT_FOUND, HTTP_405_METHOD_NOT_ALLOWED, HTTP_500_INTERNAL_SERVER_ERROR
+from litestar.openapi import ResponseSpec
+from litestar.status_codes import (
+    HTTP_400_BAD_REQUEST,
+    HTTP_401_UNAUTHORIZED,
+    HTTP_404_NOT_FOUND,
+    HTTP_405_METHOD_NOT_ALLOWED,
+    HTTP_500_INTERNAL_SERVER_ERROR,
+    HTTP_503_SERVICE_UNAVAILABLE,
+)
 from msgspec import UNSET, Struct, UnsetType
 
-from gm_protocol.errors import TooMany
+from gm_protocol.errors import GmError, TooMany
+from gmd.handlers.in_process import Refused
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -57,7 +66,7 @@ def whole_response(status: int, sentence: str, retry_after: float | None = None)
     return head.encode() + body
 
 
-def refusal(error: TooMany) -> bytes:
+def connection_refusal(error: TooMany) -> bytes:
     """Return the whole response to a connection that is refused or evicted."""
     return whole_response(503, str(error), error.retry_after)
 
@@ -85,3 +94,90 @@ def failed(request: Request[Any, Any, Any], error: Exception) -> Response[HttpEr
     logger.error("http request failed", method=request.method, route=request.scope["path_template"], exc_info=error)
     body = HttpError("the server failed on this request; its log says why", CODES[HTTP_500_INTERNAL_SERVER_ERROR])
     return Response(body, status_code=HTTP_500_INTERNAL_SERVER_ERROR)
+
+
+#: Asks a client without valid authorization for HTTP Basic.
+CHALLENGE = 'Basic realm="gmd", charset="UTF-8"'
+#: Seconds until a retry where the error names no time; reconchess's clients retry twice a second in any case.
+RETRY_SECONDS = 1
+
+#: The statuses in reconchess's manual. An error that may be retried gets 503, because reconchess's client retries
+#: only that, and takes any other refusal for the end of its game.
+_STATUSES = {
+    "unauthorized": HTTP_401_UNAUTHORIZED,
+    "not_a_player": HTTP_401_UNAUTHORIZED,
+    "no_such_game": HTTP_404_NOT_FOUND,
+    "too_many": HTTP_503_SERVICE_UNAVAILABLE,
+    "shutting_down": HTTP_503_SERVICE_UNAVAILABLE,
+    "internal": HTTP_500_INTERNAL_SERVER_ERROR,
+}
+
+
+class Unusual(Exception):
+    """A refusal with another status than is usual for its code."""
+
+    def __init__(self, refusal: GmError | Refused, status: int) -> None:
+        super().__init__(str(refusal))
+        self.code = refusal.code
+        self.status = status
+
+
+def refusal(_: Request[Any, Any, Any], refused: GmError | Refused | Unusual) -> Response[HttpError]:
+    """Return the response to a refused request."""
+    headers, seconds = {}, retry_after(refused)
+    status = refused.status if isinstance(refused, Unusual) else _STATUSES.get(refused.code, HTTP_400_BAD_REQUEST)
+    if refused.code == "internal" and seconds is not None:
+        status = HTTP_503_SERVICE_UNAVAILABLE
+    if status == HTTP_401_UNAUTHORIZED:
+        headers["www-authenticate"] = CHALLENGE
+    elif status == HTTP_503_SERVICE_UNAVAILABLE:
+        headers["retry-after"] = str(seconds or RETRY_SECONDS)
+    body = HttpError(str(refused), refused.code, UNSET if seconds is None else seconds)
+    return Response(body, status_code=status, headers=headers)
+
+
+def retry_after(refused: GmError | Refused | Unusual) -> int | None:
+    """Return the seconds until a retry that a refusal names; None for one that names none."""
+    given = refused.reply.get("retry_after") if isinstance(refused, Refused) else getattr(refused, "retry_after", None)
+    return None if given is None else ceil(given)
+
+
+def documented_with_body(**sentences: str) -> dict[int, ResponseSpec]:
+    """Return the same as :func:`documented`, for a route that takes a body."""
+    return documented(**BODY, **sentences)
+
+
+def documented(**sentences: str) -> dict[int, ResponseSpec]:
+    """Return refusals for the OpenAPI document, by name, as in ``bad_request="Game is finished."``.
+
+    Those that any route may give are added.
+    """
+    sentences = {"failed": FAILED, "unavailable": UNAVAILABLE, **sentences}
+    return {
+        _BY_NAME[name]: ResponseSpec(HttpError, description=sentence, generate_examples=False)
+        for name, sentence in sentences.items()
+    }
+
+
+_BY_NAME = {
+    "bad_request": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "too_slow": 408,
+    "conflict": 409,
+    "too_large": 413,
+    "failed": 500,
+    "unavailable": 503,
+}
+
+#: The manual's description of requests without a player.
+UNAUTHORIZED = "Invalid or empty authentication information."
+#: Why a route that takes a body may refuse it.
+BODY = {
+    "too_slow": "The body did not arrive in time.",
+    "too_large": "The body is larger than max_message, which is a mebibyte unless the operator says otherwise.",
+}
+#: What may happen to a request on any route; reconchess's client then retries.
+FAILED = "The server failed, and its log says why; nothing was done."
+UNAVAILABLE = "The server is stopping, or busy with too many attempts; Retry-After says when to try again."

@@ -11,10 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from gm_protocol.messages import REQUESTS
-from gmd.metrics import Histogram
+from gmd.http.backend import Vitals
+from gmd.net.metrics import Histogram
 from gmd.version import VERSION
-
-from .backend import Vitals
 
 #: The code of requests answered without an error.
 OK = "ok"

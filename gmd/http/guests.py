@@ -14,14 +14,13 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import SkipValidation
 
 from gm_protocol.errors import ShuttingDown, Unauthorized
-from gmd.in_process import InProcessClient, Json, Sender
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Json, Sender
+from gmd.http.backend import Backend, FromDaemon, backend_of
+from gmd.http.claims import Claims
+from gmd.http.intake import ARRIVED
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
-from gmd.requests.session import Authority
-
-from .backend import Backend, FromDaemon, backend_of
-from .claims import Claims
-from .intake import ARRIVED
 
 
 class Admission(NamedTuple):

@@ -10,12 +10,11 @@ from typing import Any
 from hypercorn.config import Config
 from hypercorn.typing import AppWrapper, ASGIFramework, ASGIReceiveEvent, ASGISendEvent, HTTPScope, WebsocketScope
 
-from gmd import loop_time
+from gmd.http.errors import encoded
+from gmd.http.streaming import TAKE, Stream
 from gmd.logger import get_logger
-from gmd.loop_time import PatientScope
-
-from .errors import encoded
-from .streaming import TAKE, Stream
+from gmd.net import loop_time
+from gmd.net.loop_time import PatientScope
 
 logger = get_logger(__name__)
 

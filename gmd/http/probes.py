@@ -9,14 +9,13 @@ import trio
 from hypercorn.typing import ASGIFramework
 
 from gmd.config import Config
-from gmd.listening import is_local
+from gmd.http.app import make_health_app
+from gmd.http.backend import Vitals
+from gmd.http.server import HttpServer
+from gmd.http.service import watch_lag
 from gmd.logger import get_logger
-from gmd.proxies import Proxies
-
-from .app import make_health_app
-from .backend import Vitals
-from .lag import watch_lag
-from .server import HttpServer
+from gmd.net.listening import is_local
+from gmd.net.proxies import Proxies
 
 logger = get_logger(__name__)
 

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from gm_protocol.endings import Ending
 from gm_protocol.state import SenseResult
-from gmd.games.win_reasons import reason_of
+from gmd.games.rbc_record import reason_of
 
 #: The version of reconchess that this server reports; ``rc-connect`` refuses to play if its own differs.
 COMPATIBLE = "1.6.9"

@@ -7,9 +7,8 @@ from math import ceil
 
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
 
-from gmd.admission import RETRY_SECONDS
-
-from .errors import encoded
+from gmd.http.errors import encoded
+from gmd.net.admission import RETRY_SECONDS
 
 #: The paths that are answered even beyond the limit.
 HEALTH_PATHS = frozenset(["/healthz", "/metrics"])

@@ -18,11 +18,10 @@ from gm_protocol.endings import Cause, Ending, read_ending
 from gm_protocol.errors import NoSuchGame, NotAPlayer, NotAvailable, quote
 from gm_protocol.options import VARIANT_TRAITS
 from gm_protocol.state import GameState, LastResult, LastSense, side_of
-from gmd.arbiter import Arbiter
 from gmd.games.commands import RunOut
-from gmd.in_process import Refused
-
-from .guests import Guest
+from gmd.handlers.in_process import Refused
+from gmd.http.guests import Guest
+from gmd.play.arbiter import Arbiter
 
 #: The number of a game, in a path.
 GameId = Annotated[int, PathParameter(description="The game's number.")]

@@ -14,22 +14,21 @@ from msgspec import structs
 
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
-from gmd.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
-from gmd.fair_reader import FairReader
-from gmd.fair_scheduler import FairScheduler
-from gmd.lingering import MAX_LINGERING, LingeringCloser
-from gmd.listening import accept
+from gmd.http.connection import Connection
+from gmd.http.errors import connection_refusal, whole_response
+from gmd.http.reserve import health_alone
+from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
-from gmd.memory_ledger import MemoryLedger
-from gmd.patience import Patience
-from gmd.places import Place, Places
-from gmd.proxies import Proxies
-from gmd.tls import Certificate
-
-from .connection import Connection
-from .errors import refusal, whole_response
-from .reserve import health_alone
-from .shortcut import Shortcut
+from gmd.net.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
+from gmd.net.fair_reader import FairReader
+from gmd.net.fair_scheduler import FairScheduler
+from gmd.net.lingering import MAX_LINGERING, LingeringCloser
+from gmd.net.listening import accept
+from gmd.net.memory_ledger import MemoryLedger
+from gmd.net.patience import Patience
+from gmd.net.places import Place, Places
+from gmd.net.proxies import Proxies
+from gmd.net.tls import Certificate
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
@@ -83,7 +82,9 @@ class HttpServer:
         self._admission = AdmissionControl(
             Places(max_connections, share or max_connections, IDLE_SECONDS),
             self._connections,
-            PortErrors(name, refusal, whole_response(400, "this port requires TLS; use an https:// address")),
+            PortErrors(
+                name, connection_refusal, whole_response(400, "this port requires TLS; use an https:// address")
+            ),
             memory,
             self._scheduler,
             LingeringCloser(min(max_connections, MAX_LINGERING)),

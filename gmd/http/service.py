@@ -1,10 +1,10 @@
-"""The HTTP service of the daemon, which starts and stops with it."""
+"""The HTTP service of the daemon, which starts and stops with it, and measures the event loop's lag."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import trio
 from hypercorn.typing import ASGIFramework
@@ -13,28 +13,38 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from gmd.config import Config
 from gmd.event_log.interface import Superseded
 from gmd.event_log.opening import data_directory
-from gmd.in_process import InProcessClient
-from gmd.listening import is_local
+from gmd.handlers.in_process import InProcessClient
+from gmd.handlers.services import Services
+from gmd.http.app import App, make_app
+from gmd.http.backend import Backend, Vitals
+from gmd.http.claims import Claims
+from gmd.http.pages.site import Site
+from gmd.http.pages.visitor import Sessions, session_key
+from gmd.http.reserve import HEALTH_PATHS
+from gmd.http.server import HttpServer
+from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
-from gmd.places import share_of
+from gmd.net.listening import is_local
+from gmd.net.metrics import Histogram
+from gmd.net.places import share_of
+from gmd.net.proxies import Proxies
+from gmd.net.tls import Certificate
 from gmd.players.credentials import Credentials
-from gmd.proxies import Proxies
-from gmd.services import Services
-from gmd.tls import Certificate
-
-from .app import App, make_app
-from .backend import Backend, Vitals
-from .claims import Claims
-from .lag import watch_lag
-from .pages.secret import session_key
-from .pages.site import Site
-from .pages.visitor import Sessions
-from .reserve import HEALTH_PATHS
-from .server import HttpServer
-from .shortcut import Shortcut
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
+
+#: Seconds between two samples: rare enough to cost nothing, frequent enough for a rate over a minute.
+LOOK_SECONDS = 1.0
+
+
+async def watch_lag(lag: Histogram) -> NoReturn:
+    """Sleep repeatedly, and record by how many seconds each wake-up was late."""
+    while True:
+        due = trio.current_time() + LOOK_SECONDS
+        await trio.sleep_until(due)
+        lag.observe(trio.current_time() - due)
+
 
 logger = get_logger(__name__)
 

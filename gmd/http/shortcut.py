@@ -19,13 +19,12 @@ from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.typing import FieldDefinition
 
-from gmd import loop_time
-
-from .app import App
-from .backend import Backend
-from .bodies import read_body
-from .guests import Guest, admit, registered
-from .plain import Plain, read_plain, response
+from gmd.http.app import App
+from gmd.http.backend import Backend
+from gmd.http.bodies import read_body
+from gmd.http.guests import Guest, admit, registered
+from gmd.http.plain import Plain, read_plain, response
+from gmd.net import loop_time
 
 #: The path of the routes that the shortcut may serve.
 _GAME = "/api/games/{game_id}/"

@@ -16,8 +16,8 @@ import trio
 from litestar import Response
 from litestar.types import Receive, Scope, Send
 
-from gmd.memory_ledger import MemoryAccount
-from gmd.patience import Sending
+from gmd.net.memory_ledger import MemoryAccount
+from gmd.net.patience import Sending
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease

@@ -7,11 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from msgspec import Struct
 
 from gm_protocol.errors import NotAvailable, TooMany
+from gmd.lobby.book import Asker, Book
+from gmd.lobby.invitation import ANYBODY
 from gmd.players.registry import Registry
-
-from .book import Book
-from .inbox import Asker
-from .invitation import ANYBODY
 
 
 class LobbyLimits(Struct, frozen=True, kw_only=True):

@@ -1,19 +1,210 @@
 """An in-memory index of the log's invitations, and of the number of games that each player has in hand.
 
 It is updated when changes become durable (:meth:`Book.note`). Games that are not durable yet count already
-(:meth:`Book.expect`), so that concurrent requests cannot exceed a limit.
+(:meth:`Book.expect`), so that concurrent requests cannot exceed a limit. An inbox has the invitations that wait for one
+player's answer, in a fair order, and chooses the one to displace when they are too many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 from gmd.games.game_note import GameNote
+from gmd.lobby.invitation import Invitation, counts_in_hand, invitation_of, inviter_of
+from gmd.net.addresses import source_of
 from gmd.players.account import is_registered
 
-from .fair_order import FairOrder, Place
-from .inbox import Asker, Inbox
-from .invitation import Invitation, counts_in_hand, invitation_of, inviter_of
+
+class Place(NamedTuple):
+    """A game's place in the order: its round, and within the round its id."""
+
+    round: int
+    game_id: int
+
+
+class _Rounds:
+    """The rounds in which one owner has a game; the lowest free round is taken next."""
+
+    __slots__ = ("free", "next")
+
+    def __init__(self) -> None:
+        self.next = 0
+        self.free: list[int] = []
+
+    def take(self) -> int:
+        if self.free:
+            return heappop(self.free)
+        self.next += 1
+        return self.next - 1
+
+    def give_back(self, number: int) -> None:
+        heappush(self.free, number)
+
+    @property
+    def empty(self) -> bool:
+        return len(self.free) == self.next
+
+
+class FairOrder:
+    """Games in rounds, each of which has at most one game of each owner.
+
+    A game takes the first round in which its owner has none, and stays there. So its place is valid as long as it is in
+    the order; as the start of a page, the place is valid for ever. A new owner's first game comes after at most one
+    game of each other owner. A change takes logarithmic time in the number of games, and moves part of a list.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[Place] = []
+        self._of: dict[int, tuple[Place, Hashable]] = {}
+        self._rounds: dict[Hashable, _Rounds] = {}
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __contains__(self, game_id: object) -> bool:
+        return game_id in self._of
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield all games, in the order."""
+        return (place.game_id for place in self._places)
+
+    def put(self, game_id: int, owner: Hashable) -> None:
+        """Add an owner's game; one that is in the order already keeps its place."""
+        if game_id not in self._of:
+            place = Place(self._rounds.setdefault(owner, _Rounds()).take(), game_id)
+            self._of[game_id] = place, owner
+            insort(self._places, place)
+
+    def drop(self, game_id: int) -> None:
+        """Remove a game, if it is in the order."""
+        if (found := self._of.pop(game_id, None)) is None:
+            return
+        place, owner = found
+        del self._places[bisect_left(self._places, place)]
+        rounds = self._rounds[owner]
+        rounds.give_back(place.round)
+        if rounds.empty:
+            del self._rounds[owner]
+
+    def page(self, size: int, after: Place | None = None) -> tuple[list[int], Place | None]:
+        """Return at most ``size`` games after a place; and the last one's place, None if no more follow."""
+        start = 0 if after is None else bisect_right(self._places, after)
+        end = min(start + size, len(self._places))
+        found = [place.game_id for place in self._places[start:end]]
+        return found, self._places[end - 1] if start < end < len(self._places) else None
+
+
+class Asker(NamedTuple):
+    """The inviter of an invitation, and its address.
+
+    :ivar inviter: as :func:`~gmd.lobby.invitation.inviter_of` returns it; None for the server and its operator.
+    :ivar source: its address, as :func:`gmd.net.addresses.source_of` returns it; empty if unknown, as after a restart.
+    """
+
+    inviter: int | None
+    source: str = ""
+
+    @classmethod
+    def at(cls, peer: str, inviter: int | None) -> Asker:
+        """Return the asker for an inviter and its peer, which is host:port or empty."""
+        return cls(inviter, source_of(peer) if peer else "")
+
+    @property
+    def home(self) -> object:
+        """The address, which inviters may share; if it is unknown, the inviter."""
+        return self.source or self.inviter
+
+
+class _Asked(NamedTuple):
+    asker: Asker
+    counts: bool
+
+
+class Inbox:
+    """The invitations that wait for one player's answer, durable or not.
+
+    :ivar shown: the durable ones, in a fair order; their owners are their inviters.
+    """
+
+    def __init__(self) -> None:
+        self.shown = FairOrder()
+        self._asked: dict[int, _Asked] = {}
+        self._by_inviter: Counter[int | None] = Counter()
+        self._invitations: dict[int, Invitation] = {}
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    @property
+    def game_ids(self) -> Collection[int]:
+        """The games of all invitations, durable or not."""
+        return self._asked
+
+    def __contains__(self, game_id: int) -> bool:
+        """Return whether an invitation waits, durable or not."""
+        return game_id in self._asked
+
+    def count(self, inviter: int | None) -> int:
+        """Return how many invitations an inviter has sent."""
+        return self._by_inviter[inviter]
+
+    def expect(self, game_id: int, asker: Asker, *, counts: bool) -> None:
+        """Add an invitation that may not be durable yet; a second call with a source sets the source.
+
+        :param counts: whether it counts towards the player's limit of games.
+        """
+        if game_id not in self._asked:
+            self._by_inviter[asker.inviter] += 1
+        elif not asker.source:
+            return
+        self._asked[game_id] = _Asked(asker, counts)
+
+    def show(self, invitation: Invitation) -> None:
+        """Show an expected invitation, now that it is durable."""
+        game_id = invitation.game_id
+        self._invitations[game_id] = invitation
+        self.shown.put(game_id, self._asked[game_id].asker.inviter)
+
+    def drop(self, game_id: int) -> None:
+        """Remove an invitation, if it waits."""
+        if (asked := self._asked.pop(game_id, None)) is None:
+            return
+        inviter = asked.asker.inviter
+        self._by_inviter[inviter] -= 1
+        if not self._by_inviter[inviter]:
+            del self._by_inviter[inviter]
+        self._invitations.pop(game_id, None)
+        self.shown.drop(game_id)
+
+    def __getitem__(self, game_id: int) -> Invitation:
+        """Return a durable invitation."""
+        return self._invitations[game_id]
+
+    def to_displace(self, asker: Asker, *, counts: bool) -> int | None:
+        """Return the invitation to displace for one of an asker; None if the asker has sent as many as the others.
+
+        It is the newest of the inviter who has sent most, at the address from which most came (the longest queue drops
+        its tail). The server's own invitations are never displaced.
+
+        :param counts: whether to consider only invitations that count towards the player's limit of games.
+        """
+        asked = {game_id: each.asker for game_id, each in self._asked.items() if each.counts or not counts}
+        homes = Counter(each.home for each in asked.values())
+        inviters = Counter(each.inviter for each in asked.values())
+        clients = {game_id: each for game_id, each in asked.items() if each.inviter is not None}
+        if not clients:
+            return None
+
+        def weight(game_id: int) -> tuple[int, int, int]:
+            return homes[clients[game_id].home], inviters[clients[game_id].inviter], game_id
+
+        found = max(clients, key=weight)
+        at_home = homes[asker.home] + (asker.home != clients[found].home)
+        return found if weight(found)[:2] > (at_home, inviters[asker.inviter] + 1) else None
 
 
 class _Sets:
@@ -79,7 +270,7 @@ class Book:
     def expect(self, game: GameNote, source: str = "") -> None:
         """Count a new game that is not durable yet; it is not shown.
 
-        :param source: the inviter's address, as :func:`gmd.addresses.source_of` returns it.
+        :param source: the inviter's address, as :func:`gmd.net.addresses.source_of` returns it.
         """
         self._count(game, _registered(game.named), source)
 

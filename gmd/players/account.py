@@ -1,8 +1,11 @@
-"""The account of a registered player."""
+"""The account of a registered player.
+
+The identity that a session has proved.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -55,3 +58,10 @@ class Account(Struct, frozen=True, kw_only=True, gc=False):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [("player", self.player), ("name", self.name)]
+
+
+class Authenticated(NamedTuple):
+    """A player and the digest of its key, which a session has proved once and need not send again."""
+
+    player: int
+    key: bytes

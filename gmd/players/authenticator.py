@@ -13,16 +13,15 @@ from collections.abc import Callable
 from functools import partial
 
 from gm_protocol.errors import GmError, Unauthorized, quote
-from gmd.rate_limiter import RateLimiter
-
-from . import keys
-from .account import Account
-from .authenticated import Authenticated as Authenticated
-from .guesses import Guesses
-from .keys import Digest
-from .passwords import Passwords
-from .presence import Presence
-from .registry import Registry
+from gmd.players import keys
+from gmd.players.account import Account
+from gmd.players.account import Authenticated as Authenticated
+from gmd.players.guesses import Guesses
+from gmd.players.keys import Digest
+from gmd.players.passwords import Passwords
+from gmd.players.presence import Presence
+from gmd.players.rate_limiter import RateLimiter
+from gmd.players.registry import Registry
 
 MINUTE, HOUR = 60.0, 3_600.0
 #: The advice for a wrong key, in the terms of gmcat and of all the clients.

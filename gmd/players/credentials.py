@@ -10,12 +10,11 @@ from typing import NamedTuple
 import trio
 
 from gm_protocol.errors import TooMany
-from gmd.addresses import source_of
-from gmd.keyed_locks import KeyedLocks
-
-from . import keys
-from .account import Account, folded
-from .authenticator import Authenticator
+from gmd.event_log.keyed_locks import KeyedLocks
+from gmd.net.addresses import source_of
+from gmd.players import keys
+from gmd.players.account import Account, folded
+from gmd.players.authenticator import Authenticator
 
 #: Seconds until a password is verified again: a polling bot costs one argon2 in ten minutes, not one per request.
 REMEMBERED_SECONDS = 600.0

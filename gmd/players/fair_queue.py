@@ -21,7 +21,7 @@ RETRY_AFTER = 5.0
 class QueuedClient(NamedTuple):
     """A client waiting for a turn.
 
-    :ivar source: stands for its address (:func:`gmd.addresses.source_of`); empty for this process and the operator,
+    :ivar source: stands for its address (:func:`gmd.net.addresses.source_of`); empty for this process and the operator,
         who have no limit.
     :ivar known: whether its player was admitted from that address before.
     """

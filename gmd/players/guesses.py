@@ -10,11 +10,10 @@ from collections.abc import Callable
 from functools import partial
 
 from gm_protocol.errors import TooMany
-from gmd.addresses import source_of
-from gmd.rate_limiter import RateLimiter
-
-from .account import folded
-from .fair_queue import OURSELVES, QueuedClient
+from gmd.net.addresses import source_of
+from gmd.players.account import folded
+from gmd.players.fair_queue import OURSELVES, QueuedClient
+from gmd.players.rate_limiter import RateLimiter
 
 #: Attempts in a minute reserved for a player at an address where it is known, once the address has used up its own:
 #: enough for the player's programs to log in one after the other, and too few to guess a password.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from gmd.event_log.interface import EventLog
-
-from .memory import MemoryPlayers
-from .store import PlayerStore
+from gmd.players.store import MemoryPlayers, PlayerStore
 
 
 def players_beside(log: EventLog) -> PlayerStore:
     """Return the store for the players of a log's games."""
     if log.database is None:
         return MemoryPlayers()
-    from .sql import SqlPlayers  # it imports SQLAlchemy, which takes longer than all else
+    from gmd.players.sql import SqlPlayers  # it imports SQLAlchemy, which takes longer than all else
 
     return SqlPlayers(log.database)

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from gmd.event_log.workers import Workers
-
-from .fair_queue import OURSELVES, FairQueue, QueuedClient
+from gmd.players.fair_queue import OURSELVES, FairQueue, QueuedClient
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

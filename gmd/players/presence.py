@@ -6,11 +6,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from math import inf
 
-from gmd import loop_time
-
-from .account import Account
-from .authenticated import Authenticated
-from .registry import Registry
+from gmd.net import loop_time
+from gmd.players.account import Account, Authenticated
+from gmd.players.registry import Registry
 
 
 class Presence:

@@ -13,13 +13,12 @@ from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
-from gmd.keyed_locks import KeyedLocks
-from gmd.utc import write_now
-
-from . import keys
-from .account import FIRST_PLAYER, Account, folded
-from .keys import Digest
-from .store import PlayersNotWritten, PlayerStore
+from gmd.event_log.keyed_locks import KeyedLocks
+from gmd.event_log.utc import write_now
+from gmd.players import keys
+from gmd.players.account import FIRST_PLAYER, Account, folded
+from gmd.players.keys import Digest
+from gmd.players.store import PlayersNotWritten, PlayerStore
 
 #: Seconds after which a client may ask again whether another player can register.
 FULL_RETRY_AFTER = 3_600.0

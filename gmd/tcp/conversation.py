@@ -15,10 +15,53 @@ from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadFrame, GmError, ShuttingDown, TooMany
 from gm_protocol.framing import FrameDecoder
 from gm_protocol.messages import AnyRequest, Hello, Limits, Wait
+from gmd.tcp.outbox import Outbox, ReplyBatch
 
-from .endings import ANSWERED, CLIENT_CLOSED, IDLE
-from .outbox import Outbox, ReplyBatch
-from .singles import Singles
+#: A version 1 client has received its reply.
+ANSWERED = "answered"
+#: The client closed its sending side after a complete request.
+CLIENT_CLOSED = "client_closed"
+#: The client has sent nothing for too long.
+IDLE = "idle"
+#: The daemon stops.
+STOPPING = "stopping"
+#: The player was revoked.
+REVOKED = "revoked"
+#: The daemon waits for it no longer.
+CUT_OFF = "cut_off"
+#: The client does not take its replies.
+STALLED = "stalled"
+#: The client is gone.
+LOST = "lost"
+#: The server failed.
+FAILED = "failed"
+
+#: Requests in a row that came alone, each while no other reply was held. After that many, the client is assumed to
+#: continue like this. If it plays several games over its connection, it soon sends two requests within the time of a
+#: commit, and the wrong assumption has cost no more than that time.
+SINGLES = 4
+
+
+class Singles:
+    """Counts a session's requests that came alone, in a row."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def note(self, alone: bool, *, unacknowledged: bool) -> bool:
+        """Note how the latest request came; return whether to read more only when the client has its reply.
+
+        That is for a client that has long sent one request at a time, unless a reply that is held may show the end of
+        a game: bytes that were sent before it left, and read after it, would look as if the client had it.
+
+        :param alone: whether the request came alone, with no other reply held.
+        :param unacknowledged: whether replies may show results that the client does not know of yet.
+        """
+        self._count = self._count + 1 if alone else 0
+        return self._count > SINGLES and not unacknowledged
+
 
 #: Requests answered, and seconds spent on them, before the replies are sent and other connections get a turn.
 BATCH = 32

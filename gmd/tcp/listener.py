@@ -1,4 +1,4 @@
-"""The game port: it accepts connections, and runs a session on each that is admitted (:mod:`gmd.admission`)."""
+"""The game port: it accepts connections, and runs a session on each that is admitted (:mod:`gmd.net.admission`)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ import trio
 from gm_protocol.codec import encode, error_reply
 from gm_protocol.errors import BadFrame, GmError, TooMany
 from gm_protocol.framing import encode_frame
-from gmd import loop_time
-from gmd.admission import AdmissionControl, Incoming, PortErrors
 from gmd.games.game_note import GameNote
-from gmd.lingering import LingeringCloser
-from gmd.listening import accept
+from gmd.handlers.context import Authority
+from gmd.handlers.services import Services
 from gmd.logger import get_logger
-from gmd.places import Place, Places
-from gmd.proxies import Proxies
-from gmd.requests.session import Authority
-from gmd.services import Services
-from gmd.tls import Certificate
-
-from .endings import ANSWERED, FAILED, LOST, REVOKED
-from .proxy_header import BadProxyHeader, client_of
-from .seat import seat_of
-from .session import Session
+from gmd.net import loop_time
+from gmd.net.admission import AdmissionControl, Incoming, PortErrors
+from gmd.net.lingering import LingeringCloser
+from gmd.net.listening import accept
+from gmd.net.places import Place, Places
+from gmd.net.proxies import BadProxyHeader, Proxies, client_of
+from gmd.net.tls import Certificate
+from gmd.tcp.conversation import ANSWERED, FAILED, LOST, REVOKED
+from gmd.tcp.session import Session, seat_of
 
 logger = get_logger(__name__)
 
@@ -40,7 +37,7 @@ NOBODY_KNOWS = "unknown:0"
 
 
 class SessionServer:
-    """Runs a session for every connection that gets a place (:mod:`gmd.admission`)."""
+    """Runs a session for every connection that gets a place (:mod:`gmd.net.admission`)."""
 
     def __init__(
         self,

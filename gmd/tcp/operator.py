@@ -1,6 +1,6 @@
 """The operator's socket: a Unix socket in the data directory, for users with the right to open it.
 
-It speaks the same protocol; every session on it is the operator's (:class:`~gmd.requests.session.Authority`).
+It speaks the same protocol; every session on it is the operator's (:class:`~gmd.handlers.context.Authority`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import trio
 
 from gmd.logger import get_logger
-from gmd.unix_socket import SOCKET_NAME, short_path
+from gmd.net.listening import SOCKET_NAME, short_path
 
 logger = get_logger(__name__)
 

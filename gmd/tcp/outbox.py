@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from gm_protocol.framing import HEADER
-from gmd.metrics import Metrics
+from gmd.net.metrics import Metrics
 
 
 class Reply(Protocol):

@@ -17,8 +17,7 @@ from gmd.games.commands import CallOff, Command, End, FirstContact, Join, Play, 
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 from tests.games.test_replay import asked, command_of, new_game, options
 
 KNIGHTS = ["Nf3", "Nf6", "Ng1", "Ng8", "Nf3", "Nf6"]

@@ -17,10 +17,10 @@ import pytest
 import trio
 from sqlalchemy import Engine
 
-from gmd.contests.sql import stored_contests
 from gmd.event_log.directory import DataError, locked_directory
 from gmd.event_log.migrations import HEAD
 from gmd.event_log.opening import open_readable
+from gmd.lobby.contest_sql import stored_contests
 from gmd.players.account import Account
 from gmd.players.sql import stored_players
 from tests.archive.damaged_logs import (

@@ -12,7 +12,7 @@ import structlog
 from gmd.config import Config
 from gmd.daemon import Daemon, open_daemon
 from gmd.event_log.directory import DataError
-from gmd.in_process import Refused
+from gmd.handlers.in_process import Refused
 from tests.archive.damaged_logs import FILE, Stored, damage, games_by_page, games_of, rows_of, seeds, shown, spoil_row
 from tests.helpers import connected, running_daemon, troubles
 

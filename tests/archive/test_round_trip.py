@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gmd.archive.files import read_games
-from gmd.archive.games import BadGame
-from gmd.archive.importing import Importer
-from gmd.archive.lines import write_line
-from gmd.archive.pgn import Seats, write_pgn_game
+from gmd.archive.files import Seats, read_games, write_line, write_pgn_game
+from gmd.archive.games import BadGame, Importer
 from gmd.event_log.checking import problem_of
 from gmd.event_log.interface import TokenUse
 from gmd.event_log.migrations import migrate

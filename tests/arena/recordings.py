@@ -11,14 +11,13 @@ import msgspec
 from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.messages import ClockOption, NewGame
 from gm_recon import ReconGame
-from gmd.archive.lines import GameLine
+from gmd.archive.files import GameLine
 from gmd.games.chess import ChessGame
 from gmd.games.commands import Command, End, FirstContact, Play, Sense
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.rbc import PASS, RbcGame
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 
 BEGAN, ENDED = "2026-11-21T04:41:00Z", "2026-11-21T05:41:00Z"
 

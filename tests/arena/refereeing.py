@@ -15,8 +15,8 @@ from gm_arena.referee.game import Ask, Rules
 from gm_arena.referee.match import play_match
 from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_client.blocking import GmError
-from gmd.in_process import InProcessClient, Refused
-from gmd.requests.session import Authority
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Refused
 from tests.arena.playing import PATIENCE
 from tests.helpers import memory_daemon
 

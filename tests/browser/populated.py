@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from gm_client.blocking import Client, ContestReport, Fields, connect
-from gmd.unix_socket import SOCKET_NAME
+from gmd.net.listening import SOCKET_NAME
 from tests.browser.conftest import site_environment
 from tests.browser.games import BLACK, MATE, WHITE, blind_game, chess_game, client_of
 from tests.http.pages.test_contests import MATCH, TOURNAMENT

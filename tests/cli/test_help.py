@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from gmd.cli import main
-from gmd.cli.groups import GROUPS, OTHERS, group_of, position
+from gmd.cli.own_commands import GROUPS, OTHERS, group_of, position
 from tests.cli.parsing import parse
 
 EXAMPLE = "\b\nExample: "

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gmd import Config, background_daemon
-from gmd.ranked.anchors import FURTHEST, BadAnchors, read_anchors
+from gmd.lobby.ratings import FURTHEST, BadAnchors, read_anchors
 from tests.cli.commands import Ran, change, gmd
 from tests.helpers import Json
 from tests.tls import make_certificates

@@ -10,17 +10,15 @@ import msgspec
 import pytest
 import trio
 
-import gmd.contests.book as book
+import gmd.lobby.contests as book
 from gm_client.blocking import connect
 from gm_protocol.contests import MAX_REPORT, ContestReport
 from gm_protocol.errors import BadRequest, TooMany
-from gmd.contests.book import Contests
-from gmd.contests.contest import Contest, Owner
-from gmd.contests.opening import MemoryContests
-from gmd.contests.sql import SqlContests
-from gmd.contests.store import ContestsNotWritten
 from gmd.daemon import Daemon
-from gmd.in_process import Refused
+from gmd.handlers.in_process import Refused
+from gmd.lobby.contest_opening import MemoryContests
+from gmd.lobby.contest_sql import SqlContests
+from gmd.lobby.contests import Contest, Contests, ContestsNotWritten, Owner
 from tests.helpers import connected, running_daemon, running_log, store_in
 from tests.serving import served
 

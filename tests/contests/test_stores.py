@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from gm_protocol.contests import ContestReport
-from gmd.contests.contest import Contest, Owner, contest_of
-from gmd.contests.sql import SqlContests
-from gmd.contests.store import ContestStore
+from gmd.lobby.contest_sql import SqlContests
+from gmd.lobby.contests import Contest, ContestStore, Owner, contest_of
 from gmd.players.account import FIRST_PLAYER
 from tests.helpers import running_log, store_in
 from tests.postgres import clean_database, require_postgres

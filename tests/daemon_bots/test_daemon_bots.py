@@ -17,7 +17,7 @@ from gm_bots.minimax.bots import MinimaxBots
 from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
 from gm_bots.random_bot import RandomBots
 from gmd.config import EMBEDDED, SERVED, ConfigError
-from gmd.roster import KINDS, kinds_of
+from gmd.lobby.roster import KINDS, kinds_of
 from tests.helpers import Client, Json, connected, running_daemon
 from tests.http.helpers import http_daemon, scrape
 from tests.serving import Served, children_of, served

@@ -10,8 +10,8 @@ import trio.testing
 
 import gmd
 from gmd.event_log.opening import open_log
-from gmd.in_process import InProcessClient, Json
-from gmd.requests.session import Authority
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Json
 from gmd.tcp.operator import SOCKET_NAME
 from tests.helpers import connected, durable_daemon, store_in
 

@@ -22,7 +22,7 @@ from gmd.event_log.batching import BatchingLog
 from gmd.event_log.commit_process import PIPE_SIZE, CommitProcess, start_process
 from gmd.event_log.directory import LOCK_NAME
 from gmd.event_log.interface import LogFailed, SequenceConflict, TokenUse
-from gmd.event_log.sqlite_committer import committer_of
+from gmd.event_log.sqlite import committer_of
 from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Loaded, Moved
 from tests.event_log.test_contract import CREATED, SUMMARY

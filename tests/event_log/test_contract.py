@@ -32,8 +32,7 @@ from gmd.event_log.interface import (
     Unanswered,
 )
 from gmd.event_log.memory import MemoryLog
-from gmd.event_log.sqlite import SqliteStore, open_engine
-from gmd.event_log.sqlite_committer import committer_of
+from gmd.event_log.sqlite import SqliteStore, committer_of, open_engine
 from gmd.event_log.tables import metadata
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from gmd.games.game import GameSummary, Seating

@@ -15,7 +15,7 @@ import trio
 
 from gmd.event_log.last_commit import FILE_NAME, LastCommit, read_last_commit, what_is_missing
 from gmd.event_log.store import LAST_GAME_ID
-from gmd.unix_socket import SOCKET_NAME
+from gmd.net.listening import SOCKET_NAME
 from tests.helpers import Client, connected, running_daemon
 from tests.serving import STOP_SECONDS, served
 

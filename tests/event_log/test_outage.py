@@ -11,9 +11,8 @@ import trio
 from trio.testing import MockClock
 
 from gm_protocol.errors import Internal
-from gmd.event_log.batching import PROBE_SECONDS, BatchingLog
-from gmd.event_log.outage import REPEAT_SECONDS, Outage
-from gmd.metrics import Metrics
+from gmd.event_log.batching import PROBE_SECONDS, REPEAT_SECONDS, BatchingLog, Outage
+from gmd.net.metrics import Metrics
 from tests.event_log.test_contract import CREATED, SUMMARY
 from tests.helpers import FaultyStore, store_in
 

@@ -56,8 +56,7 @@ def test_database_is_upgraded(database_url: str, tmp_path: Path) -> None:
     from alembic.migration import MigrationContext
 
     from gmd.event_log.postgres_engine import open_engine
-    from gmd.event_log.postgres_tables import metadata as of_postgres
-    from gmd.event_log.tables import metadata
+    from gmd.event_log.tables import metadata, postgres_metadata
 
     engine = open_engine(database_url)
     with engine.begin() as connection:
@@ -71,7 +70,7 @@ def test_database_is_upgraded(database_url: str, tmp_path: Path) -> None:
         context = MigrationContext.configure(
             connection, opts={"compare_server_default": True, "include_name": is_of_the_schema}
         )
-        assert compare_metadata(context, [metadata, of_postgres]) == []
+        assert compare_metadata(context, [metadata, postgres_metadata]) == []
     engine.dispose()
 
 

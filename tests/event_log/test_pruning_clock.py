@@ -12,7 +12,7 @@ from gmd.event_log.opening import open_store
 from gmd.event_log.pruning_clock import MOST_AHEAD, PruningClock
 from gmd.event_log.seen_time import FILE_NAME, SeenFile, SeenRow
 from gmd.event_log.sql import SqlStore
-from gmd.utc import read_time, write_time
+from gmd.event_log.utc import read_time, write_time
 
 DAY = 86_400.0
 NOW = 1_800_000_000.0

@@ -9,7 +9,7 @@ import chess
 import msgspec
 import pytest
 
-from gmd.games import facts, fragments
+from gmd.games import facts
 from gmd.games.position import Position, pack, unpack
 from tests.games.playing import choose
 from tests.oracle import access_map, board_rows, fen
@@ -64,12 +64,12 @@ def test_full_cache_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_full_table_of_fragments_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fragments, "MAX_FRAGMENTS", 16)
-    fragments.OPEN_LISTS.clear()
+    monkeypatch.setattr(facts, "MAX_FRAGMENTS", 16)
+    facts.OPEN_LISTS.clear()
     for position in some_positions(60, random.Random("fragments")):
         board = unpack(position)
         found = facts.Facts(position, unpack(position))
         assert found.fen_stem == " ".join(fen(board).split()[:4])
         assert msgspec.json.decode(msgspec.json.encode(found.board)) == board_rows(board)
         assert msgspec.json.decode(msgspec.json.encode(found.access_map)) == access_map(board)
-        assert len(fragments.OPEN_LISTS) <= 16
+        assert len(facts.OPEN_LISTS) <= 16

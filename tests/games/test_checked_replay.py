@@ -17,7 +17,7 @@ from gm_protocol.state import Termination
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved
 from gmd.games.replay import DoesNotApply, replay
-from gmd.games.setup import resolve
+from gmd.games.variants import resolve
 from tests.archive.histories import histories
 from tests.event_log.test_contract import CREATED
 from tests.games.test_replay import everything

@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from gm_protocol.messages import NewGame
-from gmd.games.setup import resolve
+from gmd.games.variants import resolve
 from tests.games.talk import new_table, refused_game
 from tests.helpers import START_FEN, Client
 from tests.oracle import Oracle, actions, start_board

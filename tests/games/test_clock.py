@@ -19,8 +19,7 @@ from gmd.games.clock import MAX_SECONDS, TICK, Clock, check_clock
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import Created, Ended, FirstContactMade, Moved
 from gmd.games.game import Decision
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 
 FISCHER = ClockOption(initial=60.0, increment=2.0)
 PER_MOVE = ClockOption(first_move=1.0, per_move=0.1)

@@ -19,8 +19,7 @@ from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Decision
 from gmd.games.notation import run_through
 from gmd.games.replay import replay
-from gmd.games.setup import resolve
-from gmd.games.variants import VARIANTS, make_game, named_in_pgn
+from gmd.games.variants import VARIANTS, make_game, named_in_pgn, resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, full_pgn, game_state, history
 from tests.helpers import Json
 

@@ -15,8 +15,7 @@ from gm_protocol.state import GameState
 from gmd.games.commands import Play
 from gmd.games.dark import DarkBoard, DarkGame
 from gmd.games.events import Created
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 from gmd.games.views import VIEWER_IN, actions, game_state
 from tests.proofs import cases, in_processes
 from tests.tools import require_module

@@ -21,8 +21,7 @@ from gmd.games.events import Created, Ended, Loaded, Moved, Sensed
 from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
 from gmd.games.rbc_record import record_steps
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 from tests.work import calls_of_steps
 
 #: Limit of function calls in one step: eight turns of blind chess, or fifty lines of text.

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPgn
-from gmd.games.notation import PgnText, read_pgn
-from gmd.games.pgn_file import MAX_GAME_CHARS, split_pgn
+from gmd.games.notation import MAX_GAME_CHARS, PgnText, read_pgn, split_pgn
 from tests.games.test_real_games import GAMES, SIX_GAMES, split
 
 

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gmd.games.access import access
-from gmd.games.facts import Facts, facts_of
-from gmd.games.fragments import access_json, fen_of, placement
+from gmd.games.facts import Facts, access_json, facts_of, fen_of, placement
 from gmd.games.moves import decode_move, encode_move
 from gmd.games.position import advance, contents, pack, unpack
 from tests import oracle

@@ -17,7 +17,7 @@ from gmd.games.commands import Command, End, FirstContact, Play, Sense
 from gmd.games.events import FORMER_MAX_PLIES, Created, Ended, Loaded, Moved, Sensed
 from gmd.games.game import Decision
 from gmd.games.rbc import PASS, MoveMade, RbcGame
-from gmd.games.setup import resolve
+from gmd.games.variants import resolve
 from tests.side_by_side import POSITIONS
 
 

@@ -15,8 +15,7 @@ from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, R
 from gmd.games.events import AnyEvent, Created
 from gmd.games.notation import run_through
 from gmd.games.rbc import PASS, RbcGame
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 from gmd.games.views import Viewer, actions, game_state, history
 from tests.games.folding import check_fold
 from tests.side_by_side import POSITIONS

@@ -18,8 +18,7 @@ from gmd.games.chess import ChessGame
 from gmd.games.commands import Absent, Command, End, FirstContact, Flag, Play, RunOut
 from gmd.games.events import AnyEvent, Created
 from gmd.games.notation import run_through
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
 from gmd.games.views import VIEWER_IN, Viewer, actions, game_state, history
 from tests.games.folding import check_fold
 from tests.games.playing import STYLES, choose, spell

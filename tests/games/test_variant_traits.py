@@ -10,8 +10,7 @@ from gm_protocol.errors import BadRequest
 from gm_protocol.messages import GameOptions, NewGame, Variant
 from gm_protocol.options import VARIANT_TRAITS
 from gmd.games.events import Created
-from gmd.games.setup import resolve
-from gmd.games.variants import VARIANTS, make_game
+from gmd.games.variants import VARIANTS, make_game, resolve
 
 
 def options_of(variant: Any, **fields: Any) -> GameOptions:

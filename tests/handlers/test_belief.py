@@ -12,10 +12,10 @@ from chess import Board, Move
 from trio.testing import MockClock
 
 from gm_recon.belief import PIECES
-from gmd.beliefs import MOST_KEPT, SAMPLE_CAP
-from gmd.budget import Budget
 from gmd.daemon import Daemon
 from gmd.games.rbc import RbcGame
+from gmd.play.beliefs import MOST_KEPT, SAMPLE_CAP
+from gmd.play.budget import Budget
 from tests.helpers import START_FEN, Client, Json, connected, memory_daemon, running_daemon
 
 SEATS: dict[str, int] = {"white": 1, "black": 2}

@@ -11,11 +11,11 @@ import trio
 from trio.testing import MockClock
 
 from gm_protocol.framing import encode_frame
-from gmd.arbiter import Arbiter
 from gmd.config import Config
 from gmd.daemon import authenticator_of, lobby_of, ranked_of, services_of
 from gmd.event_log.memory import MemoryLog
-from gmd.metrics import Metrics
+from gmd.net.metrics import Metrics
+from gmd.play.arbiter import Arbiter
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 

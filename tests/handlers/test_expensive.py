@@ -10,11 +10,10 @@ import pytest
 import trio
 
 from gm_protocol.messages import NewGame
-from gmd.budget import Budget
 from gmd.daemon import Daemon
 from gmd.games.events import AnyEvent, Created, Ended, Moved, Sensed
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
+from gmd.games.variants import make_game, resolve
+from gmd.play.budget import Budget
 from tests.helpers import Client, connected, running_daemon
 
 #: Plies of a long game, and number of histories requested at once.

@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.games.views import Viewer
-from gmd.watchers import PORTION
+from gmd.play.watchers import PORTION
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 
 #: Number of waiting sessions: many portions.

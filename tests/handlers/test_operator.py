@@ -16,9 +16,8 @@ from trio.testing import MockClock
 from gm_protocol.messages import FIRST_REGISTERED, NewGame
 from gmd.event_log.batching import BatchingLog
 from gmd.games.events import Created
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
-from gmd.requests.session import Authority
+from gmd.games.variants import make_game, resolve
+from gmd.handlers.context import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, memory_daemon, store_in
 

@@ -14,8 +14,8 @@ from trio.testing import MockClock
 from gm_protocol.messages import NewGame
 from gmd.games.events import Created, Ended
 from gmd.games.replay import DoesNotApply, replay
-from gmd.games.setup import resolve
-from gmd.requests.session import Authority
+from gmd.games.variants import resolve
+from gmd.handlers.context import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, House, enter, housed

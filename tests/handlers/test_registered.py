@@ -17,11 +17,11 @@ import trio.testing
 from rich.pretty import pretty_repr
 from trio.testing import MockClock
 
-from gmd.handlers.table import HANDLERS
-from gmd.in_process import InProcessClient, Refused, Sender
+from gmd.handlers.context import Authority
+from gmd.handlers.dispatch import HANDLERS
+from gmd.handlers.in_process import InProcessClient, Refused, Sender
 from gmd.players.account import FIRST_PLAYER
 from gmd.players.passwords import AT_A_TIME
-from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, running_daemon, store_in
 

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gmd.config import Config
 from gmd.daemon import Daemon
-from gmd.limits import limits_of
-from gmd.quotas import quota_limits
+from gmd.handlers.limits import limits_of
+from gmd.play.quotas import quota_limits
 from tests.helpers import running_daemon
 
 #: Limits that clients of a daemon with default settings are shown, for tests of a port alone.

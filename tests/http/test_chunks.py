@@ -10,12 +10,12 @@ import pytest
 import trio
 import trio.testing
 
-from gmd.fair_scheduler import FairScheduler
 from gmd.http.intake import LEAST_CHUNK, MANY_CHUNKS, PARTS
 from gmd.http.server import HttpServer
-from gmd.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.patience import Patience
-from gmd.proxies import Proxies
+from gmd.net.fair_scheduler import FairScheduler
+from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.net.patience import Patience
+from gmd.net.proxies import Proxies
 from tests.http.helpers import PORT_LIMITS, read_to_end
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -16,15 +16,15 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from gmd.arbiter import Arbiter
 from gmd.games.rbc import RbcGame
 from gmd.handlers import state
-from gmd.http.pages import live_channel, live_game
+from gmd.http.pages import live_channel, live_events
 from gmd.http.pages.live_channel import HEARTBEAT_SECONDS
-from gmd.http.pages.live_game import GameSource
+from gmd.http.pages.live_events import GameSource
 from gmd.http.pages.looking import Look
 from gmd.http.pages.visit import Visit
-from gmd.live_games import LiveGame
+from gmd.play.arbiter import Arbiter
+from gmd.play.live_games import LiveGame
 from tests.http.helpers import open_http
 from tests.http.many_pairs import Tables, compare_pairs, is_distinguished
 from tests.http.pages.event_reader import EventReader, begun, live
@@ -45,7 +45,7 @@ STREAMS = [
     ("nobody", "/events"),
 ]
 #: Seconds that may pass between two steps: some of them are rhythms of the streams.
-PAUSES = [0.0, 0.05, live_game.LEAST_SECONDS, 2.0, 7.5, HEARTBEAT_SECONDS]
+PAUSES = [0.0, 0.05, live_events.LEAST_SECONDS, 2.0, 7.5, HEARTBEAT_SECONDS]
 
 
 class Watched:
@@ -166,7 +166,7 @@ def game_of(visit: Visit, look: Look) -> RbcGame:
     return live_game_.game
 
 
-_payload, _sense_durable = live_game.payload, Arbiter._sense_durable
+_payload, _sense_durable = live_events.payload, Arbiter._sense_durable
 
 
 def payload_with_the_position(visit: Visit, look: Look, since: int | None) -> bytes:
@@ -177,7 +177,7 @@ def payload_with_the_position(visit: Visit, look: Look, since: int | None) -> by
 def events_at_senses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send an event with a counter of events at every sense of either side."""
     numbers = iter(range(10**9))
-    monkeypatch.setattr(live_game, "key_of", lambda look: b"%d" % next(numbers))
+    monkeypatch.setattr(live_events, "key_of", lambda look: b"%d" % next(numbers))
 
     def watch_all(source: GameSource, _: object) -> Any:
         return source.visit.backend.services.arbiter.watchers.overseeing(source.game_id)
@@ -211,7 +211,7 @@ def patch_of(*patch: Any) -> Callable[[pytest.MonkeyPatch], None]:
 
 
 LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "the position in the payload": patch_of(live_game, "payload", payload_with_the_position),
+    "the position in the payload": patch_of(live_events, "payload", payload_with_the_position),
     "everything, to spectators": patch_of(state, "viewer_of", everything_to_spectators),
     "an event with a counter at each sense": events_at_senses,
     "a heartbeat put off by hidden steps": heartbeats_put_off,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gmd.budget import Budget
+from gmd.play.budget import Budget
 from tests.helpers import connected
 from tests.http.helpers import http_daemon
 

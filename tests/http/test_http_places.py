@@ -13,9 +13,9 @@ from trio.testing import MockClock
 
 from gmd.daemon import Daemon
 from gmd.http.server import RESERVE, HttpServer
-from gmd.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.patience import Patience
-from gmd.proxies import Proxies
+from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.net.patience import Patience
+from gmd.net.proxies import Proxies
 from tests.helpers import running_daemon
 from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
 

@@ -18,8 +18,8 @@ from reconchess.scripts import rc_register
 
 from gmd.config import Config, ConfigError
 from gmd.daemon import Daemon
-from gmd.tls import certificate_of
-from gmd.web import http_certificate_of
+from gmd.http.web import http_certificate_of
+from gmd.net.tls import certificate_of
 from tests.helpers import running_daemon
 from tests.http.helpers import open_http, read_to_end
 from tests.serving import served

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import trio
 
-from gmd.fair_scheduler import FairScheduler
 from gmd.http.server import HttpServer
-from gmd.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.patience import Patience
-from gmd.proxies import Proxies
-from gmd.tls import certificate_of
+from gmd.net.fair_scheduler import FairScheduler
+from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.net.patience import Patience
+from gmd.net.proxies import Proxies
+from gmd.net.tls import certificate_of
 from tests.http.helpers import PORT_LIMITS
 from tests.tls import Certificates
 

@@ -13,8 +13,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from gmd import __version__
-from gmd.http.lag import watch_lag
-from gmd.metrics import Metrics
+from gmd.http.service import watch_lag
+from gmd.net.metrics import Metrics
 from tests.helpers import Client, connected
 from tests.http.helpers import http_daemon, scrape
 

@@ -14,12 +14,12 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import Color
-from gmd.arbiter import Arbiter
 from gmd.games.game import Game
 from gmd.games.game_note import note_of
 from gmd.games.rbc import RbcGame
 from gmd.games.views import Viewer
 from gmd.handlers import state
+from gmd.handlers.game_requests import viewer_of
 from gmd.http import connection, service
 from gmd.http.app import make_app
 from gmd.http.backend import Backend
@@ -29,11 +29,11 @@ from gmd.http.pages.looking import Look, look_at
 from gmd.http.pages.visit import Visit
 from gmd.http.shortcut import Shortcut
 from gmd.http.streaming import head_of
-from gmd.live_games import LiveGame
 from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
 from gmd.lobby.lobby import Lobby
-from gmd.requests.games import viewer_of
+from gmd.play.arbiter import Arbiter
+from gmd.play.live_games import LiveGame
 from tests.http.many_pairs import Tables, compare_pairs, is_distinguished, short_pairs
 from tests.http.request_catalogue import HttpRequest, Route, routes_of
 from tests.http.twins import Pair, Twin, pair_of, play, two_tables

@@ -9,7 +9,7 @@ import reconchess
 
 from gm_protocol.endings import TERMINATIONS, Cause, Ending
 from gm_recon import WinReason, pgn_reading
-from gmd.games.win_reasons import reason_of
+from gmd.games.rbc_record import reason_of
 from gmd.http.reconchess import WinReasonName, win_reason
 
 #: Causes that end games of reconnaissance blind chess.

@@ -19,8 +19,7 @@ from gmd.event_log.memory import MemoryLog
 from gmd.games.commands import End
 from gmd.games.game_note import note_of
 from gmd.games.replay import replay
-from gmd.lobby.invitation import status_of
-from gmd.lobby.offer import Offer, terms
+from gmd.lobby.invitation import Offer, status_of, terms
 from tests.lobbying import ALICE, BOB, CAROL, House, house
 
 PLAYERS = (ALICE, BOB, CAROL)

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from gmd.addresses import source_of
 from gmd.event_log.memory import MemoryLog
 from gmd.games.game import Game
-from gmd.lobby.invitation import ANYBODY, counts_in_hand, inviter_of
-from gmd.lobby.offer import Offer
+from gmd.lobby.invitation import ANYBODY, Offer, counts_in_hand, inviter_of
+from gmd.net.addresses import source_of
 from gmd.players.account import is_registered
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, House, house
 

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from gm_protocol.errors import NotAvailable
-from gmd.lobby.offer import Offer
+from gmd.lobby.invitation import Offer
 from tests.lobbying import ALICE, BOB, CAROL, house
 
 

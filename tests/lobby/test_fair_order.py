@@ -8,7 +8,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.lobby.fair_order import FairOrder, Place
+from gmd.lobby.book import FairOrder, Place
 
 OWNERS = st.sampled_from("abcd")
 #: An owner whose game arrives, or the number of the game that leaves.

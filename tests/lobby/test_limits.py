@@ -12,9 +12,8 @@ from gm_protocol.endings import Cause, Ending
 from gmd.event_log.memory import MemoryLog
 from gmd.games.events import Created, Ended
 from gmd.games.replay import replay
-from gmd.games.setup import resolve
-from gmd.games.variants import make_game
-from gmd.lobby.offer import Offer, terms
+from gmd.games.variants import make_game, resolve
+from gmd.lobby.invitation import Offer, terms
 from tests.helpers import Client, Json, MemoryDaemon, running_daemon
 from tests.lobbying import ALICE, BOB, CAROL, HERE, THERE, From, house, refused
 

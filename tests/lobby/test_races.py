@@ -11,7 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError, NotAvailable
-from gmd.lobby.offer import Offer, terms
+from gmd.lobby.invitation import Offer, terms
 from tests.helpers import FaultyStore, durable_daemon, memory_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, enter, house, housed
 from tests.proofs import cases

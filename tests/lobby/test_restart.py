@@ -13,8 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.endings import Cause, Ending
 from gmd.event_log.memory import MemoryLog
-from gmd.lobby.invitation import ANYBODY
-from gmd.lobby.offer import Offer, terms
+from gmd.lobby.invitation import ANYBODY, Offer, terms
 from gmd.players.sql import SqlPlayers
 from tests.helpers import Client, durable_daemon, running_log, store_in
 from tests.lobbying import ALICE, BOB, CAROL, HERE, From, durable_house, house

@@ -15,9 +15,9 @@ from gmd.players.account import Account
 from gmd.players.authenticator import Authenticator
 from gmd.players.credentials import Credentials
 from gmd.players.guesses import OWN_PER_MINUTE
-from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
+from gmd.players.store import MemoryPlayers
 
 PEER = "192.0.2.1:4711"
 PASSWORD = "correct horse"

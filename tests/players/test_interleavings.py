@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import GmError
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import InProcessClient, Refused, Sender
 from gmd.http.claims import Claims
 from gmd.http.guests import Admission, Guest
-from gmd.in_process import InProcessClient, Refused, Sender
 from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
 from gmd.players.registry import Registry
-from gmd.requests.session import Authority
 from gmd.tcp.listener import SessionServer
 from tests.helpers import Client, Json, MemoryDaemon, durable_daemon, memory_daemon, store_in
 from tests.players.interleaving import Choice, StoppedPasswords, StoppedStore, Stops, every_order, scheduled

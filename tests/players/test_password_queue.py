@@ -21,10 +21,10 @@ from gmd.players.authenticator import Authenticator
 from gmd.players.credentials import Credentials
 from gmd.players.fair_queue import OURSELVES, QueuedClient
 from gmd.players.guesses import MAX_KNOWN, Guesses
-from gmd.players.memory import MemoryPlayers
 from gmd.players.passwords import AT_A_TIME, Passwords
+from gmd.players.rate_limiter import RateLimiter
 from gmd.players.registry import Registry
-from gmd.rate_limiter import RateLimiter
+from gmd.players.store import MemoryPlayers
 from tests.helpers import Client, running_daemon
 from tests.http.helpers import http_daemon
 

@@ -14,10 +14,9 @@ from gm_protocol.errors import NotAvailable, Unauthorized
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER, Account
 from gmd.players.authenticator import Authenticator
-from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
 from gmd.players.sql import SqlPlayers
-from gmd.players.store import PlayersNotWritten
+from gmd.players.store import MemoryPlayers, PlayersNotWritten
 from tests.helpers import running_log, store_in
 
 

@@ -8,10 +8,10 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from gmd import quotas
+from gmd.play import quotas
 from gmd.players.account import Account
-from gmd.players.memory import MemoryPlayers
 from gmd.players.registry import Registry
+from gmd.players.store import MemoryPlayers
 from tests.helpers import connected
 from tests.http.helpers import http_daemon
 

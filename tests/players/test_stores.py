@@ -11,9 +11,8 @@ import pytest
 from msgspec import structs
 
 from gmd.players.account import FIRST_PLAYER, Account
-from gmd.players.memory import MemoryPlayers
 from gmd.players.sql import SqlPlayers
-from gmd.players.store import PlayersNotWritten, PlayerStore
+from gmd.players.store import MemoryPlayers, PlayersNotWritten, PlayerStore
 from tests.helpers import running_log, store_in
 from tests.postgres import clean_database, require_postgres
 from tests.postgres import new_store as new_postgres

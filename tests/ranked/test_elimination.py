@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gmd.event_log.interface import RankedResult
-from gmd.ranked.elimination import inverse_diagonal
-from gmd.ranked.linear import Sparse, solve
-from gmd.ranked.record import Record
-from gmd.ranked.strengths import SPREAD, estimate
+from gmd.lobby.results import Record
+from gmd.lobby.strengths import SPREAD, Sparse, estimate, inverse_diagonal, solve
 
 T = TypeVar("T")
 

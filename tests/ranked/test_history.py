@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 from trio.testing import MockClock
 
-from gmd.lobby.offer import Offer
-from gmd.ranked.history import MOST_POINTS, PARTS, Curve, Point, RatingHistory, parts_of
-from gmd.ranked.record import Entrant
+from gmd.lobby.invitation import Offer
+from gmd.lobby.rating_history import MOST_POINTS, PARTS, Curve, Point, RatingHistory, parts_of
+from gmd.lobby.results import Entrant
 from tests.helpers import durable_daemon, store_in
 from tests.lobbying import ALICE, BOB, CAROL, House, house, housed
 from tests.ranked.test_leaderboard import MOMENT, computed, play, play_some

@@ -11,9 +11,9 @@ from trio.testing import MockClock
 
 from bench.ladders import rate
 from gmd.event_log.memory import MemoryLog
-from gmd.lobby.offer import Offer
-from gmd.ranked.record import Record
-from gmd.ranked.strengths import MEAN, SPREAD
+from gmd.lobby.invitation import Offer
+from gmd.lobby.results import Record
+from gmd.lobby.strengths import MEAN, SPREAD
 from tests.helpers import durable_daemon, store_in
 from tests.http.helpers import http_daemon
 from tests.lobbying import ALICE, BOB, CAROL, House, house, housed

@@ -9,9 +9,9 @@ import trio
 from trio.testing import MockClock
 
 from gmd.event_log.memory import MemoryLog
-from gmd.lobby.offer import Offer
-from gmd.ranked.matchmaker import APART_SECONDS, GATHER_SECONDS
-from gmd.ranked.strengths import MEAN, SPREAD
+from gmd.lobby.invitation import Offer
+from gmd.lobby.matchmaker import APART_SECONDS, GATHER_SECONDS
+from gmd.lobby.strengths import MEAN, SPREAD
 from tests.helpers import Client, MemoryDaemon
 from tests.lobbying import ALICE, BOB, CAROL, house
 

@@ -10,7 +10,7 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.ranked.pairing import EXPLORES, Candidate, Pairing, pair
+from gmd.lobby.matchmaker import EXPLORES, Candidate, Pairing, pair
 
 candidates = st.lists(
     st.builds(

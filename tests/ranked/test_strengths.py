@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bench.ladders import Simulation, rate
 from gmd.event_log.interface import RankedResult
-from gmd.ranked.record import Entrant, Record
-from gmd.ranked.strengths import MEAN, SPREAD, Rating, expected
+from gmd.lobby.results import Entrant, Record
+from gmd.lobby.strengths import MEAN, SPREAD, Rating, expected
 from tests.proofs import cases
 
 PLAYERS = 25

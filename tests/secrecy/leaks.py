@@ -13,22 +13,24 @@ from msgspec import UNSET, UnsetType, structs
 from gm_protocol.errors import IllegalMove, WrongPhase
 from gm_protocol.state import Color, GameState, Phase
 from gm_recon.board import ReconBoard
-from gmd.arbiter import Arbiter
-from gmd.games import dark, facts, fragments, own_pieces, position, rbc, views
+from gmd.games import dark, facts, position, rbc, views
+from gmd.games import facts as fragments
+from gmd.games import hidden as own_pieces
 from gmd.games.commands import Play
 from gmd.games.facts import facts_of
-from gmd.games.game import Decision, Game, GameSummary, Snapshot
+from gmd.games.game import Actions, Decision, Game, GameSummary, Snapshot
 from gmd.games.hidden import HiddenGame
-from gmd.games.knowledge import Actions
 from gmd.games.rbc import RbcGame, ReconSnapshot
 from gmd.games.rbc_knowledge import Observed
+from gmd.handlers import game_requests as games
+from gmd.handlers import game_requests as seated
 from gmd.handlers import wait
-from gmd.live_games import LiveGame
+from gmd.handlers.context import RequestContext
+from gmd.play.arbiter import Arbiter
+from gmd.play.live_games import LiveGame
+from gmd.play.spectators import Spectators
+from gmd.play.turns import Turns
 from gmd.players.authenticator import Authenticator
-from gmd.requests import games, seated
-from gmd.requests.context import RequestContext
-from gmd.spectators import Spectators
-from gmd.turns import Turns
 
 #: The place in the daemon, its attribute, and the attribute's replacement.
 Patch = tuple[Any, str, Any]

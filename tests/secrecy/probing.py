@@ -16,9 +16,9 @@ from typing import Any
 import trio
 
 from gm_protocol.codec import decode_request
-from gmd import dispatch
-from gmd.requests.session import ClientSession
-from gmd.watchers import Subscription
+from gmd.handlers import dispatch
+from gmd.handlers.context import ClientSession
+from gmd.play.watchers import Subscription
 from tests.helpers import Json, MemoryDaemon
 
 

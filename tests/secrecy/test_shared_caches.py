@@ -9,7 +9,7 @@ import chess
 import pytest
 
 from gm_recon import tables
-from gmd.games import fragments
+from gmd.games import facts
 from tests.helpers import Client, memory_daemon
 from tests.secrecy.leaks import LEAKS
 from tests.secrecy.shared_values import caches, sizes
@@ -79,8 +79,8 @@ async def test_spectators_of_a_blind_game_see_the_true_position() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("leak", [leak for leak, planted in LEAKS.items() if "caches" in planted.found_in])
 async def test_cache_that_blind_games_share_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fragments.OPEN_LISTS.clear()
-    fragments.kept_castling.cache_clear()
+    facts.OPEN_LISTS.clear()
+    facts.kept_castling.cache_clear()
     monkeypatch.setattr(*LEAKS[leak].patch)
     assert await grown_by_blind_games() != set()
 

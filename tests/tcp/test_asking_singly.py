@@ -13,7 +13,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from gmd.tcp.singles import SINGLES
+from gmd.tcp.conversation import SINGLES
 from tests.helpers import Client, Json, MemoryDaemon, memory_daemon
 from tests.slow_log import SlowLog
 

@@ -16,9 +16,8 @@ from gm_protocol.codec import InvalidRequest
 from gm_protocol.errors import TooMany
 from gm_protocol.framing import FrameDecoder, encode_frame
 from gm_protocol.messages import Limits, Request
-from gmd.metrics import Metrics
-from gmd.tcp.conversation import Closing, Conversation, State
-from gmd.tcp.endings import STOPPING
+from gmd.net.metrics import Metrics
+from gmd.tcp.conversation import STOPPING, Closing, Conversation, State
 from gmd.tcp.outbox import Outbox, ReplyBatch
 
 MAX_MESSAGE, FRAME_SECONDS, IDLE_SECONDS = 1_000, 10.0, 600.0

@@ -14,9 +14,9 @@ import trio.testing
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.framing import encode_frame
-from gmd import turns
 from gmd.daemon import Daemon
 from gmd.handlers.wait import GAME_BYTES
+from gmd.play import turns
 from gmd.tcp import conversation
 from gmd.tcp.conversation import MAX_REPLY_BYTES
 from tests.helpers import Client, Json, MemoryDaemon, connected, memory_daemon, running_daemon

@@ -16,8 +16,8 @@ import structlog
 import trio
 import trio.testing
 
+from gmd.net.listening import SOCKET_NAME
 from gmd.tcp.listener import MAX_OPERATORS
-from gmd.unix_socket import SOCKET_NAME
 from tests.helpers import Client, connected, running_daemon, troubles
 
 

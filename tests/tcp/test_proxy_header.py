@@ -13,8 +13,8 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.addresses import source_of
-from gmd.tcp.proxy_header import BadProxyHeader, client_of
+from gmd.net.addresses import source_of
+from gmd.net.proxies import BadProxyHeader, client_of
 from tests.helpers import connected, running_daemon
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"

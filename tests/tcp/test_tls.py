@@ -15,7 +15,7 @@ import trio.testing
 
 from gm_protocol.framing import encode_frame
 from gmd.daemon import Daemon
-from gmd.tls import CONNECTION_BYTES, MAX_RECORD, Certificate, TlsStream
+from gmd.net.tls import CONNECTION_BYTES, MAX_RECORD, Certificate, TlsStream
 from tests.helpers import Client, Json, connected, running_daemon, troubles
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon
 

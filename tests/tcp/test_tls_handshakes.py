@@ -16,10 +16,10 @@ import trio.testing
 from trio.testing import MockClock
 
 from gm_protocol.framing import encode_frame
-from gmd.admission import MAX_TLS_REFUSALS
-from gmd.fair_scheduler import FairScheduler
+from gmd.net.admission import MAX_TLS_REFUSALS
+from gmd.net.fair_scheduler import FairScheduler
+from gmd.net.tls import certificate_of
 from gmd.tcp.listener import SessionServer
-from gmd.tls import certificate_of
 from tests.helpers import Client, MemoryDaemon, memory_daemon, troubles
 from tests.proofs import cases
 from tests.tls import Certificates, TlsClient, tls_connected, tls_daemon

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from datetime import datetime
 
 import chess
 import trio
@@ -14,7 +15,6 @@ import trio
 from gm_client.blocking import GameState
 from gm_client.trio_client import Client
 from gm_protocol.state import side_of
-from gmd.utc import read_time
 
 #: Seconds without a move after which a bot treats a game as abandoned and does not play it.
 ABANDONED_SECONDS = 3600.0
@@ -35,7 +35,9 @@ async def abandoned_since(client: Client, state: GameState, seconds: float) -> s
     if not rows or rows[0]["game_id"] != state["game_id"]:  # removed meanwhile
         return None
     changed: str | None = rows[0].get("changed")  # rows of older servers lack the field
-    return changed if changed is not None and time.time() - read_time(changed) > seconds else None
+    return (
+        changed if changed is not None and time.time() - datetime.fromisoformat(changed).timestamp() > seconds else None
+    )
 
 
 async def falls_silent(client: Client, game_id: int, colors: Collection[chess.Color], seconds: float) -> bool:

@@ -1,7 +1,7 @@
 """The schema's migrations. Do not use ``alembic revision``: a step is written by hand, and HEAD set to it.
 
 A new database gets the tables of :mod:`gmd.event_log.tables` at once, and in PostgreSQL those of
-:mod:`gmd.event_log.postgres_tables`. A test compares them with what the steps lead to.
+:mod:`gmd.event_log.tables`. A test compares them with what the steps lead to.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
-from gmd.event_log.postgres_tables import metadata as postgres_metadata
 from gmd.event_log.store import FENCE_OF_SQLALCHEMY, Fenced
-from gmd.event_log.tables import metadata
+from gmd.event_log.tables import metadata, postgres_metadata
 
 #: The revision that this program works with: that of the last step.
 HEAD = "0011"

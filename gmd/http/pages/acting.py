@@ -17,19 +17,17 @@ from msgspec import UNSET, Meta, Struct
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.errors import GmError, IllegalMove, NotAPlayer, Stale, quote
 from gm_protocol.state import Color
-from gmd.http.errors import HttpError
-from gmd.http.refusals import retry_after
+from gmd.handlers.in_process import Refused
+from gmd.http.errors import HttpError, retry_after
+from gmd.http.pages.answers import ERRORS, IN_PROGRESS
+from gmd.http.pages.error_pages import sentence_of, status_of, wants_page
+from gmd.http.pages.forms import read_form
+from gmd.http.pages.live_page import Typed, live_page
+from gmd.http.pages.live_view import live_view_for
+from gmd.http.pages.looking import Look, look_at, look_live
+from gmd.http.pages.rendering import redirect
+from gmd.http.pages.visit import FromVisit, Visit
 from gmd.http.seat import GameId
-from gmd.in_process import Refused
-
-from .answers import ERRORS, IN_PROGRESS
-from .error_pages import sentence_of, status_of, wants_page
-from .forms import read_form
-from .live import live_view_for
-from .live_page import Typed, live_page
-from .looking import Look, look_at, look_live
-from .rendering import redirect
-from .visit import FromVisit, Visit
 
 #: What a player can do. "move" offers a draw if the form says so. "ready" only shows that the player is present.
 Kind = Literal["ready", "move", "pass", "sense", "sense_nothing", "resign", "accept_draw", "claim_draw", "call_off"]

@@ -17,16 +17,15 @@ from msgspec import Struct
 
 from gm_protocol.errors import NotAPlayer, NotAvailable
 from gm_recon.possible import PossiblePositions
-from gmd.followed import Followed, observe_steps
 from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.views import observations
+from gmd.http.pages.answers import ERRORS, IN_PROGRESS, read_query
+from gmd.http.pages.counting import CAP
+from gmd.http.pages.looking import look_at, worked
+from gmd.http.pages.visit import FromVisit, Visit
 from gmd.http.seat import GameId
-
-from .answers import ERRORS, IN_PROGRESS, read_query
-from .counting import CAP
-from .looking import look_at, worked
-from .visit import FromVisit, Visit
+from gmd.play.beliefs import Followed, observe_steps
 
 #: Draws which positions are kept between a turn of the opponent and a sense; no answer depends on it.
 _SEED = 1

@@ -18,13 +18,12 @@ from msgspec import Meta, Struct
 from gm_protocol.choices import with_choices
 from gm_protocol.errors import BadRequest, GmError
 from gm_protocol.state import Color
+from gmd.handlers.in_process import Refused
 from gmd.http.errors import refused
-from gmd.in_process import Refused
-
-from .drawing import MAX_SIZE, MIN_SIZE, USUAL_SIZE
-from .error_pages import http_page, refusal_anywhere, wants_page
-from .game_view import Wanted
-from .picture_view import View
+from gmd.http.pages.drawing import MAX_SIZE, MIN_SIZE, USUAL_SIZE
+from gmd.http.pages.error_pages import http_page, refusal_anywhere, wants_page
+from gmd.http.pages.game_view import Wanted
+from gmd.http.pages.picture_view import View
 
 #: Headers of answers about games that are over, and about games in progress. A finished game is kept for a few minutes
 #: only without asking again, because a server without a data directory begins anew with game 1.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gm_protocol.contests import ContestGame, ContestInterval, ContestPlayer, ContestPoint, ContestReport, ContestSprt
-from gmd.contests.contest import Contest
-from gmd.utc import write_time
-
-from .chart import Chart, Level, Line, chart
+from gmd.event_log.utc import write_time
+from gmd.http.pages.chart import Chart, Level, Line, chart
+from gmd.lobby.contests import Contest
 
 #: Seconds without a report after which a contest that runs is taken to be interrupted.
 SILENT_SECONDS = 600.0

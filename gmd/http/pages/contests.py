@@ -12,11 +12,11 @@ from litestar.params import PathParameter
 from litestar.response import Template
 from msgspec import Meta, Struct
 
-from .answers import read_fields
-from .contest_view import contest_view, lines_of
-from .looking import worked
-from .rendering import HEADERS, page, part_steps
-from .visit import FromVisit
+from gmd.http.pages.answers import read_fields
+from gmd.http.pages.contest_view import contest_view, lines_of
+from gmd.http.pages.looking import worked
+from gmd.http.pages.rendering import HEADERS, page, part_steps
+from gmd.http.pages.visit import FromVisit
 
 #: Contests on a page of the list.
 A_PAGE = 50

@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import chess
 from litestar import Request, Response, get
 
 from gm_protocol.errors import NotAvailable
+from gmd.http.pages.answers import ERRORS, SVG, Query, file, read_query
+from gmd.http.pages.counting import CAP, Counts, count_steps
+from gmd.http.pages.curve import HEIGHT, WIDTH, draw_counts
+from gmd.http.pages.looking import Look, look_at, with_past, worked
+from gmd.http.pages.rendering import page
+from gmd.http.pages.replay import begins, first_number
+from gmd.http.pages.visit import FromVisit, Visit
+from gmd.http.pages.words import side_name
 from gmd.http.seat import GameId
 
-from .answers import ERRORS, SVG, Query, file, read_query
-from .counting import Counts, count_steps
-from .counts_view import view_counts
-from .curve import HEIGHT, WIDTH, draw_counts
-from .looking import Look, look_at, with_past, worked
-from .rendering import page
-from .visit import FromVisit, Visit
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """A turn in the table: the ply that it led to, its number, its player, and the numbers in words."""
+
+    ply: int
+    number: int
+    side: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountsView:
+    """The table, and what is missing from it, in sentences."""
+
+    rows: list[CountRow]
+    missing: list[str]
+
+
+def view_counts(counts: Counts, start_fen: str) -> CountsView:
+    """Return the table of a game's counts."""
+    offset, first = 0 if begins(start_fen) else 1, first_number(start_fen)
+    rows = [
+        CountRow(
+            turn.ply,
+            first + (turn.ply - 1 + offset) // 2,
+            side_name(turn.side),
+            number_words(turn.before),
+            number_words(turn.after),
+        )
+        for turn in counts.turns
+    ]
+    return CountsView(rows, [_missing(counts, side) for side in chess.COLORS if not counts.is_whole(side)])
+
+
+def number_words(number: int | None) -> str:
+    """Return a number of positions as people read it."""
+    return f"more than {CAP:,}" if number is None else f"{number:,}"
+
+
+def _missing(counts: Counts, side: chess.Color) -> str:
+    turns = [turn for turn in counts.turns if turn.side == side]
+    why = f"there were more than {CAP:,} of them" if turns and turns[-1].after is None else "it would take too long"
+    return f"{side_name(side)}’s positions are not counted to the end of the game, because {why}."
 
 
 @get("/games/{game_id:int}/counts", include_in_schema=False, exception_handlers=ERRORS)

@@ -7,8 +7,8 @@ from math import log10
 
 import chess
 
-from .counting import CAP, Count, Counts
-from .words import side_name
+from gmd.http.pages.counting import CAP, Count, Counts
+from gmd.http.pages.words import side_name
 
 #: The picture and the part of it that has the curves, in pixels.
 WIDTH, HEIGHT = 720, 300

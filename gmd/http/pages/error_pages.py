@@ -19,13 +19,11 @@ from litestar.status_codes import (
 from msgspec import UNSET
 
 from gm_protocol.errors import GmError
+from gmd.handlers.in_process import Refused
 from gmd.http.backend import backend_of
-from gmd.http.errors import HttpError, failed, refused
-from gmd.http.refusals import retry_after
-from gmd.in_process import Refused
-
-from .rendering import page
-from .visit import visit_of
+from gmd.http.errors import HttpError, failed, refused, retry_after
+from gmd.http.pages.rendering import page
+from gmd.http.pages.visit import visit_of
 
 #: The statuses of refused requests. A page for players asks nobody for HTTP Basic, so it has no 401.
 _STATUSES = {

@@ -16,8 +16,7 @@ from litestar import Request
 
 from gm_protocol.choices import with_choices
 from gm_protocol.errors import BadRequest, Unauthorized
-
-from .visit import Visit
+from gmd.http.pages.visit import Visit
 
 #: The field with the visitor's token, and the header in which a script sends it.
 CSRF_FIELD = "csrf"

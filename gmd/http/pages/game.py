@@ -1,4 +1,4 @@
-"""``/games/7``, and the same game as ``.svg``, ``.pgn``, ``.json``, ``.counts.svg`` and ``.history.json``."""
+"""``/games/7``, the same as ``.svg``, ``.pgn``, ``.json``, ``.counts.svg`` and ``.history.json``, and ``/embed/7``."""
 
 from __future__ import annotations
 
@@ -13,17 +13,29 @@ from litestar.params import PathParameter
 
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import GameState
-
-from .answers import ERRORS, IN_PROGRESS, SVG, Query, file, read_query
-from .counts import counts_picture
-from .drawing import draw
-from .game_view import GameView, Wanted, view_steps
-from .live import names_for
-from .live_page import live_page
-from .looking import Look, look_at, look_live, past_steps, record_in, with_past, worked
-from .picture_view import needs_past, picture_steps
-from .rendering import page
-from .visit import FromVisit, Visit
+from gmd.http.pages.answers import (
+    ERRORS,
+    FINISHED,
+    IN_PROGRESS,
+    SVG,
+    Query,
+    entity_tag,
+    file,
+    is_known,
+    read_query,
+    unchanged,
+)
+from gmd.http.pages.counts import counts_picture
+from gmd.http.pages.drawing import draw
+from gmd.http.pages.game_view import GameView, Wanted, view_steps
+from gmd.http.pages.live_page import live_page
+from gmd.http.pages.live_view import names_for
+from gmd.http.pages.looking import Look, look_at, look_live, past_steps, record_in, with_past, worked
+from gmd.http.pages.picture_view import needs_past, picture_steps
+from gmd.http.pages.rendering import page, policy
+from gmd.http.pages.visit import FromVisit, Visit
+from gmd.http.seat import GameId
+from gmd.version import VERSION
 
 #: A game's number, and the kind of the file.
 _NAME = re.compile(r"([0-9]{1,16})(?:\.(svg|pgn|json|counts\.svg|history\.json))?", re.ASCII)
@@ -121,3 +133,26 @@ async def _record(request: Request[Any, Any, Any], visit: Visit, game_id: int, q
         raise NotAvailable(f"game {game_id}: reconchess's record is for reconnaissance blind chess only")
     record = record_in(await visit.ask_encoded("history", game_id=game_id))
     return file(request, record, JSON, over=look.over, name=f"game-{game_id}.history.json")
+
+
+@get("/embed/{game_id:int}", include_in_schema=False, exception_handlers=ERRORS)
+async def embed(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId) -> Response[Any]:
+    """Return a game's board, its players and links to step through it."""
+    query = read_query(request)
+    look = await with_past(visit, await look_at(visit, game_id, query.seat))
+    view = await viewed(visit, look, query.wanted, moves=False)
+    shown = page(visit, "embed.html", headers=_headers(visit, look, view), view=view)
+    for name in ("x-frame-options", "cross-origin-opener-policy", *(["vary"] if look.over else [])):
+        del shown.headers[name]
+    if look.over and is_known(request, shown.headers["etag"]):
+        return unchanged(shown.headers)
+    return shown
+
+
+def _headers(visit: Visit, look: Look, view: GameView) -> dict[str, str]:
+    """Return the headers of the page. It is made of the view and of what :mod:`.static_files` has."""
+    framed = {"content-security-policy": policy("*")}
+    if not look.over:
+        return {**framed, **IN_PROGRESS}
+    made_of = f"{VERSION} {visit.site.static.version} {view}"
+    return {**framed, **FINISHED, "etag": entity_tag(made_of.encode())}

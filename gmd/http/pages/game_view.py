@@ -10,13 +10,11 @@ import chess
 
 from gm_protocol.state import GameState, LastResult, side_of
 from gmd.games.variants import VARIANTS
-
-from . import observations
-from .looking import Look
-from .picture_view import VIEWS, View, board_data, last_sense, picture_of, present_or_past, sees_nothing
-from .recon_replay import ReconReplay
-from .replay import Position, begins, captured, first_number, san_steps
-from .words import result_words, side_name
+from gmd.http.pages import observations
+from gmd.http.pages.looking import Look
+from gmd.http.pages.picture_view import VIEWS, View, board_data, last_sense, picture_of, present_or_past, sees_nothing
+from gmd.http.pages.replay import Position, ReconReplay, begins, captured, first_number, san_steps
+from gmd.http.pages.words import result_words, side_name
 
 #: The most moves of both sides that a page lists at once.
 MOVES_A_PAGE = 200

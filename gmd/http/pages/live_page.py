@@ -12,13 +12,11 @@ from litestar.status_codes import HTTP_200_OK
 
 from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
-
-from .answers import IN_PROGRESS
-from .live import names_for
-from .live_view import LiveMove, LivePart, LiveView, live_view, moves_since, part_of
-from .looking import Look
-from .rendering import page
-from .visit import Visit
+from gmd.http.pages.answers import IN_PROGRESS
+from gmd.http.pages.live_view import LiveMove, LivePart, LiveView, live_view, moves_since, names_for, part_of
+from gmd.http.pages.looking import Look
+from gmd.http.pages.rendering import page
+from gmd.http.pages.visit import Visit
 
 #: The most invitations among which a game is looked for, and the most moves that the page lists.
 INVITATIONS, MOVES = 100, 400

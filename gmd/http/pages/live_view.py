@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 import chess
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, structs
 
-from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, Color, GameState, side_of
+from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, ClockState, Color, GameState, side_of
 from gmd.games.notation import run_through
 from gmd.games.variants import VARIANTS
-
-from .drawing import Picture
-from .game_view import Side, Wanted, outcome_words, view_steps
-from .looking import Look
-from .picture_view import picture_steps, sees_nothing
-from .replay import begins, first_number
-from .words import side_name
+from gmd.http.pages.drawing import Picture
+from gmd.http.pages.game_view import Side, Wanted, outcome_words, players_of, view_steps
+from gmd.http.pages.looking import Look
+from gmd.http.pages.picture_view import picture_steps, sees_nothing
+from gmd.http.pages.rendering import part
+from gmd.http.pages.replay import begins, first_number
+from gmd.http.pages.visit import Visit
+from gmd.http.pages.words import side_name
 
 #: How many sequence numbers each ply has: for the stages that a viewer may see within one.
 STAGES = 16
@@ -282,3 +284,45 @@ def _names(squares: frozenset[int]) -> list[str]:
 
 def _color(side: chess.Color | None) -> Color | None:
     return None if side is None else COLOR_NAMES[side]
+
+
+def live_view_for(visit: Visit, look: Look, since: int | None) -> LiveView:
+    """Return the live view of a game. It is the same for all viewers of a kind.
+
+    :param look: as :func:`.look_live` returns it.
+    :param since: the ply after which moves are wanted; None for no moves.
+    """
+    html = part(visit.site, "live_part.html", view=part_of(look, names_for(visit, look)), clocks=False)
+    return live_view(look, since, html)
+
+
+def names_for(visit: Visit, look: Look) -> dict[int, str]:
+    """Return the names of a game's players."""
+    return {player: visit.name_of(player) or "" for player in players_of(look.state)}
+
+
+__all__ = ["MOST_MOVES", "STAGES", "key_of", "payload", "seq_of"]
+
+#: The most moves in an event. A page that lacks more is loaded again.
+MOST_MOVES = 400
+
+
+def key_of(look: Look) -> bytes:
+    """Return a value that differs whenever the viewer sees another thing, apart from the time on the clocks.
+
+    A viewer who sees nothing of the game gets only its players and its end.
+    """
+    state = look.state
+    if sees_nothing(look):
+        return msgspec.json.encode((state.player_white, state.player_black))
+    clock = None if state.clock is None else ClockState(None, None)
+    return msgspec.json.encode(structs.replace(state, clock=clock, board=UNSET, access_map=UNSET, pgn=UNSET))
+
+
+def payload(visit: Visit, look: Look, since: int | None) -> bytes:
+    """Return the JSON of a game as a viewer sees it.
+
+    :param since: the ply after which the reader wants the moves; None for no moves.
+    """
+    wanted = since if since is not None and look.state.ply_index - since <= MOST_MOVES else None
+    return msgspec.json.encode(live_view_for(visit, look, wanted))

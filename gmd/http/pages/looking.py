@@ -14,11 +14,10 @@ from gm_protocol.errors import BadRequest, NotAvailable
 from gm_protocol.state import Color, GameState, side_of
 from gmd.games.variant import Variant
 from gmd.games.variants import VARIANTS
+from gmd.handlers.in_process import Refused
+from gmd.http.pages.replay import ReconReplay, Record, record_steps
+from gmd.http.pages.visit import Visit
 from gmd.http.seat import check_id
-from gmd.in_process import Refused
-
-from .recon_replay import ReconReplay, Record, record_steps
-from .visit import Visit
 
 _T = TypeVar("_T")
 

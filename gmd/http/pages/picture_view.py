@@ -8,12 +8,10 @@ from typing import Literal
 import chess
 
 from gm_protocol.state import LastSense, side_of
-from gmd.games.dark_board import DarkBoard, visible_squares
-
-from .drawing import Picture
-from .looking import Look
-from .recon_replay import Sense, overlaid, window_of
-from .replay import Position, begins, placement_of, position_steps
+from gmd.games.dark import DarkBoard, visible_squares
+from gmd.http.pages.drawing import Picture
+from gmd.http.pages.looking import Look
+from gmd.http.pages.replay import Position, Sense, begins, overlaid, placement_of, position_steps, window_of
 
 #: The views of a finished game that had hidden something: everything, or what one side saw.
 View = Literal["truth", "white", "black"]

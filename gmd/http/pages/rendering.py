@@ -15,13 +15,12 @@ from litestar.template import TemplateConfig
 from markupsafe import Markup
 
 from gmd.games.variants import VARIANTS
+from gmd.http.pages import contest_view, words
+from gmd.http.pages.site import Site
+from gmd.http.pages.static_files import package_files
+from gmd.http.pages.visit import Visit
+from gmd.http.pages.visitor import COOKIE, SESSION_SECONDS
 from gmd.version import VERSION
-
-from . import contest_view, words
-from .site import Site
-from .static_files import package_files
-from .visit import Visit
-from .visitor import COOKIE, SESSION_SECONDS
 
 
 def policy(frame_ancestors: str = "'none'") -> str:

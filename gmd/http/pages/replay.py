@@ -1,15 +1,20 @@
-"""Replays of games: the position after any ply, the moves in SAN, the pieces captured. Long work is done in steps."""
+"""Replays of games: the position after any ply, the moves in SAN, the pieces captured; and what players observed."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import chess
+import msgspec
+from msgspec import Struct, field
 
 from gm_protocol.endings import Cause
+from gm_recon.history import COLUMNS
 from gmd.games.notation import read_pgn
 from gmd.games.variants import VARIANTS
+from gmd.http.pages import observations
 
 #: Plies replayed between two yields: some hundred microseconds.
 PLIES_A_STEP = 16
@@ -84,3 +89,198 @@ def captured(start_fen: str, fen: str, side: chess.Color) -> str:
 
 def _letter(piece: str, side: chess.Color) -> str:
     return piece.upper() if side else piece
+
+
+_T = TypeVar("_T")
+
+
+class Sides(Struct, Generic[_T], frozen=True):
+    """The values of each side's turns, in the order of the turns, as reconchess saves them."""
+
+    white: list[_T] = field(name="true", default_factory=list)
+    black: list[_T] = field(name="false", default_factory=list)
+
+    def of(self, side: chess.Color) -> list[_T]:
+        """Return those of a side."""
+        return self.white if side else self.black
+
+
+class Typed(Struct, frozen=True, gc=False):
+    """A move in UCI, as reconchess saves it."""
+
+    value: str
+
+
+class Record(Struct, frozen=True):
+    """The parts of reconchess's record of a game from which a replay is made."""
+
+    senses: Sides[int | None]
+    requested_moves: Sides[Typed | None]
+    taken_moves: Sides[Typed | None]
+    capture_squares: Sides[int | None]
+    fens_after_move: Sides[str]
+
+
+def record_steps(encoded: bytes, begin: int) -> Generator[None, None, Record]:
+    """Return the record in an encoded ``history`` reply, a part in each step.
+
+    The parts are found by their names, in the order in which the server writes them. A name with its quotes cannot
+    stand in a text, where quotes are escaped. To parse the whole reply would take too long for one step.
+
+    :param begin: where the record begins.
+    """
+    starts = {name: encoded.index(b'"%b":{' % name.encode(), begin) for name in COLUMNS}
+    ends = dict(zip(COLUMNS, [*list(starts.values())[1:], encoded.index(b'"winner_color":', begin)], strict=True))
+    parts: dict[str, Any] = {}
+    for each in msgspec.structs.fields(Record):
+        yield
+        column = encoded[starts[each.name] + len(each.name) + 3 : ends[each.name]].rstrip(b",")
+        parts[each.name] = msgspec.json.decode(column, type=each.type)
+    return Record(**parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A sense: the square chosen, and what each square of the window held. A player may choose none."""
+
+    square: int | None
+    cells: Sequence[tuple[int, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn: who had it, and what came of it."""
+
+    side: chess.Color
+    sense: Sense
+    requested: str | None
+    taken: str | None
+    capture: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A board as somebody saw it.
+
+    :ivar window: the squares of the latest sense; empty for none.
+    """
+
+    placement: str
+    last_move: str | None
+    window: frozenset[int] = frozenset()
+
+
+class ReconReplay:
+    """A finished game, turn by turn. Every method looks at a few turns only."""
+
+    def __init__(self, record: Record, start_fen: str) -> None:
+        self._record = record
+        self._start = start_fen
+        self._first = begins(start_fen)
+        #: The number of turns.
+        self.plies = len(record.taken_moves.white) + len(record.taken_moves.black)
+
+    def side_at(self, ply: int) -> chess.Color:
+        """Return whose turn led to a ply."""
+        return self._first if ply % 2 else not self._first
+
+    def position(self, ply: int) -> Position:
+        """Return the true position after a number of turns."""
+        if ply == 0:
+            return Position(self._start)
+        side, index = self.side_at(ply), (ply - 1) // 2
+        return Position(self._record.fens_after_move.of(side)[index], _value(self._record.taken_moves.of(side)[index]))
+
+    def turn(self, ply: int) -> Turn:
+        """Return the turn that led to a ply, which is not 0."""
+        side, index, record = self.side_at(ply), (ply - 1) // 2, self._record
+        return Turn(
+            side,
+            self._sense(side, ply),
+            _value(record.requested_moves.of(side)[index]),
+            _value(record.taken_moves.of(side)[index]),
+            record.capture_squares.of(side)[index],
+        )
+
+    def unfinished(self, ply: int) -> tuple[chess.Color, Sense] | None:
+        """Return the sense of the turn that the end of the game cut short; None before the last ply, or for none."""
+        side = self.side_at(ply + 1)
+        index = ply // 2
+        is_there = ply == self.plies and index < len(self._record.senses.of(side))
+        return (side, self._sense(side, ply + 1)) if is_there else None
+
+    def asked(self, ply: int) -> str | None:
+        """Return the move asked for in the turn that led to a ply; None for a pass."""
+        return _value(self._record.requested_moves.of(self.side_at(ply))[(ply - 1) // 2])
+
+    def asked_otherwise(self, ply: int) -> bool:
+        """Return whether the move that was made in a turn is not the one that was asked for."""
+        side, index = self.side_at(ply), (ply - 1) // 2
+        return self._record.requested_moves.of(side)[index] != self._record.taken_moves.of(side)[index]
+
+    def seen(self, ply: int, side: chess.Color | None) -> Sight:
+        """Return the board after a number of turns as a side saw it; None for the truth with the latest sense."""
+        truth = self.position(ply)
+        if side is None:
+            latest = self.unfinished(ply)
+            sense = latest[1] if latest else self.turn(ply).sense if ply else None
+            return Sight(placement_of(truth.fen), truth.last_move, window_of(sense))
+        sense = self._latest_sense(ply, side)
+        own_move = truth.last_move if self.side_at(ply) == side else None
+        return Sight(overlaid(placement_of(truth.fen), side, sense), own_move, window_of(sense))
+
+    def observed(self, ply: int, side: chess.Color) -> list[str]:
+        """Return what a side observed in the turn that led to a ply, in sentences."""
+        sentences = []
+        if ply:
+            turn = self.turn(ply)
+            if turn.side == side:
+                sentences = [observations.sensed(turn.sense.square, _enemies(turn.sense, side))]
+                sentences.append(observations.moved(turn.requested, turn.taken, turn.capture))
+            else:
+                sentences = [observations.lost(turn.capture)]
+        if (latest := self.unfinished(ply)) is not None and latest[0] == side:
+            sentences.append(observations.sensed(latest[1].square, _enemies(latest[1], side)))
+        return sentences
+
+    def _sense(self, side: chess.Color, ply: int) -> Sense:
+        """Return the sense of the turn that led, or would have led, to a ply."""
+        square = self._record.senses.of(side)[(ply - 1) // 2]
+        if square is None:
+            return Sense(None, ())
+        board = chess.BaseBoard(placement_of(self.position(ply - 1).fen))
+        window = chess.SquareSet(chess.BB_KING_ATTACKS[square] | chess.BB_SQUARES[square])
+        pieces = ((each, board.piece_at(each)) for each in window)
+        return Sense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
+
+    def _latest_sense(self, ply: int, side: chess.Color) -> Sense | None:
+        if (latest := self.unfinished(ply)) is not None and latest[0] == side:
+            return latest[1]
+        mine = ply if ply and self.side_at(ply) == side else ply - 1
+        return self.turn(mine).sense if mine > 0 else None
+
+
+def overlaid(placement: str, side: chess.Color, sense: Sense | None) -> str:
+    """Return a side's own pieces, and the opponent's that its sense has shown, as the first field of a FEN."""
+    board = chess.BaseBoard(placement)
+    for square in chess.scan_forward(board.occupied_co[not side]):
+        board.remove_piece_at(square)
+    for square, symbol in () if sense is None else sense.cells:
+        if symbol is not None and board.piece_at(square) is None:
+            piece = chess.Piece.from_symbol(symbol)
+            if piece.color != side:
+                board.set_piece_at(square, piece)
+    return board.board_fen()
+
+
+def window_of(sense: Sense | None) -> frozenset[int]:
+    """Return the squares of a sense."""
+    return frozenset() if sense is None else frozenset(square for square, _ in sense.cells)
+
+
+def _enemies(sense: Sense, side: chess.Color) -> list[tuple[int, str]]:
+    return [(square, symbol) for square, symbol in sense.cells if symbol is not None and symbol.isupper() != side]
+
+
+def _value(typed: Typed | None) -> str | None:
+    return None if typed is None else typed.value

@@ -1,32 +1,39 @@
-"""The routes of all pages. To add a page, name its handler here (:mod:`gmd.http.pages` has the rest)."""
+"""The routes of all pages. To add one, name its handler here (:mod:`gmd.http.pages` has the rest)."""
 
 from __future__ import annotations
 
-from litestar import Router
+from typing import Annotated, Any
+
+from litestar import Response, Router, get
 from litestar.di import Provide
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
+from litestar.params import PathParameter
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
 from gm_protocol.errors import GmError
-from gmd.in_process import Refused
+from gmd.handlers.in_process import Refused
+from gmd.http.backend import FromDaemon
+from gmd.http.pages import acting, aid, contests, counts, game, home, live_events, new_game, players, sign_in
+from gmd.http.pages.error_pages import failed_page, http_page, refusal_page
+from gmd.http.pages.site import site_of
+from gmd.http.pages.visit import visit_of
 
-from . import (
-    acting,
-    aid,
-    contests,
-    counts,
-    embed,
-    events,
-    game,
-    home,
-    new_game,
-    players,
-    rematch,
-    sign_in,
-    static_route,
-)
-from .error_pages import failed_page, http_page, refusal_page
-from .visit import visit_of
+#: Headers of every static file, beside the one that says how long it may be kept.
+HEADERS = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
+
+
+@get("/static/{version:str}/{file:path}", include_in_schema=False)
+async def static_file(
+    backend: FromDaemon, version: Annotated[str, PathParameter()], file: Annotated[str, PathParameter()]
+) -> Response[Any]:
+    """Return a static file. Under the address of another version it is the present one, and is not to be kept."""
+    static = site_of(backend).static
+    found = static.find(file.lstrip("/"))
+    if found is None:
+        raise NotFoundException(f"static: there is no file {file}")
+    kept = "public, max-age=31536000, immutable" if version == static.version else "no-cache"
+    return Response(found.content, media_type=found.media_type, headers={"cache-control": kept, **HEADERS})
+
 
 PAGE_ROUTES = Router(
     "/",
@@ -36,11 +43,11 @@ PAGE_ROUTES = Router(
         acting.act,
         acting.join,
         aid.aid,
-        rematch.rematch,
+        new_game.rematch,
         counts.counts,
-        events.game_events,
-        events.list_events,
-        embed.embed,
+        live_events.game_events,
+        live_events.list_events,
+        game.embed,
         contests.contests,
         contests.contest,
         players.ranked,
@@ -52,7 +59,7 @@ PAGE_ROUTES = Router(
         sign_in.spectate,
         sign_in.register_page,
         sign_in.register,
-        static_route.static_file,
+        static_file,
     ],
     dependencies={"visit": Provide(visit_of, sync_to_thread=False)},
     exception_handlers={

@@ -11,15 +11,14 @@ from msgspec import Meta, Struct
 
 from gm_protocol.base import PLAYER_NAME_RULE
 from gm_protocol.errors import BadRequest, GmError, ShuttingDown, Unauthorized
+from gmd.handlers.in_process import Refused
+from gmd.handlers.permission import may_oversee
 from gmd.handlers.register import MAX_PASSWORD, MIN_PASSWORD
-from gmd.in_process import Refused
-from gmd.requests.permission import may_oversee
-
-from .error_pages import sentence_of
-from .forms import read_form
-from .rendering import page, redirect
-from .visit import FromVisit, Visit
-from .visitor import COOKIE
+from gmd.http.pages.error_pages import sentence_of
+from gmd.http.pages.forms import read_form
+from gmd.http.pages.rendering import page, redirect
+from gmd.http.pages.visit import FromVisit, Visit
+from gmd.http.pages.visitor import COOKIE
 
 
 class SignIn(Struct, frozen=True):

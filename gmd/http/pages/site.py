@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gmd.followed import FollowedCache
+from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.http.backend import Backend
-from gmd.keyed_locks import KeyedLocks
-
-from .counts_cache import CountsCache
-from .live_hub import LiveHub
-from .static_files import StaticFiles, package_files
-from .visitor import Sessions
+from gmd.http.pages.counting import CountsCache
+from gmd.http.pages.live_channel import LiveHub
+from gmd.http.pages.static_files import StaticFiles, package_files
+from gmd.http.pages.visitor import Sessions
+from gmd.play.beliefs import FollowedCache
 
 if TYPE_CHECKING:
     from jinja2 import Environment

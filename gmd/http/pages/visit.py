@@ -10,13 +10,12 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
 from gm_protocol.errors import Unauthorized
+from gmd.handlers.context import Authority
+from gmd.handlers.in_process import Json, Sender
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.guests import arrived_of, peer_of
-from gmd.in_process import Json, Sender
-from gmd.requests.session import Authority
-
-from .site import Site, site_of
-from .visitor import COOKIE, Visitor, guest_name
+from gmd.http.pages.site import Site, site_of
+from gmd.http.pages.visitor import COOKIE, Visitor, guest_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from msgspec import Raw, Struct
 
 from gm_recon import ReconBoard
 from gmd.games.clock import MAX_SECONDS
+from gmd.handlers.in_process import Refused
 from gmd.http.backend import Backend, FromDaemon
+from gmd.http.errors import UNAUTHORIZED, documented
 from gmd.http.guests import FromGuest, Guest
 from gmd.http.reconchess import Board, Move, WinReason, square, win_reason
-from gmd.http.refusals import UNAUTHORIZED, documented
 from gmd.http.seat import GameId, Seat, ending_of, look, look_at_ended, take_seat, winner_of
-from gmd.in_process import Refused
 
 #: The longest time a client may have its status request held: less than the timeouts of proxies and HTTP clients.
 MAX_STATUS_SECONDS = 30.0

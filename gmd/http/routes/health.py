@@ -1,15 +1,25 @@
-"""``/healthz``: whether this daemon can take requests."""
+"""``/healthz``: whether this daemon can take requests. ``/metrics``: its counters and gauges, for Prometheus.
+
+Who shows the daemon's metrics token is an operator. Without a token everybody is.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from hmac import compare_digest
+from typing import Any, Literal
 
-from litestar import Response, get
+from litestar import MediaType, Request, Response, get
+from litestar.di import NamedDependency
+from litestar.exceptions import NotAuthorizedException
 from litestar.openapi import ResponseSpec
-from litestar.status_codes import HTTP_200_OK, HTTP_503_SERVICE_UNAVAILABLE
+from litestar.params import SkipValidation
+from litestar.status_codes import HTTP_200_OK, HTTP_401_UNAUTHORIZED, HTTP_503_SERVICE_UNAVAILABLE
 from msgspec import Struct
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 
 from gmd.http.backend import FromVitals, Vitals
+from gmd.http.errors import HttpError
 
 
 class Health(Struct, frozen=True):
@@ -45,3 +55,45 @@ def health_of(backend: Vitals) -> Health:
     if (failure := backend.services.arbiter.log.failure) is not None:
         return Health("log_failing", f"the event log cannot be written: {failure}")
     return Health("ok")
+
+
+def admit(authorization: str, token: str | None, path: str) -> None:
+    """Check the header ``Authorization`` of a request.
+
+    :param token: the daemon's ``metrics_token``; None lets everybody in.
+    :raises NotAuthorizedException: the token is missing or wrong.
+    """
+    if token is None:
+        return
+    scheme, _, shown = authorization.partition(" ")
+    shown = shown.strip() if scheme.lower() == "bearer" else ""
+    if not compare_digest(shown.encode(), token.encode()):
+        raise NotAuthorizedException(
+            f"authorization: {path} needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
+            headers={"www-authenticate": "Bearer"},
+        )
+
+
+@get(
+    "/metrics",
+    summary="Counters and gauges for Prometheus",
+    media_type=MediaType.TEXT,
+    responses={
+        HTTP_401_UNAUTHORIZED: ResponseSpec(
+            HttpError, description="The token is missing or wrong.", generate_examples=False
+        )
+    },
+)
+async def metrics(
+    registry: NamedDependency[SkipValidation[CollectorRegistry]], backend: FromVitals, request: Request[Any, Any, Any]
+) -> Response[bytes]:
+    """Return the metrics as OpenMetrics to clients that accept it, else in Prometheus' older text format.
+
+    Where the daemon has a `metrics_token`, the request must carry it: `Authorization: Bearer TOKEN`.
+    """
+    admit(request.headers.get("authorization", ""), backend.metrics_token, "/metrics")
+    try:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+    except (TypeError, ValueError):  # the header names no existing version
+        encode, content_type = choose_encoder("")
+    return Response(encode(registry), headers={"content-type": content_type})

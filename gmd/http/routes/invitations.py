@@ -13,15 +13,14 @@ from gm_protocol.errors import GmError, NoSuchGame, NotAvailable
 from gm_protocol.messages import ClockOption
 from gm_protocol.options import ClockText
 from gm_protocol.state import COLOR_NAMES
+from gmd.handlers.in_process import Refused
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
+from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.guests import FromGuest, Guest, connection_of
-from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
+from gmd.http.routes.turns import Done
 from gmd.http.seat import GameId, check_id
-from gmd.in_process import Refused
 from gmd.lobby.invitation import inviter_of
-
-from .turns import Done
 
 AnyRequest = Request[Any, Any, Any]
 

@@ -9,8 +9,8 @@ from litestar.params import QueryParameter
 from msgspec import Struct
 
 from gm_protocol.ranked import LeaderboardRow
+from gmd.http.errors import documented
 from gmd.http.guests import FromGuest, serving
-from gmd.http.refusals import documented
 
 
 class Leaderboard(Struct, frozen=True):

@@ -15,15 +15,14 @@ from litestar.params import JSONBody
 from msgspec import Meta, Struct
 
 from gm_protocol.errors import IllegalMove, NotYourTurn, WrongPhase
+from gmd.handlers.in_process import Refused
 from gmd.http import reconchess
 from gmd.http.backend import FromDaemon
+from gmd.http.errors import documented, documented_with_body
 from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
-from gmd.http.refusals import documented, documented_with_body
+from gmd.http.routes.games import BOTH_SEATS, NO_GAME, NO_PLAYER
 from gmd.http.seat import GameId, Seat, take_seat
-from gmd.in_process import Refused
-
-from .games import BOTH_SEATS, NO_GAME, NO_PLAYER
 
 #: UCI's null move. The protocol reads it as a pass; ``reconchess.LocalGame`` raises, so it is refused here.
 NULL_MOVE = chess.Move.null().uci()

@@ -9,10 +9,10 @@ from litestar.params import JSONBody
 from litestar.status_codes import HTTP_200_OK, HTTP_403_FORBIDDEN, HTTP_409_CONFLICT
 from msgspec import Meta, Struct
 
+from gmd.handlers.in_process import Refused
 from gmd.http.backend import FromDaemon
+from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.guests import FromGuest, serving
-from gmd.http.refusals import UNAUTHORIZED, Unusual, documented, documented_with_body
-from gmd.in_process import Refused
 
 
 class Registration(Struct, frozen=True):

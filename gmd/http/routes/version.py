@@ -5,9 +5,9 @@ from __future__ import annotations
 from litestar import get
 from msgspec import Struct
 
+from gmd.http.errors import documented
 from gmd.http.guests import serving
 from gmd.http.reconchess import COMPATIBLE
-from gmd.http.refusals import documented
 
 
 class Version(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gm_bots.recon_zero.measure.ratings import rated, ratings_text
-from gmd.ranked.record import Score
+from gmd.lobby.results import Score
 from tests.bots.recon_zero.test_evaluate import PLAIN, record, rows, run
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.daemon import Daemon
-from gmd.http.pages.live_hub import LiveHub
+from gmd.http.pages.live_channel import LiveHub
 from gmd.http.pages.visitor import COOKIE
 from tests.helpers import Json
 from tests.http.helpers import open_http

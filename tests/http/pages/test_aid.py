@@ -12,11 +12,11 @@ import trio.testing
 from gm_recon.possible import PossiblePositions
 from gmd.daemon import Daemon
 from gmd.event_log import opening
-from gmd.followed import Followed
 from gmd.games.notation import run_through
 from gmd.games.views import observations
 from gmd.http.pages import aid as aid_page
 from gmd.http.pages.aid import aid_steps
+from gmd.play.beliefs import Followed
 from tests.http.pages.browser import Browser, browsing, pages
 from tests.http.pages.test_playing import act, begun
 from tests.slow_log import SlowLog

@@ -11,7 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from gmd.http.pages.live_channel import Channel, Content, Reader
-from gmd.watchers import Subscription
+from gmd.play.watchers import Subscription
 
 
 @dataclass

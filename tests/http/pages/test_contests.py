@@ -12,16 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gm_protocol.contests import MAX_COLUMNS, MAX_GAMES, MAX_PLAYERS, MAX_POINTS, ContestReport
-from gmd.contests.contest import Contest, Owner, head_of
-from gmd.http.pages.contest_view import (
-    MOST_ROWS,
-    SILENT_SECONDS,
-    contest_view,
-    state_of,
-    thinned,
-)
+from gmd.handlers.in_process import Refused
+from gmd.http.pages.contest_view import MOST_ROWS, SILENT_SECONDS, contest_view, state_of, thinned
 from gmd.http.pages.contests import A_PAGE
-from gmd.in_process import Refused
+from gmd.lobby.contests import Contest, Owner, head_of
 from tests.http.pages.browser import Browser, pages
 
 TOKEN = "0123456789abcdef"

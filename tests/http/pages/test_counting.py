@@ -12,11 +12,10 @@ import trio
 from gm_recon import ReconGame
 from gmd.games.notation import run_through
 from gmd.http.pages import counting, counts
-from gmd.http.pages.counting import Count, Counts, count_steps
-from gmd.http.pages.counts_cache import CountsCache
-from gmd.http.pages.counts_view import view_counts
+from gmd.http.pages.counting import Count, Counts, CountsCache, count_steps
+from gmd.http.pages.counts import view_counts
 from gmd.http.pages.curve import draw_counts
-from gmd.http.pages.recon_replay import ReconReplay
+from gmd.http.pages.replay import ReconReplay
 from tests.clients.test_tracker import RARE, BruteForce
 from tests.http.pages.browser import pages
 from tests.http.pages.recon_games import past_of, random_game

@@ -10,7 +10,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.daemon import Daemon
 from gmd.http import streaming
-from gmd.http.pages import live_game
+from gmd.http.pages import live_events
 from tests.helpers import running_daemon
 from tests.http.helpers import leave, open_http
 from tests.http.pages.browser import pages
@@ -81,7 +81,7 @@ async def flood(daemon: Daemon, game_id: int, clock: MockClock, is_stuck: Callab
         assert ply < 10_000, "the reader's buffers never filled"
         await play(daemon, game_id, SHUFFLE[ply % 4], first=ply)
         await wait_all_tasks_blocked()
-        clock.jump(live_game.LEAST_SECONDS)
+        clock.jump(live_events.LEAST_SECONDS)
         await wait_all_tasks_blocked()
         stuck = stuck + 1 if is_stuck() else 0
         ply += 1

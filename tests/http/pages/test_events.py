@@ -7,9 +7,9 @@ from typing import Any
 from trio.testing import MockClock
 
 from gmd.daemon import Daemon
-from gmd.http.pages import live_game
+from gmd.http.pages import live_events
 from gmd.http.pages.live_channel import HEARTBEAT, HEARTBEAT_SECONDS
-from gmd.http.pages.live_payload import MOST_MOVES
+from gmd.http.pages.live_view import MOST_MOVES
 from tests.helpers import Json
 from tests.http.pages.browser import pages
 from tests.http.pages.event_reader import EventReader, cookie_of, live, pages_at_rest, reading, until_readers
@@ -163,13 +163,13 @@ async def test_spectator_is_sent_changes_in_quick_succession_together(mock_clock
         ):
             for reader in (watcher, player):
                 await reader.drained()
-            mock_clock.jump(live_game.LEAST_SECONDS)
+            mock_clock.jump(live_events.LEAST_SECONDS)
             await play(daemon, game_id, "e4")
             assert b'"san":"e4"' in await watcher.drained()
             await play(daemon, game_id, "e5", "Nf3", first=1)
             assert await watcher.drained() == b""
             assert b'"san":"Nf3"' in await player.drained()  # who plays does not wait
-            mock_clock.jump(live_game.LEAST_SECONDS)
+            mock_clock.jump(live_events.LEAST_SECONDS)
             data = await watcher.drained()
             assert data.count(b"data: ") == 1
             assert b'"san":"e5"' in data

@@ -11,9 +11,9 @@ from gm_protocol.messages import GameRow
 from gmd.daemon import Daemon
 from gmd.event_log.interface import RankedResult
 from gmd.http.pages.chart import HEIGHT, WIDTH, Level, Line, chart
-from gmd.http.pages.player_view import Rated, ranked_against, ratings_curve, scores_against
-from gmd.ranked.history import Point
-from gmd.ranked.record import Entrant, Record, Score
+from gmd.http.pages.players import Rated, ranked_against, ratings_curve, scores_against
+from gmd.lobby.rating_history import Point
+from gmd.lobby.results import Entrant, Record, Score
 from tests.helpers import Json
 from tests.http.pages.browser import Page, pages
 

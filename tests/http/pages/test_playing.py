@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from gmd.daemon import Daemon
-from gmd.http.pages.rematch import rematch_fields
+from gmd.http.pages.new_game import rematch_fields
 from gmd.http.pages.visitor import COOKIE
 from tests.http.pages.browser import ACCEPT, Browser, Form, Page, browsing, pages
 from tests.http.pages.event_reader import cookie_of, pages_at_rest

@@ -9,8 +9,7 @@ import pytest
 
 from gm_recon.history import COLUMNS
 from gmd.http.pages import observations
-from gmd.http.pages.recon_replay import ReconReplay
-from gmd.http.pages.replay import placement_of
+from gmd.http.pages.replay import ReconReplay, placement_of
 from tests.http.pages.recon_games import past_of, random_game, record_of
 
 BLACK_BEGINS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1"

@@ -12,7 +12,7 @@ import pytest
 from reconchess.history import GameHistory
 
 from gmd.daemon import Daemon
-from gmd.games.dark_board import DarkBoard
+from gmd.games.dark import DarkBoard
 from tests.http.pages.browser import Page, browsing, pages
 from tests.http.pages.test_game_page import over, played
 

@@ -12,8 +12,7 @@ import pytest
 from gmd.daemon import Daemon
 from gmd.event_log.directory import SESSION_KEY, DataError
 from gmd.event_log.opening import open_store
-from gmd.http.pages.secret import session_key
-from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions
+from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions, session_key
 from gmd.players.account import FIRST_PLAYER
 from tests.http.pages.browser import Browser, browsing, pages
 from tests.postgres import new_term

@@ -208,11 +208,11 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[str]:
     if given["server"] is not None:
         yield given["server"]
         return
-    from gmd.plain_structlog import import_structlog
+    from gmd.cli.own_commands import import_structlog
 
     import_structlog()
     from gmd import Config, DataError, open_daemon
-    from gmd.process import prepare_process
+    from gmd.cli.process import prepare_process
 
     try:
         config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")

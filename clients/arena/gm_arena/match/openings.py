@@ -13,7 +13,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from gmd.games.pgn_file import split_pgn
+from gmd.games.notation import split_pgn
 from gmd.games.variants import VARIANTS
 
 from ..boards import board_of

@@ -17,8 +17,7 @@ from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
-from gmd.games.notation import time_control
-from gmd.games.pgn_file import split_pgn
+from gmd.games.notation import split_pgn, time_control
 from gmd.games.replay import replay
 from gmd.games.views import player_text
 
@@ -153,8 +152,8 @@ def line_game(text: str, where: str) -> Recorded:
 
     :raises BadRecord: the line is not a game.
     """
+    from gmd.archive.files import read_line  # with which comes what databases need, a quarter of a second
     from gmd.archive.games import BadGame
-    from gmd.archive.lines import read_line  # with which comes what databases need, a quarter of a second
 
     try:
         stored = read_line(text.encode())

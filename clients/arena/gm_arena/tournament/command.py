@@ -16,8 +16,7 @@ import trio
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_protocol.options import VARIANT_TRAITS
-from gmd.config import ConfigError
-from gmd.config_loading import load_config
+from gmd.config import ConfigError, load_config
 
 from ..command_line import VARIANTS, read_clock
 from ..crosstable import csv_text, text_table

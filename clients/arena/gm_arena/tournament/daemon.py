@@ -9,7 +9,7 @@ from typing import Any
 
 from gm_client.blocking import VERSION, GmError, PairReply, PlayerRow
 from gm_client.trio_client import Client
-from gmd.unix_socket import SOCKET_NAME, short_path
+from gmd.net.listening import SOCKET_NAME, short_path
 
 from .plan import Entrant, GameResult, Key, Settings, terms_of
 

@@ -11,8 +11,8 @@ from gm_arena.crosstable import halves
 from gm_arena.match.record import Record
 from gm_arena.match.summary import Meeting, meeting
 from gm_arena.sprt import Sprt
-from gmd.ranked.record import Entrant, Score
-from gmd.ranked.strengths import Rating, estimate
+from gmd.lobby.results import Entrant, Score
+from gmd.lobby.strengths import Rating, estimate
 
 from .table import WIDTH, fault_lines
 
@@ -35,7 +35,7 @@ class Rated:
 def rated(records: Sequence[Record], labels: Sequence[str]) -> list[Rated]:
     """Return the bots that have played, the strongest first.
 
-    The ratings are those of :mod:`gmd.ranked.strengths`, without anchors: their mean says nothing, the differences do.
+    The ratings are those of :mod:`gmd.lobby.strengths`, without anchors: their mean says nothing, the differences do.
     """
     entrants = {label: Entrant(number, 1) for number, label in enumerate(labels, 1)}
     scores = _scores(records, labels)

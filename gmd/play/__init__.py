@@ -1,0 +1,1 @@
+"""Games in progress: the arbiter, deadlines, and those who wait for a game or watch it."""
