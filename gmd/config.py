@@ -26,8 +26,19 @@ TrustClock = Annotated[
 ]
 
 
-class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first part of :class:`gmd.config.Config`."""
+#: Longest time that may be set: almost four months, so that every time is a finite number that fits the protocol.
+MAX_SECONDS = 10_000_000
+
+LogFormat = Literal["console", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message names the setting, its value and where it came from."""
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings of ``gmd serve`` and of an embedded daemon; :data:`SERVED` has the one default that differs."""
 
     host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
         "127.0.0.1"
@@ -90,21 +101,6 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="Seconds for which a start waits for a database that cannot be reached; 0 does not wait.",
         ),
     ] = 60.0
-
-
-#: Longest time that may be set: almost four months, so that every time is a finite number that fits the protocol.
-MAX_SECONDS = 10_000_000
-
-LogFormat = Literal["console", "json"]
-LogLevel = Literal["debug", "info", "warning", "error"]
-
-
-class ConfigError(Exception):
-    """A configuration that cannot be used; the message names the setting, its value and where it came from."""
-
-
-class Config(Place, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings of ``gmd serve`` and of an embedded daemon; :data:`SERVED` has the one default that differs."""
 
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; an operator should choose more deliberately.

@@ -144,7 +144,7 @@ async def test_unacknowledged_end_keeps_no_game_in_memory_and_can_still_be_ackno
             await client.new_game()
             await client.ask("end_game", game_id=1, player=1, termination="resignation_white")
             assert (await player.ask("state", game_id=1))["state"]["termination"] == "resignation_white"
-            game = weakref.ref(daemon.arbiter.at_hand(1))
+            game = weakref.ref(daemon.arbiter.cached(1))
             assert game() is not None
             await long_games(client, GAMES)
             gc.collect()

@@ -277,7 +277,7 @@ Format = Literal["pgn", "jsonl", "reconchess"]
 MAX_LINE = 16 * 2**20
 
 
-class Found(NamedTuple):
+class FoundGame(NamedTuple):
     """A game of a file, or its error; ``where`` is for people."""
 
     where: str
@@ -289,7 +289,7 @@ def format_of(file: Path) -> Format | None:
     return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "reconchess"}.get(file.suffix.lower())  # type: ignore[return-value]
 
 
-def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[Found]:
+def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[FoundGame]:
     """Yield the games of a file.
 
     :param advance: called with the number of bytes read since the last call.
@@ -299,14 +299,14 @@ def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int
         if written == "jsonl":
             for number, line in enumerate(_lines(opened, advance), 1):
                 if line is None or line.strip():
-                    yield Found(f"{file}, line {number}", _tried(_read_line, line))
+                    yield FoundGame(f"{file}, line {number}", _tried(_read_line, line))
         elif written == "reconchess":
             content = opened.read(MAX_LINE + 1)
             advance(len(content))
-            yield Found(str(file), _tried(_read_record, content, seats))
+            yield FoundGame(str(file), _tried(_read_record, content, seats))
         else:
             for number, text in enumerate(split_pgn(_decoded(opened, advance)), 1):
-                yield Found(f"{file}, game {number}", _tried(read_pgn_game, text, seats))
+                yield FoundGame(f"{file}, game {number}", _tried(read_pgn_game, text, seats))
 
 
 class _Numbered(Struct):

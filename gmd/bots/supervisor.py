@@ -24,7 +24,7 @@ from gmd.lobby.roster import BotKind, Roster
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.players.account import Account, Authenticated
-from gmd.players.presence import Visit
+from gmd.players.presence import Attendance
 from gmd.players.registry import Registry
 
 logger = get_logger(__name__)
@@ -170,7 +170,7 @@ class Supervisor:
 
     async def _attend(self, player: int, kind: BotKind, nursery: trio.Nursery) -> None:
         """Play the games of one bot, as they become due."""
-        visit = Visit(self._services.lobby.presence)
+        visit = Attendance(self._services.lobby.presence)
         try:
             while (account := self._registry.get(player)) is not None and account.key is not None:
                 visit.enter(Authenticated(player, account.key))

@@ -16,7 +16,7 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_store
 
 if TYPE_CHECKING:
-    from gmd.archive.files import Format, Found, Seats
+    from gmd.archive.files import Format, FoundGame, Seats
     from gmd.archive.games import Importer
     from gmd.event_log.sql import SqlStore
 
@@ -158,7 +158,7 @@ def _first_new_id(store: SqlStore, files: Sequence[tuple[Path, Format]], new_ids
     return 1 + max(highest)
 
 
-def _add(importer: Importer, found: Found, *, is_new: bool) -> str:
+def _add(importer: Importer, found: FoundGame, *, is_new: bool) -> str:
     """Import a game; return "imported", "cut" (imported in part), "there" (skipped, since it exists), or "bad"."""
     from gmd.archive.games import BadGame
 

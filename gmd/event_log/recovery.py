@@ -45,11 +45,11 @@ _PAGE_SIZES = {1 << power for power in range(9, 16)}
 _DEFAULT_PAGE_SIZE = 4_096
 #: More columns than any table has.
 _COLUMNS = 32
-#: Row numbers that are tried one by one between two damaged rows of a page, which has fewer rows.
+#: RecoveredRow numbers that are tried one by one between two damaged rows of a page, which has fewer rows.
 _MAX_GAP = 1_000
 
 
-class Row(NamedTuple):
+class RecoveredRow(NamedTuple):
     """A row of some table: its page, its number, and its columns, filled up with None."""
 
     page: int
@@ -101,7 +101,7 @@ def _wal(file: Path) -> Path:
     return file.with_name(f"{file.name}-wal")
 
 
-def _insert(connection: sqlite3.Connection, rows: Iterator[Row], file: Path) -> list[tuple[int, int, str]]:
+def _insert(connection: sqlite3.Connection, rows: Iterator[RecoveredRow], file: Path) -> list[tuple[int, int, str]]:
     """Insert each row into its table, unless another row has its key; return the events that were not inserted.
 
     :raises DataError: there is no row of a log, or one of another schema.
@@ -148,12 +148,12 @@ def _settle(connection: sqlite3.Connection, reader: LogReader, game_id: int, seq
                 return
 
 
-def table_of(row: Row) -> Table | None:
+def table_of(row: RecoveredRow) -> Table | None:
     """Return the table that a row belongs to; None if it is damaged, or of a table that is not recovered."""
     return next((table for table in TABLES if _fits(table, row)), None)
 
 
-def _fits(table: Table, row: Row) -> bool:
+def _fits(table: Table, row: RecoveredRow) -> bool:
     """Return whether a row may be one of a table; old rows lack the columns that were added later."""
     columns: Sequence[Column[Any]] = list(table.c)
     if any(value is not None for value in row.values[len(columns) :]):
@@ -167,7 +167,7 @@ def _may_be(column: Column[Any], value: object) -> bool:
     return isinstance(value, _STORED[column.type.python_type])
 
 
-def rows_of(copy: Path) -> Iterator[Row]:
+def rows_of(copy: Path) -> Iterator[RecoveredRow]:
     """Yield every row on the leaf pages of tables. The file and its write-ahead log are changed.
 
     Free pages are left out: their rows were removed.
@@ -187,7 +187,7 @@ def rows_of(copy: Path) -> Iterator[Row]:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "writable_schema = ON"):
             connection.execute(f"PRAGMA {pragma}").close()
         for number in leaves:
-            yield from (Row(number, rowid, tuple(values)) for rowid, *values in _on_leaf(connection, number))
+            yield from (RecoveredRow(number, rowid, tuple(values)) for rowid, *values in _on_leaf(connection, number))
 
 
 def _page_size(file: Path) -> int:

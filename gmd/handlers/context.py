@@ -18,7 +18,7 @@ from gmd.play.turns import UnacknowledgedResults
 from gmd.play.watchers import Subscription
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated
-from gmd.players.presence import Visit
+from gmd.players.presence import Attendance
 
 
 class Authority(Enum):
@@ -88,7 +88,7 @@ class ClientSession:
         strict: bool = True,
         authenticated: Authenticated | None = None,
         admitted: int | None = None,
-        visit: Visit | None = None,
+        visit: Attendance | None = None,
         replies_sent: Callable[[], int] = lambda: 0,
         attending: Attending = sends_nothing_more,
         hold: Callable[[int], None] = holds_nothing,

@@ -47,7 +47,7 @@ def in_game(
         if check is not None:
             check(request, context)
         arbiter = context.services.arbiter
-        live = arbiter.at_hand(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
+        live = arbiter.cached(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
         enter(live, context, acts=acts)
         try:
             return await handler(request, live, context)

@@ -25,7 +25,7 @@ def _asked_for(request: ListPlayers, context: RequestContext) -> Iterator[Accoun
     """Return the matching players, newest first: ids are given in ascending order."""
     if not request.here:
         return context.services.authenticator.registry.newest_first(request.before)
-    here = reversed(context.services.lobby.presence.here())
+    here = reversed(context.services.lobby.presence.present())
     return (account for account in here if request.before is None or account.player < request.before)
 
 

@@ -16,7 +16,7 @@ Other packages call :class:`~gmd.lobby.lobby.Lobby`::
     await lobby.finish(game_id, bob, now)                     # bob has finished with the invitation
     await lobby.decline(game_id, bob, now)                    # alice withdraws it in the same way
     lobby.room(bob)                                           # how many more games bob takes
-    lobby.presence.here()                                     # the present players; see lobby.presence.seen(bob)
+    lobby.presence.present()                                     # the present players; see lobby.presence.seen(bob)
 
 ``now`` is the time of the request's arrival, in the loop's time. Methods that change something return once the change
 is durable, and raise :class:`~gm_protocol.errors.GmError` if it is refused: ``NotAvailable`` or ``NoSuchGame`` if the

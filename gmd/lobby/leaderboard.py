@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 
-class Board(Struct, frozen=True):
+class Leaderboard(Struct, frozen=True):
     """All rows, the strongest first, and the number of games behind them."""
 
     leaderboard: list[LeaderboardRow]
@@ -44,7 +44,7 @@ def row_of(place: int, entry: LeaderboardEntry, name: str | None) -> Leaderboard
     )
 
 
-def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
+def recompute(engine: Engine, anchors: Mapping[str, float]) -> Leaderboard:
     """Return the leaderboard computed from the games of a log. Blocks.
 
     :param anchors: fixed ratings of players, by their names in lower case.
@@ -59,6 +59,6 @@ def recompute(engine: Engine, anchors: Mapping[str, float]) -> Board:
     return _board(trio.run(climb, record, given), names)
 
 
-def _board(ladder: Ladder, names: Mapping[int, str]) -> Board:
+def _board(ladder: Ladder, names: Mapping[int, str]) -> Leaderboard:
     rows = [row_of(place, entry, names.get(entry.entrant.player)) for place, entry in enumerate(ladder.entries, 1)]
-    return Board(rows, ladder.games)
+    return Leaderboard(rows, ladder.games)

@@ -383,7 +383,7 @@ class Matchmaker:
         while self._leaving:
             await self._call_off(self._leaving.pop())
         now = trio.current_time()
-        here = [account for account in self._lobby.presence.here() if account.ranked]
+        here = [account for account in self._lobby.presence.present() if account.ranked]
         apart = self._pair_history.look(now, apart=len(here) > 2)
         candidates = [self._candidate(account) for account in here if not self._backoff.rests(account.player, now)]
         self._retry = None

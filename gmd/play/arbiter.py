@@ -65,7 +65,7 @@ class Arbiter:
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Return a recently used game by its id, else None.
-        self.at_hand = self._cache.at_hand
+        self.cached = self._cache.cached
         self.live_games = 0  # as far as durable
         #: The news of the games.
         self.feed = GameFeed()

@@ -137,7 +137,7 @@ class GameCache:
         self._recent_bytes = 0
         self.bytes = 0
         #: Return a recently used game by its id, else None.
-        self.at_hand: Callable[[int], LiveGame | None] = self._recent.get
+        self.cached: Callable[[int], LiveGame | None] = self._recent.get
 
     def __len__(self) -> int:
         return len(self._recent) + len(self._older)

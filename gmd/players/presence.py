@@ -61,7 +61,7 @@ class Presence:
             return True
         return self._seen.get(authenticated, -inf) > loop_time.now() - self._seconds
 
-    def here(self) -> list[Account]:
+    def present(self) -> list[Account]:
         """Return all present players, in the order of their ids."""
         self._forget_old()
         players = {authenticated.player for authenticated in (*self._sessions, *self._seen)}
@@ -92,7 +92,7 @@ class Presence:
             self._seen.popitem(last=False)
 
 
-class Visit:
+class Attendance:
     """One session's part in presence: it belongs to nobody, or to one player at a time."""
 
     __slots__ = ("_authenticated", "_presence")

@@ -23,12 +23,12 @@ from gmd.net.patience import PIECE, Sending
 from gmd.net.places import Place, Value
 from gmd.net.tls import CONNECTION_BYTES, TlsStream
 from gmd.play.watchers import Subscription
-from gmd.players.presence import Visit
+from gmd.players.presence import Attendance
 from gmd.tcp.conversation import CUT_OFF, STALLED, STOPPING, Conversation, Pause, State
 from gmd.tcp.outbox import Outbox, ReplyBatch
 
 
-class Seat:
+class PlayReport:
     """Reports to the place of a session which running game the session has played last."""
 
     __slots__ = ("_last", "_place")
@@ -100,7 +100,7 @@ class Session:
         """:param place: the connection's, which the session informs of what it does."""
         self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else place)
         self._sending = Sending(stream, services.patience)
-        self._seat = Seat(place)
+        self._seat = PlayReport(place)
         self._is_tls = isinstance(stream, TlsStream)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._metrics = services.metrics
@@ -110,7 +110,7 @@ class Session:
             authority,
             peer=peer,
             strict=False,
-            visit=None if authority is Authority.OPERATOR else Visit(services.authenticator.presence),
+            visit=None if authority is Authority.OPERATOR else Attendance(services.authenticator.presence),
             replies_sent=lambda: self._outbox.batches,
             attending=self._attending,
             hold=self._account.hold_others,

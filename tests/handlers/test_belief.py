@@ -51,7 +51,7 @@ async def played_at_random(client: Client, rng: random.Random) -> None:
 
 def truth(daemon: Daemon) -> Board:
     """Return the true position of game 1."""
-    live = daemon.arbiter.at_hand(1)
+    live = daemon.arbiter.cached(1)
     assert live is not None
     return cast(RbcGame, live.game).recon.board.as_chess()
 

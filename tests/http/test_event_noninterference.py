@@ -160,7 +160,7 @@ async def test_games_that_look_the_same_send_the_same_bytes_at_the_same_moments(
 
 
 def game_of(visit: Visit, look: Look) -> RbcGame:
-    live_game_ = visit.backend.services.arbiter.at_hand(look.state.game_id)
+    live_game_ = visit.backend.services.arbiter.cached(look.state.game_id)
     assert live_game_ is not None
     assert isinstance(live_game_.game, RbcGame)
     return live_game_.game

@@ -10,7 +10,7 @@ from tests.lobbying import ALICE, BOB, CAROL, enter, house
 
 
 def here(daemon: MemoryDaemon) -> list[str]:
-    return [account.name for account in daemon.authenticator.presence.here()]
+    return [account.name for account in daemon.authenticator.presence.present()]
 
 
 async def test_player_is_present_from_its_hello_to_the_end_of_its_last_session() -> None:

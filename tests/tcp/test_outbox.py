@@ -35,7 +35,7 @@ async def test_requests_after_held_replies_are_answered_up_to_a_limit(tmp_path: 
             with store.held():
                 await client.send(*map(move, range(many)))
                 await wait_all_tasks_blocked()
-                live = daemon.arbiter.at_hand(1)
+                live = daemon.arbiter.cached(1)
                 assert live is not None
                 made = live.seq - 1
                 assert MAX_HELD < made <= BATCH * (MAX_HELD + 1), "a batch has one to BATCH moves"

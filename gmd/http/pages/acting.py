@@ -22,7 +22,7 @@ from gmd.http.errors import HttpError, retry_after
 from gmd.http.pages.answers import ERRORS, IN_PROGRESS
 from gmd.http.pages.error_pages import sentence_of, status_of, wants_page
 from gmd.http.pages.forms import read_form
-from gmd.http.pages.live_page import Typed, live_page
+from gmd.http.pages.live_page import TypedMove, live_page
 from gmd.http.pages.live_view import live_view_for
 from gmd.http.pages.looking import Look, look_at, look_live
 from gmd.http.pages.rendering import redirect
@@ -62,7 +62,7 @@ class Act(Struct, frozen=True):
     since: Annotated[int, Meta(ge=0, le=10**9)] | None = None
 
 
-class Seat(Struct, frozen=True):
+class SeatForm(Struct, frozen=True):
     """The form for a seat: without one, it is the seat that is kept for the visitor, or a free one."""
 
     seat: Color | None = None
@@ -78,7 +78,7 @@ async def act(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
     except (GmError, Refused) as refusal:
         if not wants_page(request):
             return _refused(refusal, _sentence(refusal, look, form))
-        typed = Typed(form.move, form.square, _sentence(refusal, look, form))
+        typed = TypedMove(form.move, form.square, _sentence(refusal, look, form))
         shown = await look_live(visit, game_id, form.seat)
         return await live_page(
             request, visit, shown, flip=form.flip, named=form.seat, typed=typed, status=status_of(refusal)
@@ -92,7 +92,7 @@ async def act(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
 @post("/games/{game_id:int}/join", status_code=HTTP_303_SEE_OTHER, include_in_schema=False, exception_handlers=ERRORS)
 async def join(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId) -> Response[Any]:
     """Take a seat of a game, and send the browser to its page."""
-    form = await read_form(request, visit, Seat)
+    form = await read_form(request, visit, SeatForm)
     visit = visit.acting()
     named = {} if form.seat is None else {"seat": form.seat}
     await visit.ask("join", shows_presence=True, game_id=game_id, brief=True, **named)

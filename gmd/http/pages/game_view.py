@@ -75,7 +75,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MoveRow:
     """A move of both sides."""
 
     number: int
@@ -127,7 +127,7 @@ class GameView:
     boards: list[BoardView]
     choices: list[Choice]
     steps: list[tuple[str, int | None]]
-    rows: list[Row]
+    rows: list[MoveRow]
     earlier: int | None
     later: int | None
     fen: str
@@ -307,7 +307,7 @@ def _observed(look: Look, recon: ReconReplay | None, ply: int, view: View | None
 class _Moves:
     """A part of the list of moves, and the plies that lead to the parts before and after it."""
 
-    rows: list[Row]
+    rows: list[MoveRow]
     earlier: int | None = None
     later: int | None = None
 
@@ -323,7 +323,7 @@ def _moves(look: Look, ply: int) -> Generator[None, None, _Moves]:
     cells += [_cell(look.recon, number, names[number - 1], ply) for number in range(first, end + 1)]
     cells += [None] * (len(cells) % 2)
     number = first_number(look.state.start_fen) + at
-    rows = [Row(number + index, *pair) for index, pair in enumerate(zip(cells[::2], cells[1::2], strict=True))]
+    rows = [MoveRow(number + index, *pair) for index, pair in enumerate(zip(cells[::2], cells[1::2], strict=True))]
     return _Moves(rows, first - 1 if at else None, end + 1 if end < plies else None)
 
 

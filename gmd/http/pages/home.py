@@ -25,7 +25,7 @@ LIVE, FINISHED, OPEN, LEADERS, PRESENT, CONTESTS = 20, 10, 10, 20, 50, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ListedSeat:
     """A seat in a list of games.
 
     :ivar name: its player's name; None for an open seat.
@@ -38,7 +38,7 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class GameLine:
+class ListedGame:
     """A game in a list.
 
     :ivar waiting: whether a seat is not taken yet.
@@ -47,8 +47,8 @@ class GameLine:
 
     game_id: int
     variant: str
-    white: Seat
-    black: Seat
+    white: ListedSeat
+    black: ListedSeat
     turn: Color
     ply_index: int
     result: str
@@ -64,11 +64,11 @@ class Lists:
     :ivar offered: games with an open seat, which anybody may take.
     """
 
-    offered: list[GameLine]
-    live: list[GameLine]
-    finished: list[GameLine]
+    offered: list[ListedGame]
+    live: list[ListedGame]
+    finished: list[ListedGame]
 
-    def named(self) -> list[tuple[str, list[GameLine]]]:
+    def named(self) -> list[tuple[str, list[ListedGame]]]:
         """Return the lists with their names on the page."""
         return [("offered", self.offered), ("live", self.live), ("finished", self.finished)]
 
@@ -84,7 +84,7 @@ class HomeView:
     """
 
     lists: Lists
-    mine: list[GameLine]
+    mine: list[ListedGame]
     here: list[str] | None
     leaders: list[LeaderboardRow]
     bots: list[tuple[int, BotKind]]
@@ -123,7 +123,7 @@ async def lists_view(visit: Visit) -> Lists:
     )
 
 
-async def mine_view(visit: Visit) -> list[GameLine]:
+async def mine_view(visit: Visit) -> list[ListedGame]:
     """Return the visitor's games that are not over."""
     return [await line_of(row, visit) for row in await _mine(visit)]
 
@@ -152,14 +152,14 @@ async def _mine(visit: Visit) -> list[GameRow]:
     return [row for status in ("live", "open") for row in await _rows(visit, status, LIVE, visit.player)]
 
 
-async def line_of(row: GameRow, visit: Visit) -> GameLine:
+async def line_of(row: GameRow, visit: Visit) -> ListedGame:
     """Return a game of a list, with its clocks as the visitor may see them while it is played."""
     clock, has_clock = await _clock(row, visit) if row.status == "live" else (None, False)
-    return GameLine(
+    return ListedGame(
         row.game_id,
         row.variant,
-        Seat(row.player_white, visit.name_of(row.player_white), None if clock is None else clock.white),
-        Seat(row.player_black, visit.name_of(row.player_black), None if clock is None else clock.black),
+        ListedSeat(row.player_white, visit.name_of(row.player_white), None if clock is None else clock.white),
+        ListedSeat(row.player_black, visit.name_of(row.player_black), None if clock is None else clock.black),
         row.turn,
         row.ply_index,
         row.result,
@@ -193,7 +193,7 @@ def _here(visit: Visit) -> list[str] | None:
     """Return who is present. Only registered players see it, as over reconchess's API."""
     if not visit.visitor.registered:
         return None
-    return [account.name for account in visit.backend.services.lobby.presence.here()[:PRESENT]]
+    return [account.name for account in visit.backend.services.lobby.presence.present()[:PRESENT]]
 
 
 @get("/", include_in_schema=False)

@@ -20,7 +20,7 @@ from litestar.params import PathParameter
 from gm_protocol.state import COLOR_NAMES, Color
 from gmd.http.backend import Backend
 from gmd.http.pages.answers import ERRORS, read_query
-from gmd.http.pages.home import GameLine, Lists, lists_view
+from gmd.http.pages.home import ListedGame, Lists, lists_view
 from gmd.http.pages.live_channel import END, Channel, Content, Reader
 from gmd.http.pages.live_view import STAGES, key_of, payload, seq_of
 from gmd.http.pages.looking import Look, look_live
@@ -30,7 +30,7 @@ from gmd.http.pages.visitor import COOKIE, NOBODY, Sessions, Visitor
 from gmd.http.streaming import Streamed
 from gmd.net import loop_time
 from gmd.play.watchers import Subscription
-from gmd.players.presence import Visit as Attendance
+from gmd.players.presence import Attendance
 
 #: Seconds between two events to a spectator: so many for each reader that there is, which bounds the events a second
 #: of all of them, and these at least. A player is sent each change of its game at once.
@@ -181,7 +181,7 @@ class ListsContent:
         return self._event
 
 
-def _timeless(line: GameLine) -> GameLine:
+def _timeless(line: ListedGame) -> ListedGame:
     """Return a line without the time on its clocks."""
     return replace(line, white=replace(line.white, seconds=None), black=replace(line.black, seconds=None))
 

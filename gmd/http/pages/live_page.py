@@ -26,7 +26,7 @@ FILES = "abcdefgh"
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedMove:
     """What a visitor typed into a form that was refused, and why it was."""
 
     move: str = ""
@@ -62,7 +62,7 @@ class LivePage:
     ahead: int | None
     link: str
     named: Color | None
-    typed: Typed
+    typed: TypedMove
 
     @property
     def path(self) -> str:
@@ -102,7 +102,7 @@ async def live_page(
     *,
     flip: bool | None = None,
     named: Color | None = None,
-    typed: Typed | None = None,
+    typed: TypedMove | None = None,
     status: int = HTTP_200_OK,
 ) -> Response[Any]:
     """Return the page of a game.
@@ -111,12 +111,18 @@ async def live_page(
     :param named: the seat that the visitor names.
     :param typed: what a form that was refused had in it.
     """
-    shown = await _shown(request, visit, look, flip=flip, named=named, typed=typed or Typed())
+    shown = await _shown(request, visit, look, flip=flip, named=named, typed=typed or TypedMove())
     return page(visit, "live.html", status=status, headers={"cache-control": IN_PROGRESS["cache-control"]}, game=shown)
 
 
 async def _shown(
-    request: Request[Any, Any, Any], visit: Visit, look: Look, *, flip: bool | None, named: Color | None, typed: Typed
+    request: Request[Any, Any, Any],
+    visit: Visit,
+    look: Look,
+    *,
+    flip: bool | None,
+    named: Color | None,
+    typed: TypedMove,
 ) -> LivePage:
     state = look.state
     received, sent = await _invitations(visit, look)

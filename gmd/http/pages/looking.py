@@ -15,7 +15,7 @@ from gm_protocol.state import Color, GameState, side_of
 from gmd.games.variant import Variant
 from gmd.games.variants import VARIANTS
 from gmd.handlers.in_process import Refused
-from gmd.http.pages.replay import ReconReplay, Record, record_steps
+from gmd.http.pages.replay import ReconRecord, ReconReplay, record_steps
 from gmd.http.pages.visit import Visit
 from gmd.http.seat import check_id
 
@@ -27,7 +27,7 @@ class Past(Struct, frozen=True):
 
     pgn: str
     moves: list[str]
-    record: Record | None = None
+    record: ReconRecord | None = None
 
 
 def past_steps(encoded: bytes) -> Generator[None, None, Past]:

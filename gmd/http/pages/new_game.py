@@ -33,7 +33,7 @@ LINK = "link"
 BOT_SECONDS = 3.0
 
 
-class Play(Struct, frozen=True):
+class PlayForm(Struct, frozen=True):
     """The form.
 
     ``opponent`` is ``link``, ``bot:`` and the id of a bot that is always there, or ``name`` for the player ``name``.
@@ -49,7 +49,7 @@ class Play(Struct, frozen=True):
 @post("/play", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
 async def play(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
     """Make the game, and send the browser to its page."""
-    form = await read_form(request, visit, Play)
+    form = await read_form(request, visit, PlayForm)
     visit = visit.acting()
     game_id = await make_game(visit, form)
     await begun_soon(visit, game_id)
@@ -66,7 +66,7 @@ async def begun_soon(visit: Visit, game_id: int) -> None:
         await visit.ask("wait", shows_presence=True, game_id=game_id, timeout=BOT_SECONDS, brief=True)
 
 
-async def make_game(visit: Visit, form: Play) -> int:
+async def make_game(visit: Visit, form: PlayForm) -> int:
     """Return the id of the game that a form asks for.
 
     :raises BadRequest: there is no such bot, or it does not play the variant.
@@ -91,7 +91,7 @@ async def _made(visit: Visit, kind: str, **fields: Any) -> int:
     return game_id
 
 
-def _bot(visit: Visit, form: Play) -> int:
+def _bot(visit: Visit, form: PlayForm) -> int:
     """Return the player of a bot that is always there."""
     for player, kind in visit.backend.services.roster.bots():
         if form.opponent == f"bot:{player}":

@@ -11,7 +11,7 @@ from gm_protocol.state import LastSense, side_of
 from gmd.games.dark import DarkBoard, visible_squares
 from gmd.http.pages.drawing import Picture
 from gmd.http.pages.looking import Look
-from gmd.http.pages.replay import Position, Sense, begins, overlaid, placement_of, position_steps, window_of
+from gmd.http.pages.replay import Position, RecordedSense, begins, overlaid, placement_of, position_steps, window_of
 
 #: The views of a finished game that had hidden something: everything, or what one side saw.
 View = Literal["truth", "white", "black"]
@@ -78,7 +78,7 @@ def present_or_past(look: Look, ply: int) -> Generator[None, None, Position]:
     return (yield from position_steps(state.variant, state.start_fen, look.past.moves, ply))
 
 
-def last_sense(look: Look) -> Sense | None:
+def last_sense(look: Look) -> RecordedSense | None:
     """Return the latest sense of the visitor's seat in a game in progress; None for none."""
     sense = look.state.last_sense
     if not isinstance(sense, LastSense):
@@ -86,7 +86,7 @@ def last_sense(look: Look) -> Sense | None:
     cells = [
         (chess.parse_square(name), None if piece is None else _symbol(piece)) for name, piece in sense.sense_result
     ]
-    return Sense(None if sense.square is None else chess.parse_square(sense.square), cells)
+    return RecordedSense(None if sense.square is None else chess.parse_square(sense.square), cells)
 
 
 def sees_nothing(look: Look) -> bool:

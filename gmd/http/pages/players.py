@@ -18,7 +18,7 @@ from gm_protocol.ranked import LeaderboardRow
 from gmd.event_log.utc import write_time
 from gmd.http.pages.answers import read_fields
 from gmd.http.pages.chart import Chart, Line, chart
-from gmd.http.pages.home import GameLine, line_of
+from gmd.http.pages.home import ListedGame, line_of
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import FromVisit, Visit
 from gmd.lobby.rating_history import Point
@@ -89,8 +89,8 @@ class PlayerView:
     ranked: list[Against]
     results: list[Against] = field(default_factory=list)
     counted: int = 0
-    live: list[GameLine] = field(default_factory=list)
-    finished: list[GameLine] = field(default_factory=list)
+    live: list[ListedGame] = field(default_factory=list)
+    finished: list[ListedGame] = field(default_factory=list)
     older: int | None = None
 
     @property

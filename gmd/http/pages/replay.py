@@ -105,23 +105,23 @@ class Sides(Struct, Generic[_T], frozen=True):
         return self.white if side else self.black
 
 
-class Typed(Struct, frozen=True, gc=False):
+class TypedValue(Struct, frozen=True, gc=False):
     """A move in UCI, as reconchess saves it."""
 
     value: str
 
 
-class Record(Struct, frozen=True):
+class ReconRecord(Struct, frozen=True):
     """The parts of reconchess's record of a game from which a replay is made."""
 
     senses: Sides[int | None]
-    requested_moves: Sides[Typed | None]
-    taken_moves: Sides[Typed | None]
+    requested_moves: Sides[TypedValue | None]
+    taken_moves: Sides[TypedValue | None]
     capture_squares: Sides[int | None]
     fens_after_move: Sides[str]
 
 
-def record_steps(encoded: bytes, begin: int) -> Generator[None, None, Record]:
+def record_steps(encoded: bytes, begin: int) -> Generator[None, None, ReconRecord]:
     """Return the record in an encoded ``history`` reply, a part in each step.
 
     The parts are found by their names, in the order in which the server writes them. A name with its quotes cannot
@@ -132,15 +132,15 @@ def record_steps(encoded: bytes, begin: int) -> Generator[None, None, Record]:
     starts = {name: encoded.index(b'"%b":{' % name.encode(), begin) for name in COLUMNS}
     ends = dict(zip(COLUMNS, [*list(starts.values())[1:], encoded.index(b'"winner_color":', begin)], strict=True))
     parts: dict[str, Any] = {}
-    for each in msgspec.structs.fields(Record):
+    for each in msgspec.structs.fields(ReconRecord):
         yield
         column = encoded[starts[each.name] + len(each.name) + 3 : ends[each.name]].rstrip(b",")
         parts[each.name] = msgspec.json.decode(column, type=each.type)
-    return Record(**parts)
+    return ReconRecord(**parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Sense:
+class RecordedSense:
     """A sense: the square chosen, and what each square of the window held. A player may choose none."""
 
     square: int | None
@@ -152,7 +152,7 @@ class Turn:
     """A turn: who had it, and what came of it."""
 
     side: chess.Color
-    sense: Sense
+    sense: RecordedSense
     requested: str | None
     taken: str | None
     capture: int | None
@@ -173,7 +173,7 @@ class Sight:
 class ReconReplay:
     """A finished game, turn by turn. Every method looks at a few turns only."""
 
-    def __init__(self, record: Record, start_fen: str) -> None:
+    def __init__(self, record: ReconRecord, start_fen: str) -> None:
         self._record = record
         self._start = start_fen
         self._first = begins(start_fen)
@@ -202,7 +202,7 @@ class ReconReplay:
             record.capture_squares.of(side)[index],
         )
 
-    def unfinished(self, ply: int) -> tuple[chess.Color, Sense] | None:
+    def unfinished(self, ply: int) -> tuple[chess.Color, RecordedSense] | None:
         """Return the sense of the turn that the end of the game cut short; None before the last ply, or for none."""
         side = self.side_at(ply + 1)
         index = ply // 2
@@ -243,24 +243,24 @@ class ReconReplay:
             sentences.append(observations.sensed(latest[1].square, _enemies(latest[1], side)))
         return sentences
 
-    def _sense(self, side: chess.Color, ply: int) -> Sense:
+    def _sense(self, side: chess.Color, ply: int) -> RecordedSense:
         """Return the sense of the turn that led, or would have led, to a ply."""
         square = self._record.senses.of(side)[(ply - 1) // 2]
         if square is None:
-            return Sense(None, ())
+            return RecordedSense(None, ())
         board = chess.BaseBoard(placement_of(self.position(ply - 1).fen))
         window = chess.SquareSet(chess.BB_KING_ATTACKS[square] | chess.BB_SQUARES[square])
         pieces = ((each, board.piece_at(each)) for each in window)
-        return Sense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
+        return RecordedSense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
 
-    def _latest_sense(self, ply: int, side: chess.Color) -> Sense | None:
+    def _latest_sense(self, ply: int, side: chess.Color) -> RecordedSense | None:
         if (latest := self.unfinished(ply)) is not None and latest[0] == side:
             return latest[1]
         mine = ply if ply and self.side_at(ply) == side else ply - 1
         return self.turn(mine).sense if mine > 0 else None
 
 
-def overlaid(placement: str, side: chess.Color, sense: Sense | None) -> str:
+def overlaid(placement: str, side: chess.Color, sense: RecordedSense | None) -> str:
     """Return a side's own pieces, and the opponent's that its sense has shown, as the first field of a FEN."""
     board = chess.BaseBoard(placement)
     for square in chess.scan_forward(board.occupied_co[not side]):
@@ -273,14 +273,14 @@ def overlaid(placement: str, side: chess.Color, sense: Sense | None) -> str:
     return board.board_fen()
 
 
-def window_of(sense: Sense | None) -> frozenset[int]:
+def window_of(sense: RecordedSense | None) -> frozenset[int]:
     """Return the squares of a sense."""
     return frozenset() if sense is None else frozenset(square for square, _ in sense.cells)
 
 
-def _enemies(sense: Sense, side: chess.Color) -> list[tuple[int, str]]:
+def _enemies(sense: RecordedSense, side: chess.Color) -> list[tuple[int, str]]:
     return [(square, symbol) for square, symbol in sense.cells if symbol is not None and symbol.isupper() != side]
 
 
-def _value(typed: Typed | None) -> str | None:
+def _value(typed: TypedValue | None) -> str | None:
     return None if typed is None else typed.value

@@ -32,7 +32,7 @@ class SignIn(Struct, frozen=True):
         return f"SignIn(name={self.name!r})"
 
 
-class Registration(SignIn, frozen=True):
+class RegistrationForm(SignIn, frozen=True):
     """The form to register with: the password is typed twice."""
 
     again: Annotated[str, Meta(max_length=MAX_PASSWORD)] = ""
@@ -99,7 +99,7 @@ async def register_page(visit: FromVisit, request: Request[Any, Any, Any]) -> Te
 @post("/register", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
 async def register(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
     """Register a player with a name and a password, and sign it in."""
-    form = await read_form(request, visit, Registration)
+    form = await read_form(request, visit, RegistrationForm)
     try:
         if form.password != form.again:
             raise BadRequest("the two passwords differ: type the same one twice")

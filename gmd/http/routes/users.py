@@ -71,7 +71,7 @@ class MaxGames(Struct, frozen=True):
     max_games: Annotated[int, Meta(gt=-1, le=10_000)]
 
 
-class Ranked(Struct, frozen=True):
+class RankedSetting(Struct, frozen=True):
     """Whether to play ranked games."""
 
     ranked: bool
@@ -108,7 +108,7 @@ SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed 
 @get("/", summary="Who is active", responses=ANYBODY)
 async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
     """Return the registered players with a session on the game port, or with a recent request over HTTP."""
-    return Usernames([account.name for account in backend.services.lobby.presence.here()])
+    return Usernames([account.name for account in backend.services.lobby.presence.present()])
 
 
 @post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
@@ -126,7 +126,7 @@ async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
 
 
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
-async def ranked(data: JSONBody[Ranked], guest: FromGuest) -> UserRanked:
+async def ranked(data: JSONBody[RankedSetting], guest: FromGuest) -> UserRanked:
     """Set whether the player wants ranked games. Games that have begun go on."""
     reply = await guest.ask("settings", ranked=data.ranked)
     return UserRanked(reply["player"], reply["name"], reply["ranked"])

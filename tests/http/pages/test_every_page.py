@@ -148,7 +148,7 @@ async def test_internal_error_is_a_page_that_shows_nothing_of_it(monkeypatch: py
     async with pages() as (daemon, browser):
         assert daemon.http is not None
         assert daemon.http.site is not None
-        monkeypatch.setattr(type(daemon.lobby.presence), "here", _fail)
+        monkeypatch.setattr(type(daemon.lobby.presence), "present", _fail)
         await daemon.ask("register", name="ann", password="correct horse")
         form = (await browser.get("/sign-in")).form("/sign-in")
         page = await browser.submit(form, name="ann", password="correct horse")
