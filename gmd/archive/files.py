@@ -1,10 +1,7 @@
-"""The games of a file of either format, read one after another, in little memory even for a large file.
+"""The games of a file, read one after another, in little memory even for a large file; and games written to one.
 
-JSON lines: one complete game per line. docs/reference/files.md describes the format.
-
-Games of PGN files, read as by ``game_from_pgn``, and written as by ``history``.
-
-Games that reconchess has saved (``GameHistory``), read for an import.
+The formats are JSON lines with one complete game each (docs/reference/files.md), PGN, read as by ``game_from_pgn`` and
+written as by ``history``, and what reconchess saves of a game (``GameHistory``), which is only read.
 """
 
 from __future__ import annotations

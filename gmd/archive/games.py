@@ -1,7 +1,4 @@
-"""The games of a file during an import, and their errors.
-
-The import of games into a log that does not have them yet.
-"""
+"""The games of a file during an import, their errors, and their import into a log that does not have them yet."""
 
 from __future__ import annotations
 

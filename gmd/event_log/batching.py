@@ -1,11 +1,8 @@
 """Group commit: appends of all games that wait at the same time share one transaction.
 
 Appends are handed over once the event loop has nothing else to do, or after a short time. While one batch is being
-written, the next one gathers. A game has at most one :class:`Pending` in each of the two batches.
-
-The writing of a batch to a store: games that cannot be written do not keep the others from it.
-
-The log messages about outages of the event log: at the start, at intervals, and at the end.
+written, the next one gathers. A game has at most one :class:`Pending` in each of the two batches. Games that cannot be
+written do not keep the others from it. An outage is logged at its start, at intervals and at its end.
 """
 
 from __future__ import annotations

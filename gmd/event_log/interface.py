@@ -1,7 +1,4 @@
-"""The interface of an event log, for every kind of storage.
-
-The interface of the games' database, for other data that is stored there.
-"""
+"""The interface of an event log for every kind of storage, and of its database for other data that is stored there."""
 
 from __future__ import annotations
 

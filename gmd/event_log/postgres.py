@@ -1,10 +1,8 @@
 """The event log in a PostgreSQL database.
 
-The SQL of a batch of appends in PostgreSQL: always one statement, which is its own transaction.
-
-It first locks what it relies on: the term of the server, and the games that have as many events as expected. Unless all
-of them are there it writes nothing, and says what was there. A new game whose id or token is taken raises a unique
-violation, after which nothing is written either.
+A batch of appends is always one statement, which is its own transaction. It first locks what it relies on: the term of
+the server, and the games that have as many events as expected. Unless all of them are there it writes nothing, and says
+what was there. A new game whose id or token is taken raises a unique violation, after which nothing is written either.
 """
 
 from __future__ import annotations

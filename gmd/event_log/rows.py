@@ -1,7 +1,4 @@
-"""The rows of an append other than its events.
-
-The columns of a game's row that concern its seats and players.
-"""
+"""The rows of an append other than its events, and the columns of a game's row for its seats and players."""
 
 from __future__ import annotations
 

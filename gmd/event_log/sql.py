@@ -1,12 +1,7 @@
 """The part of the event log that is common to all SQL databases: queries, pruning, and the import of games.
 
-Each database writes its batches in its own way, in its own module (:mod:`gmd.event_log.sqlite`).
-
-The query of a page of games in a database, and the reading of its rows.
-
-The queries of ranked play in a database of games.
-
-The lobby's queries in a database when the daemon starts.
+The queries are those of pages of games, of ranked play, and of the lobby when the daemon starts. Each database writes
+its batches in its own way, in its own module (:mod:`gmd.event_log.sqlite`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""The event log in an SQLite file: the code specific to SQLite, or faster with it.
-
-The SQL of a batch of appends in an SQLite file: one statement, or a few.
-
-The committer that writes batches to an SQLite file in another process.
-"""
+"""The event log in an SQLite file: a batch of appends in one statement or a few, written by another process."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Threads for the database that end with the log.
+"""Threads for the database that end with the log: those that answer questions, and the one that writes.
 
 trio keeps the threads of :func:`trio.to_thread.run_sync` alive for ten seconds after their last work, for the whole
 process: a program would still have them after it has closed its daemon.
-
-The thread that writes, as long as a log is open.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Listening on ports and accepting connections.
-
-The listening sockets of a process, which outlive the daemons in it: a superseded one waits and serves again.
-
-The path of the operator's socket, for the daemon that creates it and the commands that connect to it.
-"""
+"""Listening sockets, which outlive the daemons in a process, and the operator's; and accepting connections."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The origin of a request: the connection's other end or, behind a trusted proxy, the address that it forwards.
+"""The origin of a request: the connection's other end, or the address that a trusted proxy forwards.
 
-The PROXY protocol: the header by which a load balancer says whose connection it passes on.
-
-Versions 1 (a line) and 2 (binary) of https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. It comes before
-anything else, TLS included. Only trusted proxies are believed, since anybody can send one.
+Over TCP a proxy says it by the PROXY protocol, a header of version 1 (a line) or 2 (binary) of
+https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. It comes before anything else, TLS included. Only trusted
+proxies are believed, since anybody can send one.
 """
 
 from __future__ import annotations

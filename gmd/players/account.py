@@ -1,7 +1,4 @@
-"""The account of a registered player.
-
-The identity that a session has proved.
-"""
+"""The account of a registered player, and the identity that a session has proved."""
 
 from __future__ import annotations
 

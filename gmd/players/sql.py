@@ -1,7 +1,4 @@
-"""Players stored in the database of the games.
-
-Decodes players from database rows, none of which is trusted: damage is reported with the column and its value.
-"""
+"""Players stored in the database of the games. No row is trusted: damage is reported with the column and its value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The interface of a store of players.
-
-Players stored in memory, which end with the process.
-"""
+"""The interface of a store of players, and the store in memory, which ends with the process."""
 
 from __future__ import annotations
 
