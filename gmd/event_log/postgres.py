@@ -19,7 +19,14 @@ import msgspec
 import psycopg
 import trio
 from msgspec import Struct
-from psycopg.errors import DeadlockDetected, SerializationFailure, UniqueViolation
+from psycopg.errors import (
+    AdminShutdown,
+    CannotConnectNow,
+    CrashShutdown,
+    DeadlockDetected,
+    SerializationFailure,
+    UniqueViolation,
+)
 from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
@@ -308,7 +315,7 @@ class PostgresStore(SqlStore):
     async def commit_connection(self) -> AsyncIterator[psycopg.Connection[Any]]:
         """Give a connection for batches other than the writer's, each of which is a transaction.
 
-        :raises sqlalchemy.exc.DBAPIError, psycopg.Error: there is none.
+        :raises sqlalchemy.exc.DBAPIError: there is none.
         """
         connection = await trio.to_thread.run_sync(self._new_connection)
         try:
@@ -321,7 +328,7 @@ class PostgresStore(SqlStore):
     def _new_connection(self) -> Connection:
         connection = self._statements.connect()
         try:
-            _driver(connection).execute(_PLANNING)
+            connection.exec_driver_sql(_PLANNING)
         except BaseException:
             connection.invalidate()
             connection.close()
@@ -537,7 +544,11 @@ def _driver(connection: Connection) -> psycopg.Connection[Any]:
 def _is_unreachable(error: DBAPIError) -> bool:
     """Return whether an error means that there is no connection, rather than that the server refused something."""
     cause = error.orig
-    return error.connection_invalidated or (isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None)
+    return (
+        error.connection_invalidated
+        or isinstance(cause, AdminShutdown | CrashShutdown | CannotConnectNow)  # SQLAlchemy was still connecting
+        or (isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None)
+    )
 
 
 def _texts(append: GameAppend) -> list[str]:

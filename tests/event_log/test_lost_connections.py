@@ -28,10 +28,17 @@ from tests.tools import require_module
 PATIENCE = 30
 
 
+#: What a server that is being stopped says, in PostgreSQL's protocol, as the last message of a session.
+_SHUTDOWN = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
+SHUTDOWN = b"E" + (len(_SHUTDOWN) + 4).to_bytes(4, "big") + _SHUTDOWN
+
+
 class CuttingProxy:
-    """A proxy between a client and a server, which can cut a connection after the server has answered.
+    """A proxy between a client and a server, which can cut a connection at a request, or after its answer.
 
     :ivar cut_reply: whether the next answer is dropped, with its connection.
+    :ivar cut_request: the next request that contains this is dropped, with its connection; empty for none.
+    :ivar last_words: what the client of that connection gets for it.
     """
 
     def __init__(self, path: str) -> None:
@@ -39,6 +46,7 @@ class CuttingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.cut_reply = False
+        self.cut_request = self.last_words = b""
         self._threads = [Thread(target=self._accept)]
         self._threads[0].start()
 
@@ -70,6 +78,10 @@ class CuttingProxy:
             while data := source.recv(65_536):
                 if may_cut and self.cut_reply:
                     self.cut_reply = False
+                    break
+                if not may_cut and self.cut_request and self.cut_request in data:
+                    self.cut_request = b""
+                    source.sendall(self.last_words)
                     break
                 target.sendall(data)
         for end in (source, target):
@@ -108,6 +120,13 @@ def through(proxy: CuttingProxy, url: str) -> str:
     return server.tcp_url(url).replace(f":{server.port}/", f":{proxy.port}/") + "?sslmode=disable&gssencmode=disable"
 
 
+def end_sessions(url: str) -> None:
+    """End all sessions of a database."""
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+    with require_module("psycopg").connect(url, autocommit=True) as operator:
+        assert operator.execute(end, (operator.info.backend_pid,)).fetchall()
+
+
 async def count(log: BatchingLog, table: str) -> Any:
     return await log.read(lambda connection: connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar())
 
@@ -123,6 +142,19 @@ async def test_commit_whose_answer_is_lost_is_found_and_not_repeated(
         assert not proxy.cut_reply
         await append(log, 1, 2, Moved("e7e5"))
         assert await log.load(1) == [CREATED, Moved("e2e4"), Moved("e7e5")]
+
+
+@pytest.mark.parametrize("last_words", [b"", SHUTDOWN], ids=["silent", "shutdown"])
+@pytest.mark.parametrize("request_of_a_new_connection", [b"lock_timeout", b"plan_cache_mode"])
+async def test_new_connection_that_is_lost_at_once_is_opened_again(
+    url: str, proxy: CuttingProxy, request_of_a_new_connection: bytes, last_words: bytes
+) -> None:
+    async with open_log(through(proxy, url), by_thread=True) as log:
+        end_sessions(url)
+        proxy.cut_request, proxy.last_words = request_of_a_new_connection, last_words
+        await append(log, 1, 0, CREATED)
+        assert not proxy.cut_request
+        assert await log.load(1) == [CREATED]
 
 
 @pytest.mark.parametrize("by_thread", [True, False])
@@ -156,12 +188,9 @@ async def test_other_write_whose_commit_is_lost_is_done_once(url: str, proxy: Cu
 
 @pytest.mark.parametrize("by_thread", [True, False])
 async def test_connection_that_ends_before_a_commit_is_opened_again(url: str, by_thread: bool) -> None:
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
-    psycopg = require_module("psycopg")
     async with open_log(url, by_thread=by_thread) as log:
         await append(log, 1, 0, CREATED)
-        with psycopg.connect(url, autocommit=True) as operator:
-            assert operator.execute(end, (operator.info.backend_pid,)).fetchall()
+        end_sessions(url)
         commits = [log.append(game_id, seq, [CREATED], lambda: SUMMARY) for game_id, seq in ((1, 1), (2, 0))]
         for commit in commits:
             await commit.wait()

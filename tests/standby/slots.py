@@ -26,6 +26,8 @@ from tests.serving import SERVE, STOP_SECONDS, environment, reserved_port
 
 #: Seconds between two looks at who serves.
 LOOK_SECONDS = 0.02
+#: How much of a daemon's log a failed test shows.
+SHOWN_CHARACTERS = 20_000
 
 
 class Slot:
@@ -83,6 +85,11 @@ class Slot:
                 if (await self.probe())[1]["status"] == "standby":
                     return
             await trio.sleep(LOOK_SECONDS)
+
+    def show_log(self) -> None:
+        """Print the end of the log, which pytest shows if the test fails."""
+        if self.log.exists():
+            print(f"--- {self.log.name}\n{self.log.read_text()[-SHOWN_CHARACTERS:]}")
 
     def kill(self) -> None:
         """Kill the daemon, and wait for its end."""
@@ -154,6 +161,7 @@ async def open_slots(server: Postgres, url: str, directory: Path, number: int) -
         for each in range(1, number + 1):
             ports = tuple(stack.enter_context(reserved_port()) for _ in range(3))
             slots.append(Slot(each, server, url, directory, (ports[0], ports[1], ports[2])))
+            stack.callback(slots[-1].show_log)
             stack.callback(slots[-1].kill)
         async with trio.open_nursery() as nursery:
             for slot in slots:
