@@ -23,19 +23,19 @@ from gmd.handlers.services import Services
 from gmd.http.web import HttpAddressError as HttpAddressError
 from gmd.http.web import Web, http_certificate_of, opened_web
 from gmd.lobby.admission import LobbyLimits
-from gmd.lobby.contest_opening import MemoryContests, contests_beside
+from gmd.lobby.contest_opening import MemoryContests, contest_store
 from gmd.lobby.contests import Contests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
 from gmd.lobby.ratings import BadAnchors, read_anchors
 from gmd.logger import get_logger
 from gmd.net import loop_time
+from gmd.net.connection_slots import share_of
 from gmd.net.listening import Sockets, is_local, listening
 from gmd.net.memory_ledger import MemoryLedger, memory_limits_of
 from gmd.net.metrics import Metrics
-from gmd.net.patience import Patience
-from gmd.net.places import share_of
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from gmd.net.tls import Certificate, certificate_of
 from gmd.play.arbiter import Arbiter
 from gmd.play.budget import Budget
@@ -43,7 +43,7 @@ from gmd.play.game_lines import GameLines
 from gmd.play.quotas import Quotas, quota_limits
 from gmd.play.spectators import Spectators
 from gmd.players.authenticator import Authenticator
-from gmd.players.opening import players_beside
+from gmd.players.opening import player_store
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
 from gmd.standby import elected
@@ -415,7 +415,7 @@ async def _started(
     arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2, lease=lease)
     lobby = lobby_of(config, arbiter, authenticator, local=local)
     ranked = ranked_of(config, arbiter, authenticator, lobby)
-    contests = Contests(contests_beside(log))
+    contests = Contests(contest_store(log))
     GameLines(arbiter, authenticator.registry)
     await start_services(arbiter, authenticator.registry, lobby, ranked, contests, config)
     return (arbiter, authenticator, lobby, ranked), contests
@@ -460,7 +460,7 @@ def _different(*certificates: Certificate | None) -> list[Certificate]:
 
 def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     """Return the authenticator of registered players, who are stored with the log. Its registry is not started yet."""
-    registry = Registry(players_beside(log), config.max_players)
+    registry = Registry(player_store(log), config.max_players)
     return Authenticator(
         registry,
         config.max_failures_per_minute,
@@ -527,7 +527,7 @@ def services_of(
         metrics,
         spectators_of(config, local=all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
-        Patience(config.frame_timeout, config.min_read_rate),
+        SendTimeout(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
         lease=lease,

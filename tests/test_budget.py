@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from gm_protocol.errors import TooMany
 from gmd.config import Config
 from gmd.handlers.limits import DEFAULT_MAX_WORK, is_private, max_work_of
-from gmd.play.budget import PERIOD, Budget, Workbench
+from gmd.play.budget import PERIOD, Budget, CpuQueue
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 
@@ -36,13 +36,13 @@ def steps(number: int, log: list[str], name: str = "") -> Generator[None, None, 
     return f"{name} done"
 
 
-async def work(bench: Workbench, peer: str, number: int, log: list[str], name: str) -> None:
-    async with bench.place(peer):
+async def work(bench: CpuQueue, peer: str, number: int, log: list[str], name: str) -> None:
+    async with bench.slot(peer):
         assert await bench.run(steps(number, log, name), peer) == f"{name} done"
 
 
 async def test_loop_serves_others_between_any_two_slices() -> None:
-    bench, turns, log = Workbench(slice_seconds=0), Turns(), list[str]()
+    bench, turns, log = CpuQueue(slice_seconds=0), Turns(), list[str]()
     trio.lowlevel.add_instrument(turns)
     async with trio.open_nursery() as nursery:
         for address in range(50):
@@ -54,7 +54,7 @@ async def test_loop_serves_others_between_any_two_slices() -> None:
 
 
 async def test_addresses_take_turns_and_the_work_of_one_queues_behind_itself() -> None:
-    bench, log = Workbench(slice_seconds=0), list[str]()
+    bench, log = CpuQueue(slice_seconds=0), list[str]()
     async with trio.open_nursery() as nursery:
         for number in range(100):
             nursery.start_soon(work, bench, f"10.0.0.1:{number}", 5, log, "greedy")
@@ -64,7 +64,7 @@ async def test_addresses_take_turns_and_the_work_of_one_queues_behind_itself() -
 
 
 async def test_slice_takes_as_many_steps_as_fit() -> None:
-    bench, log = Workbench(slice_seconds=3600.0), list[str]()
+    bench, log = CpuQueue(slice_seconds=3600.0), list[str]()
     await work(bench, ONE, 1_000, log, "all")
     assert bench.slices == 1
 
@@ -74,15 +74,15 @@ async def test_failing_work_raises_to_its_caller_and_frees_its_place() -> None:
         yield
         raise ValueError("no")
 
-    bench = Workbench(slice_seconds=0)
+    bench = CpuQueue(slice_seconds=0)
     with pytest.raises(ValueError, match="no"):
-        async with bench.place(ONE):
+        async with bench.slot(ONE):
             await bench.run(failing(), ONE)
     await work(bench, ONE, 1, [], "next")
 
 
 async def test_cancelled_work_leaves_its_place_to_the_next() -> None:
-    bench, log = Workbench(slice_seconds=0), list[str]()
+    bench, log = CpuQueue(slice_seconds=0), list[str]()
     async with trio.open_nursery() as nursery:
         with trio.CancelScope() as scope:
             nursery.start_soon(partial(cancelled_after, scope, log, 3))
@@ -141,13 +141,13 @@ async def test_work_is_charged_to_its_address_and_refused_at_its_turn_when_the_b
             sum(range(10_000))
             yield
 
-    bench = Workbench(Budget(2), slice_seconds=0)
+    bench = CpuQueue(Budget(2), slice_seconds=0)
     done: list[str] = []
     refused: list[str] = []
 
     async def ask(peer: str) -> None:
         try:
-            async with bench.place(peer, paid=True):
+            async with bench.slot(peer, paid=True):
                 await bench.run(busy(), peer)
         except TooMany:
             refused.append(peer)
@@ -163,7 +163,7 @@ async def test_work_is_charged_to_its_address_and_refused_at_its_turn_when_the_b
     assert len(refused) == 4
     assert len(done) == 4
     assert {OTHER, ""} <= set(done)
-    async with bench.place("10.0.0.1:9"):  # unpaid work is charged, and never refused
+    async with bench.slot("10.0.0.1:9"):  # unpaid work is charged, and never refused
         await bench.run(busy(), "10.0.0.1:9")
 
 

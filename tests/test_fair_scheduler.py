@@ -19,11 +19,11 @@ import trio
 import trio.testing
 
 from gm_protocol.framing import encode_frame
-from gmd.net.crowds import Crowd
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
 from gmd.net.descriptors import RESERVED
+from gmd.net.epoll_group import EpollGroup
 from gmd.net.fair_reader import FairReader
-from gmd.net.fair_scheduler import CROWD, MAX_CROWDS, MAX_FLOWS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
-from gmd.net.places import Place, Places
+from gmd.net.fair_scheduler import GROUPED_FROM, MAX_FLOWS, MAX_GROUPS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
 from gmd.net.tls import TlsStream, certificate_of
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
@@ -239,7 +239,7 @@ def pairs(number: int) -> Iterator[list[tuple[socket.socket, socket.socket]]]:
 
 
 async def test_crowd_wakes_one_connection_at_a_time_however_many_are_readable() -> None:
-    crowd, woken = Crowd(), list[int]()
+    crowd, woken = EpollGroup(), list[int]()
 
     async def wait(descriptor: int) -> None:
         await crowd.wait(descriptor)
@@ -262,7 +262,7 @@ async def test_crowd_wakes_one_connection_at_a_time_however_many_are_readable() 
 
 
 async def test_crowd_skips_cancelled_connections() -> None:
-    crowd = Crowd()
+    crowd = EpollGroup()
     with pairs(2) as ((gone, its_peer), (here, other_peer)):
         with trio.move_on_after(0) as scope:
             await crowd.wait(gone.fileno())
@@ -292,8 +292,8 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
 
     scheduler, scope = Cancelling(0.0), trio.CancelScope()
     ours, theirs = trio.testing.memory_stream_pair()
-    place = Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
-    reader = FairReader(theirs, scheduler, place)
+    slot = ConnectionSlots(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
+    reader = FairReader(theirs, scheduler, slot)
     await ours.send_all(b"request")
     async with scheduler.running():
         await trio.lowlevel.checkpoint()
@@ -329,23 +329,23 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
     if wire != "TLS in small records":
         pings = [b"".join(pings)]
     scheduler = stepping_scheduler()
-    places = Places(10_000, 10_000, 0.0)
+    slots = ConnectionSlots(10_000, 10_000, 0.0)
     async with memory_daemon() as daemon, scheduler.running(), trio.open_nursery() as nursery:
         services = dataclasses.replace(daemon.services, scheduler=scheduler)
 
         def connect(source: str) -> Client:
             ours, theirs = trio.testing.memory_stream_pair()
-            place = places.enter(source, lambda _: None, 0.0)
+            slot = slots.enter(source, lambda _: None, 0.0)
             if wire == "plain":
-                nursery.start_soon(Session(theirs, services, peer=f"{source}:1", place=place).run)
+                nursery.start_soon(Session(theirs, services, peer=f"{source}:1", slot=slot).run)
                 return Client(ours)
-            nursery.start_soon(serve_tls, theirs, place)
+            nursery.start_soon(serve_tls, theirs, slot)
             return TlsClient(ours, certificates)
 
-        async def serve_tls(transport: trio.abc.Stream, place: Place) -> None:
-            stream = TlsStream(transport, context.context, FairReader(transport, scheduler, place).receive_some)
+        async def serve_tls(transport: trio.abc.Stream, slot: ConnectionSlot) -> None:
+            stream = TlsStream(transport, context.context, FairReader(transport, scheduler, slot).receive_some)
             await stream.do_handshake()
-            await Session(stream, services, peer=f"{place.source}:1", place=place).run()
+            await Session(stream, services, peer=f"{slot.source}:1", slot=slot).run()
 
         async def ask_for_ever(client: Client) -> None:
             await client.send({"kind": "hello", "protocol": 2})
@@ -378,7 +378,7 @@ async def test_address_with_very_many_connections_is_answered_in_full(
     if not has_epoll:
         monkeypatch.delattr(select, "epoll")
     async with running_daemon() as daemon:
-        clients = [Client(await trio.open_tcp_stream("127.0.0.1", daemon.port)) for _ in range(3 * CROWD)]
+        clients = [Client(await trio.open_tcp_stream("127.0.0.1", daemon.port)) for _ in range(3 * GROUPED_FROM)]
         for request in (("hello", {"protocol": 2}), ("ping", {}), ("ping", {})):
             for client in clients:
                 await client.send({"kind": request[0], **request[1]})
@@ -390,17 +390,17 @@ async def test_address_with_very_many_connections_is_answered_in_full(
 
 async def test_crowd_of_one_address_is_charged_for_what_its_connections_use() -> None:
     """Its connections are always readable, and none of them ever has to wait for its turn."""
-    scheduler, places, served = stepping_scheduler(), Places(10_000, 10_000, 0.0), list[str]()
+    scheduler, slots, served = stepping_scheduler(), ConnectionSlots(10_000, 10_000, 0.0), list[str]()
 
     async def read_for_ever(end: socket.socket) -> None:
-        place = places.enter(GREEDY, lambda _: None, 0.0)
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, place)
+        slot = slots.enter(GREEDY, lambda _: None, 0.0)
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, slot)
         while True:
             await reader.receive_some(1)
             served.append(GREEDY)
             await trio.lowlevel.checkpoint()
 
-    with pairs(2 * CROWD) as opened:
+    with pairs(2 * GROUPED_FROM) as opened:
         async with scheduler.running(), trio.open_nursery() as nursery:
             for ours, theirs in opened:
                 theirs.send(bytes(5_000))
@@ -425,27 +425,27 @@ def descriptors_in_use() -> Iterator[None]:
 
 
 async def test_crowd_takes_none_of_the_last_descriptors() -> None:
-    scheduler, places = FairScheduler(), Places(10_000, 10_000, 0.0)
-    place = places.enter(GREEDY, lambda _: None, 0.0)
+    scheduler, slots = FairScheduler(), ConnectionSlots(10_000, 10_000, 0.0)
+    slot = slots.enter(GREEDY, lambda _: None, 0.0)
     async with scheduler.running():
         with descriptors_in_use():
-            assert scheduler.crowd_of(place) is None
-        assert scheduler.crowd_of(place) is not None
+            assert scheduler.group_of(slot) is None
+        assert scheduler.group_of(slot) is not None
 
 
 async def test_crowds_of_addresses_with_few_connections_are_given_to_others() -> None:
     """Of each address one connection stays, and is still read when something arrives on it."""
-    scheduler, places, received = FairScheduler(), Places(10_000, 10_000, 0.0), list[bytes]()
+    scheduler, slots, received = FairScheduler(), ConnectionSlots(10_000, 10_000, 0.0), list[bytes]()
 
-    async def read(end: socket.socket, place: Place) -> None:
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, place)
+    async def read(end: socket.socket, slot: ConnectionSlot) -> None:
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, slot)
         received.append(await reader.receive_some(1))
         received.append(await reader.receive_some(1))
 
-    def enter(source: str) -> list[Place]:
-        return [places.enter(source, lambda _: None, 0.0) for _ in range(CROWD)]
+    def enter(source: str) -> list[ConnectionSlot]:
+        return [slots.enter(source, lambda _: None, 0.0) for _ in range(GROUPED_FROM)]
 
-    with pairs(MAX_CROWDS) as opened:
+    with pairs(MAX_GROUPS) as opened:
         async with scheduler.running(), trio.open_nursery() as nursery:
             others = []
             for number, (ours, theirs) in enumerate(opened):
@@ -455,22 +455,22 @@ async def test_crowds_of_addresses_with_few_connections_are_given_to_others() ->
                 others += rest
             await trio.testing.wait_all_tasks_blocked()
             newcomer = enter(HONEST)[0]
-            assert scheduler.crowd_of(newcomer) is None
-            for place in others:
-                place.leave()
-            assert scheduler.crowd_of(newcomer) is not None
+            assert scheduler.group_of(newcomer) is None
+            for slot in others:
+                slot.leave()
+            assert scheduler.group_of(newcomer) is not None
             await trio.testing.wait_all_tasks_blocked()
             for _, theirs in opened:
                 theirs.send(b"2")
-    assert sorted(received) == [b"1"] * MAX_CROWDS + [b"2"] * MAX_CROWDS
+    assert sorted(received) == [b"1"] * MAX_GROUPS + [b"2"] * MAX_GROUPS
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
 async def test_reader_of_a_socket_reads_all_that_was_sent_and_the_end(chunk: int) -> None:
-    scheduler, place = FairScheduler(TURN_SECONDS), Places(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
+    scheduler, slot = FairScheduler(TURN_SECONDS), ConnectionSlots(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
     data = os.urandom(50_000 if chunk > 7 else 500)
     with pairs(1) as ((ours, theirs),):
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), scheduler, place)
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), scheduler, slot)
         writer = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
         received = bytearray()
         async with scheduler.running(), trio.open_nursery() as nursery:

@@ -18,6 +18,7 @@ import trio
 
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameRow
+from gmd.event_log.batch_delay import BatchDelay
 from gmd.event_log.interface import (
     Deadline,
     GameDamaged,
@@ -33,7 +34,6 @@ from gmd.event_log.interface import (
     Unanswered,
 )
 from gmd.event_log.pending import Pending, Settling, divided
-from gmd.event_log.returning import Returning
 from gmd.event_log.sql import playing, ranked, unanswered
 from gmd.event_log.store import Committer, Conflicts, GameAppend, OutcomeUnknown, ResultDelivered, Store, Unreachable
 from gmd.event_log.workers import Workers, WriterThread
@@ -200,7 +200,7 @@ class BatchingLog:
         self._changed = trio.Event()  # set by stop(), by an unexpected error, and by a failed write
         self._bug: Exception | None = None
         self._gathering_since, self._gather_seconds = 0.0, gather_seconds
-        self._returning = Returning(return_seconds)
+        self._batch_delay = BatchDelay(return_seconds)
         self._stopping = self._closed = False
         self._outage = Outage()
         self._metrics = metrics or Metrics()
@@ -238,7 +238,7 @@ class BatchingLog:
             if not self._gathering:
                 self._gathering_since = perf_counter()
             pending = self._gathering[game_id] = Pending(game_id, expected_seq, summary, token)
-            self._returning.gathered(game_id)
+            self._batch_delay.gathered(game_id)
         pending.events.extend(events)
         if token is not None:
             self._remember(token, game_id)
@@ -290,7 +290,7 @@ class BatchingLog:
     async def _listen(self, scope: trio.CancelScope) -> None:
         with scope:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._returning.run)
+                nursery.start_soon(self._batch_delay.run)
                 if self._committer is not None:
                     nursery.start_soon(self._take_answers, self._committer)
 
@@ -332,7 +332,7 @@ class BatchingLog:
 
         :param idle: whether the loop has nothing else to do.
         """
-        if not self._gathering or self._writing or self._returning.is_awaited:
+        if not self._gathering or self._writing or self._batch_delay.is_awaited:
             return
         if idle or perf_counter() - self._gathering_since >= self._gather_seconds:
             self._hand_over()
@@ -343,7 +343,7 @@ class BatchingLog:
             writing, gathering = divided(self._gathering)
             batch = Batch([pending.as_append() for pending in writing.values()], list(self._delivered))
             self._writing, self._gathering, self._delivered = writing, gathering, {}
-            self._returning.handed_over()
+            self._batch_delay.handed_over()
             if self._commit(batch):
                 self._committing = batch, perf_counter()
             else:
@@ -371,10 +371,10 @@ class BatchingLog:
         settled, self._writing = self._writing, {}
         for game_id, error in result.failed.items():
             self._fail(settled.pop(game_id), error)
-        self._returning.committed(settled, self._gathering)
+        self._batch_delay.committed(settled, self._gathering)
         self._at_turn_end(idle=False)  # now, because the rest of this turn may be long
         self._settling.settle(settled.values())
-        self._returning.settled()
+        self._batch_delay.settled()
 
     def _note(self, error: Exception | None, games: int, seconds: float) -> None:
         """Count a batch, and log the start and the end of an outage."""

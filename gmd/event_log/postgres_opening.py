@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from gmd.event_log.batch_delay import RETURN_SECONDS
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.directory import DataError
 from gmd.event_log.interface import EventLog
 from gmd.event_log.migrations import NewerSchema, OlderDaemons, migrate, problem_of_revision, stored_revision
 from gmd.event_log.postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
 from gmd.event_log.pruning_clock import PruningClock
-from gmd.event_log.returning import RETURN_SECONDS
 from gmd.event_log.seen_time import SeenRow
 from gmd.event_log.store import Fenced
 from gmd.logger import get_logger

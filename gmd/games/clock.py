@@ -88,7 +88,7 @@ class Clock:
         """Return the seconds until a side's flag falls, including its margin."""
         return self._left[color]
 
-    def patience(self, color: Color) -> float:
+    def seconds_to_flag(self, color: Color) -> float:
         """Return the seconds after which a silent side has lost: its client may still claim ``lag`` of them back."""
         return self._left[color] + self.lag
 

@@ -259,7 +259,7 @@ class Game(ABC):
 
     def summary(self) -> GameSummary:
         """Return the summary of the game as it is now."""
-        left = self.clock.patience(self.turn) if self.clock is not None and self.ticking else None
+        left = self.clock.seconds_to_flag(self.turn) if self.clock is not None and self.ticking else None
         seating = self.seating if self._kept_seats else None
         return GameSummary(seat_name(self.turn), self.now.ply, termination_of(self.now.ending), left, seating)
 

@@ -23,7 +23,7 @@ async def belief(request: GetBelief, live: LiveGame, context: RequestContext) ->
     seat = game.seat_of(context.player, side_of(request.seat))
     key, peer = (game.id, seat), context.session.peer
     _check(game)
-    async with beliefs.kept.locks.hold(key), bench.place(peer, paid=True):
+    async with beliefs.kept.locks.hold(key), bench.slot(peer, paid=True):
         commit, ply, observed = live.commit_for(views.VIEWER_IN[seat]), *views.observed_in_play(game, seat)
         followed = beliefs.follow(game.id, seat, game.options.fen)
         try:

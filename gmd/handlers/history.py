@@ -16,7 +16,7 @@ async def history(request: GetHistory, live: LiveGame, context: RequestContext) 
     views.check_history(live.game)
     commit, found = live.commit, _kept(live, context)
     if found is None:
-        async with context.services.arbiter.bench.place(context.session.peer, paid=True):
+        async with context.services.arbiter.bench.slot(context.session.peer, paid=True):
             commit, found = live.commit, _kept(live, context) or await _made(live, context)
     reply = HistoryReply(id=echo_id(request), pgn=found.pgn, moves=found.moves, history=found.record)
     return context.reply(reply, commit, live)

@@ -98,7 +98,7 @@ async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[
     if len(request.pgn) > limits.max_pgn:
         long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
         raise BadPgn(f"{long}: leave out its comments and variations")
-    async with bench.place(peer, paid=True):
+    async with bench.slot(peer, paid=True):
         pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), peer)
         game, events = _begun(request, pgn, context)
         events += await bench.run(game.load(pgn.moves), peer)

@@ -14,7 +14,7 @@ from gmd.lobby.roster import Roster
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.memory_ledger import MemoryLedger
 from gmd.net.metrics import Metrics
-from gmd.net.patience import Patience
+from gmd.net.send_timeout import SendTimeout
 from gmd.play.arbiter import Arbiter
 from gmd.play.beliefs import Beliefs
 from gmd.play.histories import Histories
@@ -44,7 +44,7 @@ class Services:
     #: Counts the memory that connections hold.
     memory: MemoryLedger
     #: The timeout and the lowest rate for clients that read replies.
-    patience: Patience
+    send_timeout: SendTimeout
     #: Whether open ids are refused.
     registered_only: bool = False
     #: Matches and tournaments, as their runners report them.

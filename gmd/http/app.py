@@ -27,11 +27,11 @@ from prometheus_client import CollectorRegistry
 
 from gm_protocol.errors import GmError
 from gmd.handlers.in_process import Refused
+from gmd.http.api_clients import api_client_of, registered
 from gmd.http.backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
 from gmd.http.bodies import JsonRequest
 from gmd.http.errors import Unusual, failed, refusal, refused
 from gmd.http.exporter import make_registry
-from gmd.http.guests import guest_of, registered
 from gmd.http.intake import REFUSED
 from gmd.http.routes import games, health, invitations, leaderboard, turns, users, version
 from gmd.version import VERSION
@@ -113,7 +113,7 @@ API = Router(
         Router("/users", route_handlers=[users.register], tags=["users"]),
         PLAYERS_ROUTES,
     ],
-    dependencies={"guest": Provide(guest_of, sync_to_thread=False)},
+    dependencies={"client": Provide(api_client_of, sync_to_thread=False)},
 )
 
 #: Routes that the health port serves too.

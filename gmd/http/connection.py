@@ -25,12 +25,12 @@ from gmd.http.shortcut import Shortcut
 from gmd.http.streaming import Stream, Wire, bound_buffers, head_of
 from gmd.http.strict import StrictConnection
 from gmd.net import loop_time
+from gmd.net.connection_slots import IN_USE, ConnectionSlot, Value
 from gmd.net.fair_reader import FairReader
 from gmd.net.loop_time import PatientScope
 from gmd.net.memory_ledger import MemoryLedger
-from gmd.net.patience import Patience, Sending
-from gmd.net.places import IN_USE, Place, Value
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import Sending, SendTimeout
 from gmd.net.tls import CONNECTION_BYTES
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ class Connection:
         config: Config,
         context: WorkerContext,
         limits: Limits,
-        place: Place,
+        slot: ConnectionSlot,
         memory: MemoryLedger,
-        patience: Patience,
+        send_timeout: SendTimeout,
         proxies: Proxies,
         reader: FairReader,
         lease: Lease | None,
@@ -108,9 +108,9 @@ class Connection:
         :param limits: ``frame_seconds`` is the time for a request's head to arrive, counted from the end of the last
         request (of which :data:`HEAD_SECONDS` at most from its first byte), then the time for its body;
         ``max_message`` is the size of the largest body.
-        :param place: this connection's place among all; it is updated with what the connection is doing.
+        :param slot: this connection's slot among all; it is updated with what the connection is doing.
         :param memory: the account of the bytes that the connection holds.
-        :param patience: how long a peer may take to read a response.
+        :param send_timeout: how long a peer may take to read a response.
         :param proxies: the proxies whose connections carry requests of many clients.
         :param reader: reads the stream.
         :param lease: while it has run out, streams and the shortcut's answers wait.
@@ -122,7 +122,7 @@ class Connection:
         self._config = config
         self._context = context
         self._seconds = limits.frame_seconds
-        self._place = place
+        self._slot = slot
         self._idle = True
         #: Whether a head has begun to arrive and is not whole yet.
         self._in_head = False
@@ -145,7 +145,7 @@ class Connection:
         self._proxies = proxies
         self._reader = reader
         self._lease = lease
-        self._sending = Sending(stream, patience)
+        self._sending = Sending(stream, send_timeout)
         #: Bytes received since the end of the last request; and whether anything was sent.
         self._arrived = 0
         self._is_answered = False
@@ -164,7 +164,7 @@ class Connection:
 
         :param error: answers a request that has arrived only in part.
         """
-        if self._place.value in IN_USE:
+        if self._slot.value in IN_USE:
             return False
         if not self._is_between_requests and not self._is_streaming:
             self._last_response = connection_refusal(error)
@@ -227,7 +227,7 @@ class Connection:
 
     def _begin(self) -> None:
         """Mark the connection as answering a request, which has arrived whole."""
-        self._place.begin(loop_time.now())
+        self._slot.begin(loop_time.now())
 
     def _rest(self) -> None:
         """Mark the connection as idle: its request has been answered."""
@@ -235,15 +235,15 @@ class Connection:
         self._reading.deadline = now + self._seconds
         self._is_answered, self._arrived = False, len(self._ahead)  # only what followed the request is held
         self._account.hold_requests(self._arrived)
-        self._place.rest(Value.IDLE, now)
+        self._slot.rest(Value.IDLE, now)
 
     def _note_arriving(self) -> None:
         """Start the timeout of a head that has begun; a connection with part of a request counts as silent."""
         if self._is_between_requests:
             return
         now = loop_time.now()
-        if self._place.value is not Value.SILENT:
-            self._place.rest(Value.SILENT, now)
+        if self._slot.value is not Value.SILENT:
+            self._slot.rest(Value.SILENT, now)
         if self._idle and not self._in_head:
             self._in_head = True
             self._reading.deadline = min(self._reading.deadline, now + HEAD_SECONDS)
@@ -258,7 +258,7 @@ class Connection:
         self._idle, self._reading.deadline = False, inf
         is_late = False
         if len(data) < request.end:
-            self._place.rest(Value.SILENT, loop_time.now())
+            self._slot.rest(Value.SILENT, loop_time.now())
             data, is_late = await self._remaining(data, request.end)
         if len(data) >= request.end:
             await self._answer_plain(shortcut, request, data)
@@ -310,7 +310,7 @@ class Connection:
     async def _run_stream(self, stream: Stream, head_only: bool) -> None:
         """Send a stream as the response, and end the connection after it."""
         self._is_streaming = self._is_answered = True
-        self._place.rest(Value.PLAYER if stream.plays else Value.IDLE, loop_time.now())
+        self._slot.rest(Value.PLAYER if stream.plays else Value.IDLE, loop_time.now())
         bound_buffers(self._transport)
         descriptor = self._transport.socket.fileno() if self._stream is self._transport else None
         wire = Wire(self._sending, descriptor, self._account, self._closed, self._lease)

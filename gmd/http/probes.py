@@ -42,7 +42,7 @@ class HealthService:
         self._lag = None if config.http else vitals.services.metrics.loop_lag
         services, name = vitals.services, "the health port's connections"
         self.server = HttpServer(
-            services.limits, MAX_CONNECTIONS, services.memory, services.patience, Proxies(), name=name
+            services.limits, MAX_CONNECTIONS, services.memory, services.send_timeout, Proxies(), name=name
         )
         vitals.http_ports["health"] = self.server
         self._app = cast(ASGIFramework, make_health_app(vitals))

@@ -20,21 +20,21 @@ from gm_protocol.options import VARIANT_TRAITS
 from gm_protocol.state import GameState, LastResult, LastSense, side_of
 from gmd.games.commands import RunOut
 from gmd.handlers.in_process import Refused
-from gmd.http.guests import Guest
+from gmd.http.api_clients import ApiClient
 from gmd.play.arbiter import Arbiter
 
 #: The number of a game, in a path.
 GameId = Annotated[int, PathParameter(description="The game's number.")]
 
 
-async def look(guest: Guest, game_id: int) -> GameState:
-    """Return the state of an RBC game as a guest may see it.
+async def look(client: ApiClient, game_id: int) -> GameState:
+    """Return the state of an RBC game as a client may see it.
 
     :raises Refused: there is no game with that id.
     :raises NoSuchGame: the game is of another variant.
     """
     check_id(game_id)
-    reply = await guest.ask("state", game_id=game_id, brief=True)
+    reply = await client.ask("state", game_id=game_id, brief=True)
     state = convert(reply["state"], GameState)
     if not VARIANT_TRAITS[state.variant].in_reconchess:
         raise NoSuchGame(f"game_id: game {game_id} is {state.variant}; this API serves only rbc games")
@@ -50,37 +50,37 @@ def check_id(game_id: int) -> None:
         raise NoSuchGame(f"game_id: there is no game {quote(game_id)}")
 
 
-async def look_at_ended(guest: Guest, game_id: int) -> GameState:
+async def look_at_ended(client: ApiClient, game_id: int) -> GameState:
     """Return the state of a game that is over.
 
     :raises NotAvailable: it is still being played.
     """
-    state = await look(guest, game_id)
+    state = await look(client, game_id)
     if state.phase != "over":
         raise NotAvailable(f"game {game_id} is not over")
     return state
 
 
-async def take_seat(guest: Guest, game_id: int) -> Seat:
+async def take_seat(client: ApiClient, game_id: int) -> Seat:
     """Return a game as one of its players sees it.
 
-    :raises NotAPlayer: the guest has no seat, or has not accepted the invitation to it.
+    :raises NotAPlayer: the client has no seat, or has not accepted the invitation to it.
     """
-    state = await look(guest, game_id)
-    player = guest.player.player
+    state = await look(client, game_id)
+    player = client.player.player
     if player not in (state.player_white, state.player_black):
-        raise NotAPlayer(f"game_id: {guest.player.name} is not a player in game {game_id}")
+        raise NotAPlayer(f"game_id: {client.player.name} is not a player in game {game_id}")
     if state.phase == "open":  # an invited player has not taken its seat yet: this refuses such a one
-        await guest.ask("actions", game_id=game_id)
-    guest.claims.act(player, game_id)
-    return Seat(guest, state, color=state.player_white == player)
+        await client.ask("actions", game_id=game_id)
+    client.claims.act(player, game_id)
+    return Seat(client, state, color=state.player_white == player)
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
     """A seat, its player, and the game's state at one moment."""
 
-    guest: Guest
+    client: ApiClient
     state: GameState
     color: chess.Color
 
@@ -135,7 +135,7 @@ class Seat:
 
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Send a request for this seat in its game, and return the reply."""
-        return await self.guest.ask(kind, shows_presence=True, game_id=self.state.game_id, brief=True, **fields)
+        return await self.client.ask(kind, shows_presence=True, game_id=self.state.game_id, brief=True, **fields)
 
     async def resign(self) -> None:
         """Resign the game.
@@ -150,9 +150,9 @@ class Seat:
 
         A game that is over stays as it ended.
         """
-        live = await arbiter.live_game(self.state.game_id, self.guest.peer)
-        self.guest.check()
-        refusal = arbiter.act(live, RunOut(self.color), self.guest.arrived).refusal
+        live = await arbiter.live_game(self.state.game_id, self.client.peer)
+        self.client.check()
+        refusal = arbiter.act(live, RunOut(self.color), self.client.arrived).refusal
         if refusal is not None and refusal.code == NotAvailable.code:
             await self._resign_unless_over()
         elif live.commit is not None:

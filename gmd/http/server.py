@@ -20,14 +20,14 @@ from gmd.http.reserve import health_alone
 from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
 from gmd.net.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
 from gmd.net.fair_reader import FairReader
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.lingering import MAX_LINGERING, LingeringCloser
 from gmd.net.listening import accept
 from gmd.net.memory_ledger import MemoryLedger
-from gmd.net.patience import Patience
-from gmd.net.places import Place, Places
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from gmd.net.tls import Certificate
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ RESERVE_SECONDS = 2.0
 
 
 class HttpServer:
-    """Runs a :class:`Connection` for every client that gets a place; no error in one reaches the others.
+    """Runs a :class:`Connection` for every client that gets a slot; no error in one reaches the others.
 
     hypercorn's own server does neither, and waits without end for a client that reads nothing.
     """
@@ -54,7 +54,7 @@ class HttpServer:
         limits: Limits,
         max_connections: int,
         memory: MemoryLedger,
-        patience: Patience,
+        send_timeout: SendTimeout,
         proxies: Proxies,
         certificate: Certificate | None = None,
         *,
@@ -64,7 +64,7 @@ class HttpServer:
         lease: Lease | None = None,
     ) -> None:
         """:param memory: the accounts of what connections hold.
-        :param patience: how long a client may take to read a response.
+        :param send_timeout: how long a client may take to read a response.
         :param proxies: their connections carry requests of many clients, and count for no address.
         :param certificate: puts TLS on every connection.
         :param share: the most connections from one address; without it, as many as from all.
@@ -74,13 +74,13 @@ class HttpServer:
         """
         self._limits = limits
         self._memory = memory
-        self._patience = patience
+        self._timeout = send_timeout
         self._proxies = proxies
         self._scheduler = scheduler or FairScheduler()
         self._lease = lease
         self._connections: set[Connection] = set()
         self._admission = AdmissionControl(
-            Places(max_connections, share or max_connections, IDLE_SECONDS),
+            ConnectionSlots(max_connections, share or max_connections, IDLE_SECONDS),
             self._connections,
             PortErrors(
                 name, connection_refusal, whole_response(400, "this port requires TLS; use an https:// address")
@@ -89,7 +89,7 @@ class HttpServer:
             self._scheduler,
             LingeringCloser(min(max_connections, MAX_LINGERING)),
             certificate,
-            reserve=Places(RESERVE, RESERVE, 0.0),
+            reserve=ConnectionSlots(RESERVE, RESERVE, 0.0),
         )
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
@@ -103,7 +103,7 @@ class HttpServer:
     @property
     def evicted(self) -> int:
         """The number of connections evicted to make room for others."""
-        return self._admission.places.evicted
+        return self._admission.slots.evicted
 
     @property
     def turned_away(self) -> int:
@@ -171,43 +171,43 @@ class HttpServer:
             self._empty.set()
 
     async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortcut | None) -> None:
-        """Serve a connection in a place, or in the reserve where none is free."""
+        """Serve a connection in a slot, or in the reserve where none is free."""
         if (short := self._admission.shortage(incoming)) is not None:
             await self._admission.refuse(incoming, short)
             return
         try:
-            place = self._admission.enter(incoming)
+            slot = self._admission.enter(incoming)
         except TooMany as full:
             await self._admit_beyond(incoming, app, full)
             return
         try:
-            await self._serve(incoming, place, app, shortcut, self._limits)
+            await self._serve(incoming, slot, app, shortcut, self._limits)
         finally:
-            place.leave()
+            slot.leave()
 
     async def _admit_beyond(self, incoming: Incoming, app: ASGIFramework, full: TooMany) -> None:
-        """Serve a connection that has no place: health and metrics only."""
+        """Serve a connection that has no slot: health and metrics only."""
         try:
-            place = self._admission.enter_reserve(incoming)
+            slot = self._admission.enter_reserve(incoming)
         except TooMany:
             await self._admission.refuse(incoming, full)
             return
         seconds = min(RESERVE_SECONDS, self._limits.frame_seconds)
         try:
             alone = health_alone(app, str(full), self._admission.note_turned_away)
-            await self._serve(incoming, place, alone, None, structs.replace(self._limits, frame_seconds=seconds))
+            await self._serve(incoming, slot, alone, None, structs.replace(self._limits, frame_seconds=seconds))
         finally:
-            place.leave()
+            slot.leave()
 
     async def _serve(
         self,
         incoming: Incoming,
-        place: Place,
+        slot: ConnectionSlot,
         app: ASGIFramework,
         shortcut: Shortcut | None,
         limits: Limits,
     ) -> None:
-        transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, place)
+        transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, slot)
         assert isinstance(transport, trio.SocketStream)
         if stream is None:
             return
@@ -219,11 +219,11 @@ class HttpServer:
             self._config,
             self._context,
             limits,
-            place,
+            slot,
             self._memory,
-            self._patience,
+            self._timeout,
             self._proxies,
-            FairReader(stream, self._scheduler, place),
+            FairReader(stream, self._scheduler, slot),
             self._lease,
         )
         incoming.served = connection
@@ -232,7 +232,7 @@ class HttpServer:
             await connection.run()
         finally:
             self._connections.discard(connection)
-            place.leave()
+            slot.leave()
         await self._admission.part(stream, REFUSAL_SECONDS)
 
 

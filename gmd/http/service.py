@@ -24,9 +24,9 @@ from gmd.http.reserve import HEALTH_PATHS
 from gmd.http.server import HttpServer
 from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
+from gmd.net.connection_slots import share_of
 from gmd.net.listening import is_local
 from gmd.net.metrics import Histogram
-from gmd.net.places import share_of
 from gmd.net.proxies import Proxies
 from gmd.net.tls import Certificate
 from gmd.players.credentials import Credentials
@@ -95,7 +95,7 @@ class HttpService:
             services.limits,
             limit,
             services.memory,
-            services.patience,
+            services.send_timeout,
             proxies,
             certificate,
             share=share,

@@ -19,17 +19,17 @@ from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.typing import FieldDefinition
 
+from gmd.http.api_clients import ApiClient, admit, registered
 from gmd.http.app import App
 from gmd.http.backend import Backend
 from gmd.http.bodies import read_body
-from gmd.http.guests import Guest, admit, registered
 from gmd.http.plain import Plain, read_plain, response
 from gmd.net import loop_time
 
 #: The path of the routes that the shortcut may serve.
 _GAME = "/api/games/{game_id}/"
 #: The parameters that a handler may have, apart from optional query parameters: a plain request has no query.
-_TAKES = frozenset(["game_id", "guest", "backend", "data"])
+_TAKES = frozenset(["game_id", "client", "backend", "data"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +67,16 @@ class Shortcut:
         return found if found.end - found.start <= self._max_body else None
 
     async def answer(
-        self, request: Plain, body: bytes, client: tuple[str, int] | None, arrived: float | None = None
+        self, request: Plain, body: bytes, remote: tuple[str, int] | None, arrived: float | None = None
     ) -> bytes:
         """Return the response to a request that :meth:`find` has returned, and whose body is whole.
 
-        :param client: the other end of the connection.
+        :param remote: the other end of the connection.
         :param arrived: when the body was whole, in the loop's time; None for now.
         """
         route = self._routes[request.method, request.what]
         try:
-            return response(route.status, msgspec.json.encode(await self._ask(route, request, body, client, arrived)))
+            return response(route.status, msgspec.json.encode(await self._ask(route, request, body, remote, arrived)))
         except Exception as error:
             return self.refusal(error, request)
 
@@ -85,15 +85,15 @@ class Shortcut:
         route: _Route,
         request: Plain,
         body: bytes,
-        client: tuple[str, int] | None,
+        remote: tuple[str, int] | None,
         arrived: float | None,
     ) -> Any:
         arrived, headers = loop_time.arrival() if arrived is None else arrived, request.headers
         forwarded = headers.get(b"x-forwarded-for")
-        peer = self._backend.proxies.peer(client, [] if forwarded is None else [forwarded.decode()])
+        peer = self._backend.proxies.peer(remote, [] if forwarded is None else [forwarded.decode()])
         authorization = headers.get(b"authorization")
         admission = await admit(self._backend, None if authorization is None else authorization.decode(), peer)
-        guest = Guest(
+        client = ApiClient(
             self._backend.in_process,
             peer,
             arrived,
@@ -101,7 +101,7 @@ class Shortcut:
             self._backend.claims,
             self._backend.services.authenticator,
         )
-        given: dict[str, Any] = {"game_id": request.game_id, "guest": guest}
+        given: dict[str, Any] = {"game_id": request.game_id, "client": client}
         if "backend" in route.takes:
             given["backend"] = self._backend
         if "data" in route.takes:

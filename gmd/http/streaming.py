@@ -17,7 +17,7 @@ from litestar import Response
 from litestar.types import Receive, Scope, Send
 
 from gmd.net.memory_ledger import MemoryAccount
-from gmd.net.patience import Sending
+from gmd.net.send_timeout import Sending
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease

@@ -21,7 +21,7 @@ class MemoryContests:
         return
 
 
-def contests_beside(log: EventLog) -> ContestStore:
+def contest_store(log: EventLog) -> ContestStore:
     """Return the store for the contests whose games a log has."""
     if log.database is None:
         return MemoryContests()

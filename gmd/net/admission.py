@@ -1,4 +1,4 @@
-"""Admission of connections, for every port: places, evictions, refusals, TLS handshakes, and the close at the end.
+"""Admission of connections, for every port: slots, evictions, refusals, TLS handshakes, and the close at the end.
 
 A port says what it sends to connections that it does not serve (:class:`PortErrors`), and serves the others.
 """
@@ -16,17 +16,17 @@ from gm_protocol.errors import TooMany
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.addresses import source_of
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots, Full
 from gmd.net.descriptors import is_last, say_at_once, shortage
 from gmd.net.fair_reader import FairReader
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.lingering import LingeringCloser
 from gmd.net.memory_ledger import MemoryLedger
-from gmd.net.places import Full, Place, Places
 from gmd.net.tls import HANDSHAKE_BYTES, Certificate, HandshakeFailed, NotTls, TlsStream
 
 logger = get_logger(__name__)
 
-#: Seconds after which a refused client may find a place.
+#: Seconds after which a refused client may find a slot.
 RETRY_SECONDS = 5.0
 #: Seconds that a client has to read a refusal, or the error of its eviction; and how many clients may be refused at a
 #: time under TLS: each holds a descriptor and costs a handshake, and the open connections need the processor.
@@ -85,27 +85,27 @@ class Incoming:
 class AdmissionControl:
     """The connections of one port.
 
-    :ivar places: the places of connections within the limit.
+    :ivar slots: the slots of connections within the limit.
     :ivar lingering: closes connections after their last reply; it has to run.
     :ivar turned_away: how many connections were refused because there were too many.
     """
 
     def __init__(
         self,
-        places: Places,
+        slots: ConnectionSlots,
         served: Sized,
         errors: PortErrors,
         memory: MemoryLedger,
         scheduler: FairScheduler,
         lingering: LingeringCloser,
         certificate: Certificate | None = None,
-        reserve: Places | None = None,
+        reserve: ConnectionSlots | None = None,
     ) -> None:
         """:param served: what serves connections, evicted ones included: only its length is used.
         :param certificate: puts TLS on every connection.
-        :param reserve: places of connections beyond the limit.
+        :param reserve: slots of connections beyond the limit.
         """
-        self.places = places
+        self.slots = slots
         self.lingering = lingering
         self._served = served
         self._errors = errors
@@ -113,7 +113,7 @@ class AdmissionControl:
         self._scheduler = scheduler
         self._certificate = certificate
         self._reserve = reserve
-        #: TLS handshakes: of connections that have a place, and of those that are refused.
+        #: TLS handshakes: of connections that have a slot, and of those that are refused.
         self._handshakes: set[trio.CancelScope] = set()
         self._refusals: set[trio.CancelScope] = set()
         self.turned_away = 0
@@ -128,26 +128,26 @@ class AdmissionControl:
         """Whether TLS handshakes are under way."""
         return bool(self._handshakes or self._refusals)
 
-    def enter(self, incoming: Incoming) -> Place:
-        """Return a place for a connection, which may evict another.
+    def enter(self, incoming: Incoming) -> ConnectionSlot:
+        """Return a slot for a connection, which may evict another.
 
-        :raises TooMany: no place is free, and no connection can be evicted.
+        :raises TooMany: no slot is free, and no connection can be evicted.
         """
-        return self._enter(self.places, incoming)
+        return self._enter(self.slots, incoming)
 
-    def enter_reserve(self, incoming: Incoming) -> Place:
-        """Return a place beyond the limit; raises what :meth:`enter` does."""
+    def enter_reserve(self, incoming: Incoming) -> ConnectionSlot:
+        """Return a slot beyond the limit; raises what :meth:`enter` does."""
         assert self._reserve is not None
         return self._enter(self._reserve, incoming)
 
-    def _enter(self, places: Places, incoming: Incoming) -> Place:
+    def _enter(self, slots: ConnectionSlots, incoming: Incoming) -> ConnectionSlot:
         try:
-            return places.enter(source_of(incoming.peer), partial(self._evict, incoming), loop_time.now())
+            return slots.enter(source_of(incoming.peer), partial(self._evict, incoming), loop_time.now())
         except Full as full:
             raise self._refusal(full) from None
 
     def _evict(self, incoming: Incoming, full: Full) -> None:
-        leaving = len(self._served) - len(self.places) - len(self._reserve or ())
+        leaving = len(self._served) - len(self.slots) - len(self._reserve or ())
         incoming.evict(self._eviction(full) if leaving < MAX_LEAVING else None)
 
     def _refusal(self, full: Full) -> TooMany:
@@ -187,16 +187,16 @@ class AdmissionControl:
             if secured is not None:
                 await self._send_last(secured, self._errors.encode(error))
 
-    async def secured(self, incoming: Incoming, seconds: float, place: Place | None) -> trio.abc.Stream | None:
+    async def secured(self, incoming: Incoming, seconds: float, slot: ConnectionSlot | None) -> trio.abc.Stream | None:
         """Return a connection, with TLS if this port has it; None where the handshake fails or takes too long.
 
         :param seconds: how long it may take.
-        :param place: the connection's; None for one that is refused, whose handshake its address pays for, too.
+        :param slot: the connection's; None for one that is refused, whose handshake its address pays for, too.
         """
         if self._certificate is None:
             return incoming.stream
-        under_way = self._refusals if place is None else self._handshakes
-        reader = FairReader(incoming.stream, self._scheduler, place, source_of(incoming.peer))
+        under_way = self._refusals if slot is None else self._handshakes
+        reader = FairReader(incoming.stream, self._scheduler, slot, source_of(incoming.peer))
         secured = TlsStream(incoming.stream, self._certificate.context, reader.receive_some)
         reason = "it was not agreed on in time"
         with (

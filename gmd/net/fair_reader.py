@@ -6,9 +6,9 @@ import os
 
 import trio
 
-from gmd.net.crowds import Crowd
-from gmd.net.fair_scheduler import CROWD, FairScheduler
-from gmd.net.places import Place
+from gmd.net.connection_slots import ConnectionSlot
+from gmd.net.epoll_group import EpollGroup
+from gmd.net.fair_scheduler import GROUPED_FROM, FairScheduler
 from gmd.net.tls import TlsStream
 
 #: The address under which clients of trusted proxies are scheduled: theirs are known only after the request is read.
@@ -18,28 +18,28 @@ PROXIES = "proxies"
 class FairReader:
     """Reads from one connection.
 
-    A socket is not read before its turn: a crowd's input waits in the kernel, and flow control makes the senders wait,
+    A socket is not read before its turn: a group's input waits in the kernel, and flow control makes the senders wait,
     too. Input from any other stream waits in this object. Under TLS another reader reads the connection in turn. This
     one waits only for what was read before: one read may hold a thousand records, each with a request.
     """
 
-    __slots__ = ("_ahead", "_fresh", "_place", "_scheduler", "_socket", "_source", "_stream")
+    __slots__ = ("_ahead", "_fresh", "_scheduler", "_slot", "_socket", "_source", "_stream")
 
     def __init__(
         self,
         stream: trio.abc.ReceiveStream,
         scheduler: FairScheduler,
-        place: Place | None,
+        slot: ConnectionSlot | None,
         source: str | None = None,
     ) -> None:
-        """:param place: the connection's, if it has one.
-        :param source: the address of a connection without a place; without either, it waits for no turns.
+        """:param slot: the connection's, if it has one.
+        :param source: the address of a connection without a slot; without either, it waits for no turns.
         """
-        self._source = source if place is None else place.source
+        self._source = source if slot is None else slot.source
         self._stream = stream
         self._socket = stream.socket if self._source is not None and isinstance(stream, trio.SocketStream) else None
         self._scheduler = scheduler
-        self._place = place
+        self._slot = slot
         self._fresh = True  # not read yet: a new connection's first request has usually arrived
         self._ahead: bytes | bytearray | None = None
 
@@ -81,8 +81,8 @@ class FairReader:
             if self._fresh:
                 self._fresh = False
                 await self._take_turn()
-            elif (crowd := self._crowd()) is not None:
-                await crowd.wait(socket.fileno())
+            elif (group := self._group()) is not None:
+                await group.wait(socket.fileno())
                 self._scheduler.begin(self._source or PROXIES)
             else:
                 await trio.lowlevel.wait_readable(socket)
@@ -94,10 +94,10 @@ class FairReader:
             except OSError as error:
                 raise trio.BrokenResourceError(f"cannot read: {error.strerror}") from error
 
-    def _crowd(self) -> Crowd | None:
-        """Return the crowd in which to wait for bytes; None if the address has few connections."""
-        place = self._place
-        return None if place is None or place.neighbours < CROWD else self._scheduler.crowd_of(place)
+    def _group(self) -> EpollGroup | None:
+        """Return the group in which to wait for bytes; None if the address has few connections."""
+        slot = self._slot
+        return None if slot is None or slot.neighbours < GROUPED_FROM else self._scheduler.group_of(slot)
 
     async def _take_turn(self) -> None:
         if self._scheduler.is_loaded:

@@ -5,7 +5,7 @@ a request at once would make one turn of the loop last for seconds. Here a turn 
 
 - A connection with input passes at once while the present turn has taken less than that. Later connections are parked,
   unread, and let through a few at a time: as many in a turn of the loop as fill it.
-- Where there is epoll, an address with very many connections is a crowd (:mod:`gmd.net.crowds`): the loop learns only
+- With epoll, an address with very many connections is a group (:mod:`gmd.net.epoll_group`): the loop learns only
   that some of them are readable, and wakes as many as it has time for.
 
 Fair queueing decides which connection goes next. Every address is charged with the processor time of its connections'
@@ -27,8 +27,8 @@ from time import perf_counter, thread_time
 import trio
 from trio.lowlevel import Abort, Task
 
-from gmd.net.crowds import Crowd
-from gmd.net.places import Place
+from gmd.net.connection_slots import ConnectionSlot
+from gmd.net.epoll_group import EpollGroup
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
@@ -44,9 +44,9 @@ DECAY = 31 / 32
 #: addresses share a number of flows, so that each still gets about the share of one address.
 MAX_FLOWS = 4_096
 SHARED_FLOWS = 1_024
-#: Connections of one address that make a crowd; and the most crowds, each of which needs a descriptor.
-CROWD = 32
-MAX_CROWDS = 64
+#: Connections of one address that make a group; and the most groups, each of which needs a descriptor.
+GROUPED_FROM = 32
+MAX_GROUPS = 64
 
 
 class _Flow:
@@ -55,22 +55,22 @@ class _Flow:
     :ivar tag: its virtual time, in seconds: the flow with the lowest goes next.
     :ivar cost: the expected cost of one of its connections once it is let through, in seconds.
     :ivar parked: tasks that wait to be let through, in order of arrival.
-    :ivar crowd: its connections that wait for bytes; None while they are few.
-    :ivar is_readable: whether a connection of the crowd is readable.
+    :ivar group: its connections that wait for bytes; None while they are few.
+    :ivar is_readable: whether a connection of the group is readable.
     :ivar is_queued: whether it is in the scheduler's queue.
     """
 
     __slots__ = (
         *("_let_through", "_passed", "_prepaid", "_spent", "_turn"),
-        *("cost", "crowd", "drained", "is_queued", "is_readable", "parked", "tag"),
+        *("cost", "group", "drained", "is_queued", "is_readable", "parked", "tag"),
     )
 
     def __init__(self, tag: float) -> None:
         self.cost = FIRST_COST
         self.parked: OrderedDict[Task, None] = OrderedDict()
-        self.crowd: Crowd | None = None
+        self.group: EpollGroup | None = None
         self.is_readable = False
-        self.drained = trio.Event()  # set when no connection of the crowd is readable any more
+        self.drained = trio.Event()  # set when no connection of the group is readable any more
         self.is_queued = False
         self.forget(tag)
 
@@ -88,7 +88,7 @@ class _Flow:
         if self.parked:
             task, _ = self.parked.popitem(last=False)
             trio.lowlevel.reschedule(task)
-        elif self.crowd is None or not self.is_readable or not self.crowd.wake_one():
+        elif self.group is None or not self.is_readable or not self.group.wake_one():
             self.is_readable = False
             self.drained.set()
             return False
@@ -142,7 +142,7 @@ class FairScheduler:
         self._in_advance = 0.0  # seconds that addresses may still pass in advance in the present turn
         self._may_forget = True  # whether settled flows may be looked for in the present turn: that takes a millisecond
         self._flows: dict[str | int, _Flow] = {}  # by address; those that addresses share by number
-        self._crowds: dict[_Flow, Place] = {}  # with one place of each address
+        self._groups: dict[_Flow, ConnectionSlot] = {}  # with one slot of each address
         self._queue: list[tuple[float, int, _Flow]] = []  # a heap of the flows with connections to let through
         self._numbers = count()
         self._virtual = 0.0  # the virtual time of the flow that was last let through
@@ -191,51 +191,51 @@ class FairScheduler:
             return  # the address has used less than its share
         await self._park(task, flow)
 
-    def crowd_of(self, place: Place) -> Crowd | None:
-        """Return the crowd of a place's address, made if need be; None if there is no room for one more crowd."""
-        flow = self._flow(place.source)
-        if self._flows.get(place.source) is not flow:
+    def group_of(self, slot: ConnectionSlot) -> EpollGroup | None:
+        """Return the group of a slot's address, made if need be; None if there is no room for one more group."""
+        flow = self._flow(slot.source)
+        if self._flows.get(slot.source) is not flow:
             return None  # it is shared with other addresses
-        if flow.crowd is None and self._nursery is not None:
-            if len(self._crowds) >= MAX_CROWDS:
-                self._disband_crowds()
-            if len(self._crowds) < MAX_CROWDS and (crowd := Crowd.opened()) is not None:
-                flow.crowd = crowd
-                self._nursery.start_soon(self._watch_crowd, flow, crowd)
-        if flow.crowd is not None:
-            self._crowds[flow] = place
-        return flow.crowd
+        if flow.group is None and self._nursery is not None:
+            if len(self._groups) >= MAX_GROUPS:
+                self._disband_groups()
+            if len(self._groups) < MAX_GROUPS and (group := EpollGroup.opened()) is not None:
+                flow.group = group
+                self._nursery.start_soon(self._watch_group, flow, group)
+        if flow.group is not None:
+            self._groups[flow] = slot
+        return flow.group
 
-    def _disband_crowds(self) -> None:
-        """End the crowds of addresses that have few connections by now; those wait as connections of others do."""
-        for flow, place in list(self._crowds.items()):
-            if flow.crowd is not None and place.neighbours < CROWD:
-                flow.crowd.disband()
-                self._end_crowd(flow)
+    def _disband_groups(self) -> None:
+        """End the groups of addresses that have few connections by now; those wait as connections of others do."""
+        for flow, slot in list(self._groups.items()):
+            if flow.group is not None and slot.neighbours < GROUPED_FROM:
+                flow.group.disband()
+                self._end_group(flow)
 
-    def _end_crowd(self, flow: _Flow) -> None:
-        flow.crowd, flow.is_readable = None, False
+    def _end_group(self, flow: _Flow) -> None:
+        flow.group, flow.is_readable = None, False
         flow.drained.set()
-        self._crowds.pop(flow, None)
+        self._groups.pop(flow, None)
 
     def begin(self, source: str) -> None:
-        """Charge an address for the present task from now on; its crowd has just woken it to read."""
+        """Charge an address for the present task from now on; its group has just woken it to read."""
         if self._meter is not None:
             self._meter.watch(trio.lowlevel.current_task(), self._flow(source))
 
-    async def _watch_crowd(self, flow: _Flow, crowd: Crowd) -> None:
-        """Queue an address whenever a connection of its crowd is readable."""
+    async def _watch_group(self, flow: _Flow, group: EpollGroup) -> None:
+        """Queue an address whenever a connection of its group is readable."""
         try:
-            while flow.crowd is crowd:
-                await crowd.wait_readable()
-                if flow.crowd is crowd:
+            while flow.group is group:
+                await group.wait_readable()
+                if flow.group is group:
                     flow.is_readable, flow.drained = True, trio.Event()
                     self._enqueue(flow)
                     await flow.drained.wait()
         finally:
-            if flow.crowd is crowd:
-                self._end_crowd(flow)
-            crowd.close()
+            if flow.group is group:
+                self._end_group(flow)
+            group.close()
 
     def _flow(self, source: str) -> _Flow:
         flow = self._flows.get(source)
@@ -258,7 +258,7 @@ class FairScheduler:
     def _forget_settled(self) -> None:
         """Forget the addresses that are in the same state as a new one."""
         for source, flow in list(self._flows.items()):
-            if flow.crowd is None and not flow.is_queued and flow.tag <= self._virtual:
+            if flow.group is None and not flow.is_queued and flow.tag <= self._virtual:
                 del self._flows[source]
 
     async def _park(self, task: Task, flow: _Flow) -> None:
@@ -303,7 +303,7 @@ class FairScheduler:
             self._meter.stop()
             self._meter = None
         self._virtual = 0.0
-        self._flows = {source: flow for source, flow in self._flows.items() if flow.crowd is not None}
+        self._flows = {source: flow for source, flow in self._flows.items() if flow.group is not None}
         for flow in self._flows.values():
             flow.forget(0.0)
 

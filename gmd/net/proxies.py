@@ -110,7 +110,7 @@ _TCP = {0x11: (socket.AF_INET, "!4s4sHH"), 0x21: (socket.AF_INET6, "!16s16sHH")}
 
 
 class BadProxyHeader(Exception):
-    """What a trusted proxy sent first is no header of the PROXY protocol."""
+    """A trusted proxy sent no valid header of the PROXY protocol."""
 
 
 async def client_of(stream: trio.SocketStream) -> str | None:

@@ -17,7 +17,7 @@ from gmd.games.game import Decision, Game, when_due
 from gmd.games.game_note import note_of
 from gmd.logger import get_logger
 from gmd.net import loop_time
-from gmd.play.budget import Workbench
+from gmd.play.budget import CpuQueue
 from gmd.play.deadlines import Deadlines, Reloads
 from gmd.play.game_feed import GameFeed
 from gmd.play.live_games import DEFAULT_BYTES, GameCache, LiveGame
@@ -42,7 +42,7 @@ class Arbiter:
         start_seconds: float,
         idle_seconds: float,
         games_bytes: int = DEFAULT_BYTES,
-        bench: Workbench | None = None,
+        bench: CpuQueue | None = None,
         lease: Lease | None = None,
     ) -> None:
         """:param start_seconds: how long the players of a game with a clock have for their first contact.
@@ -54,7 +54,7 @@ class Arbiter:
         self._lease = lease
         if lease is not None:
             lease.on_resumed = self.give_back
-        self.bench = bench or Workbench()
+        self.bench = bench or CpuQueue()
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
@@ -278,7 +278,7 @@ class Arbiter:
             return
         deadline = self.deadlines.deadline(game.id)
         if game.clock is not None and game.ticking:
-            live.since = loop_time.now() if deadline is None else deadline - game.clock.patience(game.turn)
+            live.since = loop_time.now() if deadline is None else deadline - game.clock.seconds_to_flag(game.turn)
         elif deadline is not None:
             live.opened = deadline - self._patience(game)
         self._set_deadline(live)
@@ -287,7 +287,7 @@ class Arbiter:
         """Return when the game ends if nobody acts; None if it does not end."""
         game = live.game
         if game.clock is not None and game.ticking:
-            return live.since + game.clock.patience(game.turn)
+            return live.since + game.clock.seconds_to_flag(game.turn)
         return live.opened + self._patience(game) if game.awaited or game.lapsing else None
 
     def _patience(self, game: Game) -> float:

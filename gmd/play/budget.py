@@ -59,7 +59,7 @@ class Budget:
         self._connections.charge(peer, seconds * 1_000)
 
 
-class Workbench:
+class CpuQueue:
     """Runs long work, a slice at a time."""
 
     def __init__(self, budget: Budget | None = None, slice_seconds: float = SLICE_SECONDS) -> None:
@@ -68,24 +68,24 @@ class Workbench:
         """
         self.budget = budget
         self.slice_seconds = slice_seconds
-        self._places = KeyedLocks()  # a lock for each address that has work
+        self._slots = KeyedLocks()  # a lock for each address that has work
         self._slices = trio.StrictFIFOLock()  # makes addresses take turns: one task of each waits for it
         #: The number of slices run so far.
         self.slices = 0
 
     @asynccontextmanager
-    async def place(self, peer: str, *, paid: bool = False) -> AsyncIterator[None]:
-        """Hold the address's place, in which :meth:`run` may be called; earlier work of the address comes first.
+    async def slot(self, peer: str, *, paid: bool = False) -> AsyncIterator[None]:
+        """Hold the address's slot, in which :meth:`run` may be called; earlier work of the address comes first.
 
-        An address has a second place for unpaid work, so that loading a player's game does not wait for histories.
+        An address has a second slot for unpaid work, so that loading a player's game does not wait for histories.
 
-        :param peer: the client, as host:port. All clients with an empty one (in-process, the operator) share a place.
+        :param peer: the client, as host:port. All clients with an empty one (in-process, the operator) share a slot.
         :param paid: whether the work is refused if the budget is used up.
         :raises TooMany: the budget is used up.
         """
         if paid:
             self._check(peer)  # so that no request waits only to be refused
-        async with self._places.hold((source_of(peer) if peer else "", paid)):
+        async with self._slots.hold((source_of(peer) if peer else "", paid)):
             if paid:
                 self._check(peer)
             yield
@@ -93,7 +93,7 @@ class Workbench:
     async def run(self, steps: Generator[None, None, _T], peer: str) -> _T:
         """Run a generator to its end, in slices, and return its value. Its exceptions pass through unchanged.
 
-        The caller must hold a place.
+        The caller must hold a slot.
         """
         while True:
             async with self._slices:  # a checkpoint: the next slice, whoever runs it, comes in a later turn of the loop

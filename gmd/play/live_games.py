@@ -19,7 +19,7 @@ from gmd.games.variants import replayed
 from gmd.games.views import SharedView, Viewer, shared_view
 from gmd.logger import get_logger
 from gmd.net import loop_time
-from gmd.play.budget import Workbench
+from gmd.play.budget import CpuQueue
 
 logger = get_logger(__name__)
 
@@ -118,7 +118,7 @@ class GameCache:
     def __init__(
         self,
         log: EventLog,
-        bench: Workbench,
+        bench: CpuQueue,
         resume: Callable[[LiveGame], None],
         max_bytes: int = DEFAULT_BYTES,
     ) -> None:
@@ -187,7 +187,7 @@ class GameCache:
         :raises NoSuchGame: the log has no game of this id.
         :raises LogFailed: the log cannot be read, or the game's events are damaged.
         """
-        async with self._bench.place(peer), self._loading.hold(game_id):
+        async with self._bench.slot(peer), self._loading.hold(game_id):
             live = self.find(game_id)
             if live is None:
                 events = await self._log.load(game_id)

@@ -12,7 +12,7 @@ import trio
 #: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
 #: in which no other client is served.
 PORTION = 16
-#: Queued subscribers of a crowd that are notified before those of the next crowd: the two players of a game.
+#: Queued subscribers of a group that are notified before those of the next group: the two players of a game.
 AT_ONCE = 2
 
 
@@ -47,11 +47,11 @@ class Subscription:
             self._event = trio.Event()
 
 
-class _Crowd:
+class _SubscriberGroup:
     """The subscriptions to one game or player, the least recently notified first.
 
     :ivar called: how many subscriptions, from the first on, are still to be notified.
-    :ivar queued: whether it is in the queue of crowds to notify.
+    :ivar queued: whether it is in the queue of groups to notify.
     """
 
     __slots__ = ("called", "queued", "subscriptions")
@@ -80,8 +80,8 @@ class _Crowd:
         return count
 
 
-#: Crowds by the id of a game or of a player; those who may know of senses by a game's id and the side that senses.
-_Crowds = dict[Hashable, _Crowd]
+#: Groups by the id of a game or of a player; those who may know of senses by a game's id and the side that senses.
+_Groups = dict[Hashable, _SubscriberGroup]
 
 
 class Watchers:
@@ -89,16 +89,16 @@ class Watchers:
 
     The first subscriptions of players are notified at once. :meth:`run` notifies the others, where very many wait, for
     one game or for many that change at the same time, and all spectators, in portions: one in each turn of the event
-    loop, so that other clients are served in between. Crowds that are to be notified at the same time take turns, so a
+    loop, so that other clients are served in between. Groups that are to be notified at the same time take turns, so a
     large one does not delay a small one.
     """
 
     def __init__(self) -> None:
-        self._by_game: _Crowds = {}
-        self._by_player: _Crowds = {}
-        self._spectators: _Crowds = {}
-        self._senses: _Crowds = {}
-        self._called: deque[_Crowd] = deque()
+        self._by_game: _Groups = {}
+        self._by_player: _Groups = {}
+        self._spectators: _Groups = {}
+        self._senses: _Groups = {}
+        self._called: deque[_SubscriberGroup] = deque()
         self._call = trio.Event()
         self._left = PORTION  # how many may be notified at once until run() has had its next turn
         self._stopped = False
@@ -144,29 +144,29 @@ class Watchers:
 
     def has_crowd(self, game_id: int) -> bool:
         """Return whether more than one spectator waits for a game."""
-        crowd = self._spectators.get(game_id)
-        return crowd is not None and len(crowd.subscriptions) > 1
+        group = self._spectators.get(game_id)
+        return group is not None and len(group.subscriptions) > 1
 
     def notify(self, game_id: int, players: Iterable[int | None]) -> None:
         """Notify the subscribers of a game and of its players, once a change of the game is durable."""
-        if self._by_game and (crowd := self._by_game.get(game_id)) is not None:
-            self._wake_first(crowd)
+        if self._by_game and (group := self._by_game.get(game_id)) is not None:
+            self._wake_first(group)
         if self._by_player:
             for player in players:
-                if player is not None and (crowd := self._by_player.get(player)) is not None:
-                    self._wake_first(crowd)
-        if self._spectators and (crowd := self._spectators.get(game_id)) is not None:
-            crowd.call()
-            self._queue(crowd)
+                if player is not None and (group := self._by_player.get(player)) is not None:
+                    self._wake_first(group)
+        if self._spectators and (group := self._spectators.get(game_id)) is not None:
+            group.call()
+            self._queue(group)
 
     def notify_sense(self, game_id: int, color: chess.Color) -> None:
         """Notify those who may know of it once a side's sense is durable; nobody else."""
-        if self._senses and (crowd := self._senses.get((game_id, color))) is not None:
-            crowd.call()
-            self._queue(crowd)
+        if self._senses and (group := self._senses.get((game_id, color))) is not None:
+            group.call()
+            self._queue(group)
 
     async def run(self) -> None:
-        """Notify the queued crowds, a portion in each turn of the event loop, until cancelled."""
+        """Notify the queued groups, a portion in each turn of the event loop, until cancelled."""
         while True:
             self._left = PORTION
             if not self._called:
@@ -179,50 +179,50 @@ class Watchers:
     def stop(self) -> None:
         """Interrupt every subscriber, present and future."""
         self._stopped = True
-        for crowds in (self._by_game, self._by_player, self._spectators):  # those of senses are among them
-            for crowd in crowds.values():
-                for subscription in crowd.subscriptions:
+        for groups in (self._by_game, self._by_player, self._spectators):  # those of senses are among them
+            for group in groups.values():
+                for subscription in group.subscriptions:
                     subscription.interrupt()
 
-    def _wake_first(self, crowd: _Crowd) -> None:
-        """Notify as many of a crowd as may be notified now, and queue the others."""
-        crowd.call()
+    def _wake_first(self, group: _SubscriberGroup) -> None:
+        """Notify as many of a group as may be notified now, and queue the others."""
+        group.call()
         if self._left > 0:
-            self._left -= crowd.wake(self._left)
+            self._left -= group.wake(self._left)
             if self._left <= 0:
                 self._call.set()  # for the next portion
-        if crowd.called:
-            self._queue(crowd)
+        if group.called:
+            self._queue(group)
 
-    def _queue(self, crowd: _Crowd) -> None:
-        if not crowd.queued:
-            crowd.queued = True
-            self._called.append(crowd)
+    def _queue(self, group: _SubscriberGroup) -> None:
+        if not group.queued:
+            group.queued = True
+            self._called.append(group)
             self._call.set()
 
     def _wake_portion(self) -> None:
         while self._left > 0 and self._called:
-            crowd = self._called.popleft()
-            crowd.queued = False
-            self._left -= crowd.wake(AT_ONCE)
-            if crowd.called:
-                self._queue(crowd)
+            group = self._called.popleft()
+            group.queued = False
+            self._left -= group.wake(AT_ONCE)
+            if group.called:
+                self._queue(group)
 
     @contextmanager
-    def _subscribed(self, *wanted: tuple[_Crowds, Iterable[Hashable]]) -> Iterator[Subscription]:
+    def _subscribed(self, *wanted: tuple[_Groups, Iterable[Hashable]]) -> Iterator[Subscription]:
         subscription = Subscription()
         if self._stopped:
             subscription.interrupt()
-        places = [(crowds, key) for crowds, keys in wanted for key in set(keys)]
-        for crowds, key in places:
-            if (crowd := crowds.get(key)) is None:
-                crowd = crowds[key] = _Crowd()
-            crowd.subscriptions[subscription] = None
+        places = [(groups, key) for groups, keys in wanted for key in set(keys)]
+        for groups, key in places:
+            if (group := groups.get(key)) is None:
+                group = groups[key] = _SubscriberGroup()
+            group.subscriptions[subscription] = None
         try:
             yield subscription
         finally:
-            for crowds, key in places:
-                crowd = crowds[key]
-                del crowd.subscriptions[subscription]
-                if not crowd.subscriptions:
-                    del crowds[key]
+            for groups, key in places:
+                group = groups[key]
+                del group.subscriptions[subscription]
+                if not group.subscriptions:
+                    del groups[key]

@@ -6,7 +6,7 @@ from gmd.event_log.interface import EventLog
 from gmd.players.store import MemoryPlayers, PlayerStore
 
 
-def players_beside(log: EventLog) -> PlayerStore:
+def player_store(log: EventLog) -> PlayerStore:
     """Return the store for the players of a log's games."""
     if log.database is None:
         return MemoryPlayers()

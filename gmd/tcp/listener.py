@@ -16,9 +16,9 @@ from gmd.handlers.services import Services
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.admission import AdmissionControl, Incoming, PortErrors
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
 from gmd.net.lingering import LingeringCloser
 from gmd.net.listening import accept
-from gmd.net.places import Place, Places
 from gmd.net.proxies import BadProxyHeader, Proxies, client_of
 from gmd.net.tls import Certificate
 from gmd.tcp.conversation import ANSWERED, FAILED, LOST, REVOKED
@@ -33,11 +33,11 @@ IDLE_SECONDS = 60.0
 MAX_OPERATORS = 8
 
 #: The address of peers that were gone before it was looked up.
-NOBODY_KNOWS = "unknown:0"
+UNKNOWN_PEER = "unknown:0"
 
 
 class SessionServer:
-    """Runs a session for every connection that gets a place (:mod:`gmd.net.admission`)."""
+    """Runs a session for every connection that gets a slot (:mod:`gmd.net.admission`)."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SessionServer:
         limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
         self._sessions: set[Session] = set()
         self._admission = AdmissionControl(
-            Places(limit, share or limit, IDLE_SECONDS),
+            ConnectionSlots(limit, share or limit, IDLE_SECONDS),
             self._sessions,
             _errors(authority),
             services.memory,
@@ -78,7 +78,7 @@ class SessionServer:
     def _end_seats(self, game: GameNote) -> None:
         """Note that a game is over: no session plays it any more, whoever ended it."""
         for player in game.players:
-            self._admission.places.end_seat(seat_of(game.id, player), loop_time.now())
+            self._admission.slots.end_seat(seat_of(game.id, player), loop_time.now())
 
     def _end_sessions(self, player: int) -> None:
         """End the sessions of a player who was revoked; each answers what it has received."""
@@ -98,13 +98,13 @@ class SessionServer:
 
     @property
     def places_taken(self) -> int:
-        """The number of connections that have a place: with a session, or in a TLS handshake."""
-        return len(self._admission.places)
+        """The number of connections that have a slot: with a session, or in a TLS handshake."""
+        return len(self._admission.slots)
 
     @property
     def evicted(self) -> int:
-        """The number of connections that have lost their places to others."""
-        return self._admission.places.evicted
+        """The number of connections that have lost their slots to others."""
+        return self._admission.slots.evicted
 
     @property
     def turned_away(self) -> int:
@@ -142,14 +142,14 @@ class SessionServer:
                     await self._admission.refuse(incoming, short)
                     return
                 try:
-                    place = self._admission.enter(incoming)
+                    slot = self._admission.enter(incoming)
                 except TooMany as full:
                     await self._admission.refuse(incoming, full)
                 else:
                     try:
-                        await self._admit(incoming, place)
+                        await self._admit(incoming, slot)
                     finally:
-                        place.leave()
+                        slot.leave()
         except (trio.BrokenResourceError, trio.TooSlowError):
             pass  # the peer is gone, or reads nothing
         except BadProxyHeader as bad:
@@ -168,14 +168,14 @@ class SessionServer:
             return await client_of(stream) or peer
         return peer
 
-    async def _admit(self, incoming: Incoming, place: Place) -> None:
-        secured = await self._admission.secured(incoming, self._limits.frame_seconds, place)
+    async def _admit(self, incoming: Incoming, slot: ConnectionSlot) -> None:
+        secured = await self._admission.secured(incoming, self._limits.frame_seconds, slot)
         if secured is not None:
-            await self._converse(secured, incoming, place)
+            await self._converse(secured, incoming, slot)
 
-    async def _converse(self, stream: trio.abc.Stream, incoming: Incoming, place: Place) -> None:
+    async def _converse(self, stream: trio.abc.Stream, incoming: Incoming, slot: ConnectionSlot) -> None:
         peer = incoming.peer
-        session = incoming.served = Session(stream, self._services, self._authority, peer=peer, place=place)
+        session = incoming.served = Session(stream, self._services, self._authority, peer=peer, slot=slot)
         self._sessions.add(session)
         try:
             if self.stopping:
@@ -194,7 +194,7 @@ class SessionServer:
         finally:
             self._note_end(session, peer)
             self._sessions.discard(session)
-            place.leave()  # an eviction has nothing to end any more
+            slot.leave()  # an eviction has nothing to end any more
             incoming.served = None
             session.release()
             if self.stopping and not self._sessions:
@@ -252,7 +252,7 @@ def peer_of(stream: trio.abc.Stream) -> str:
     try:
         address = stream.socket.getpeername()
     except OSError:  # the peer is gone
-        return NOBODY_KNOWS
+        return UNKNOWN_PEER
     if not isinstance(address, tuple):  # that of a Unix socket is a path
         return ""
     host, port = address[:2]

@@ -17,10 +17,10 @@ from gmd.handlers.context import Authority, ClientSession
 from gmd.handlers.dispatch import PendingReply
 from gmd.handlers.services import Services
 from gmd.net import loop_time
+from gmd.net.connection_slots import ConnectionSlot, Value
 from gmd.net.fair_reader import FairReader
 from gmd.net.loop_time import PatientScope
-from gmd.net.patience import PIECE, Sending
-from gmd.net.places import Place, Value
+from gmd.net.send_timeout import PIECE, Sending
 from gmd.net.tls import CONNECTION_BYTES, TlsStream
 from gmd.play.watchers import Subscription
 from gmd.players.presence import Attendance
@@ -29,13 +29,13 @@ from gmd.tcp.outbox import Outbox, ReplyBatch
 
 
 class PlayReport:
-    """Reports to the place of a session which running game the session has played last."""
+    """Reports to the slot of a session which running game the session has played last."""
 
-    __slots__ = ("_last", "_place")
+    __slots__ = ("_last", "_slot")
 
-    def __init__(self, place: Place | None) -> None:
-        """:param place: None where places are not counted."""
-        self._place = place
+    def __init__(self, slot: ConnectionSlot | None) -> None:
+        """:param slot: None where slots are not counted."""
+        self._slot = slot
         self._last: PendingReply | None = None  # the latest reply about a game
 
     def begin(self, arrived: float) -> None:
@@ -43,8 +43,8 @@ class PlayReport:
 
         :param arrived: when they arrived, in the loop's time.
         """
-        if self._place is not None:
-            self._place.begin(arrived)
+        if self._slot is not None:
+            self._slot.begin(arrived)
 
     def note(self, reply: PendingReply) -> None:
         """Note the latest reply about a game."""
@@ -52,23 +52,23 @@ class PlayReport:
 
     def rest(self, client: ClientSession) -> None:
         """Note that the requests have been answered."""
-        if self._place is not None:
+        if self._slot is not None:
             value = Value.IDLE if client.player is None else Value.PLAYER
-            self._place.rest(value, loop_time.now(), self._played(self._place, client))
+            self._slot.rest(value, loop_time.now(), self._played(self._slot, client))
         self._last = None  # otherwise an idle session would keep its last game in memory
 
-    def _played(self, place: Place, client: ClientSession) -> Hashable:
+    def _played(self, slot: ConnectionSlot, client: ClientSession) -> Hashable:
         """Return the seat in the latest game of the session's own; None once that is over."""
         if self._last is None or self._last.live is None or self._last.player is None:
-            return place.seat
+            return slot.seat
         game, player = self._last.live.game, self._last.player
         if not game.seats(player):
-            return place.seat
+            return slot.seat
         return None if game.over else seat_of(game.id, player)
 
 
 def seat_of(game_id: int, player: int | None) -> Hashable:
-    """Return the key of a game's player among the places; a player who holds both seats has one."""
+    """Return the key of a game's player among the slots; a player who holds both seats has one."""
     return game_id, player
 
 
@@ -95,12 +95,12 @@ class Session:
         authority: Authority = Authority.CLIENT,
         *,
         peer: str = "",
-        place: Place | None = None,
+        slot: ConnectionSlot | None = None,
     ) -> None:
-        """:param place: the connection's, which the session informs of what it does."""
-        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else place)
-        self._sending = Sending(stream, services.patience)
-        self._seat = PlayReport(place)
+        """:param slot: the connection's, which the session informs of what it does."""
+        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else slot)
+        self._sending = Sending(stream, services.send_timeout)
+        self._seat = PlayReport(slot)
         self._is_tls = isinstance(stream, TlsStream)
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._metrics = services.metrics

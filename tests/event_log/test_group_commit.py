@@ -14,10 +14,10 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.errors import GmError
+from gmd.event_log.batch_delay import LONGEST_SECONDS, RETURN_SECONDS, BatchDelay
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import GameQuery, LogFailed, SequenceConflict
 from gmd.event_log.pending import MOST_GAMES, PORTION
-from gmd.event_log.returning import LONGEST_SECONDS, RETURN_SECONDS, Returning
 from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.games.events import Moved
 from tests.event_log.test_contract import CREATED, SUMMARY
@@ -290,7 +290,7 @@ async def test_batch_waits_no_longer_for_games_that_do_not_come_back(store: Faul
 
 
 async def test_games_that_come_back_prolong_the_wait_up_to_its_limit_and_others_do_not(mock_clock: MockClock) -> None:
-    returning = Returning(RETURN_SECONDS)
+    returning = BatchDelay(RETURN_SECONDS)
     for first, after in ((0, LONGEST_SECONDS), (2_000, RETURN_SECONDS)):
         returning.committed(range(1_000), {1_000})
         returning.settled()

@@ -141,7 +141,7 @@ def test_every_move_has_the_margin_with_a_time_per_move() -> None:
 def test_claimed_lag_is_not_charged_up_to_its_limit(passed: float, thought: float, own: float) -> None:
     clock = Clock(ClockOption(initial=3.0, lag=0.5))
     assert clock.own(passed, thought) == own
-    assert (clock.left(WHITE), clock.patience(WHITE)) == (3.0, 3.5)
+    assert (clock.left(WHITE), clock.seconds_to_flag(WHITE)) == (3.0, 3.5)
 
 
 def test_flag_falls_when_the_time_is_used_up() -> None:

@@ -14,8 +14,8 @@ from gmd.http.intake import LEAST_CHUNK, MANY_CHUNKS, PARTS
 from gmd.http.server import HttpServer
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.net.patience import Patience
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from tests.http.helpers import PORT_LIMITS, read_to_end
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -45,7 +45,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 async def connected(scheduler: FairScheduler) -> AsyncIterator[trio.SocketStream]:
     """Yield a connection to an HTTP server."""
     memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
-    server = HttpServer(PORT_LIMITS, 9, memory, Patience(30.0, 1.0), Proxies(), scheduler=scheduler)
+    server = HttpServer(PORT_LIMITS, 9, memory, SendTimeout(30.0, 1.0), Proxies(), scheduler=scheduler)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     async with scheduler.running(), trio.open_nursery() as connections, trio.open_nursery() as nursery:

@@ -14,8 +14,8 @@ from trio.testing import MockClock
 from gmd.daemon import Daemon
 from gmd.http.server import RESERVE, HttpServer
 from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.net.patience import Patience
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from tests.helpers import running_daemon
 from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
 
@@ -89,7 +89,7 @@ async def response_of(stream: trio.SocketStream) -> bytes:
 
 @asynccontextmanager
 async def served(limit: int = LIMIT, **settings: Any) -> AsyncIterator[Served]:
-    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), Patience(30.0, 1.0)
+    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), SendTimeout(30.0, 1.0)
     server = HttpServer(PORT_LIMITS, limit, memory, patience, settings.pop("proxies", Proxies()), **settings)
     listeners = await trio.open_tcp_listeners(0)
     async with AsyncExitStack() as stack, trio.open_nursery() as connections, trio.open_nursery() as nursery:

@@ -12,8 +12,8 @@ import trio
 from gmd.http.server import HttpServer
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.net.patience import Patience
 from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from gmd.net.tls import certificate_of
 from tests.http.helpers import PORT_LIMITS
 from tests.tls import Certificates
@@ -53,7 +53,7 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
     scheduler = FairScheduler(0.0, lambda: next(ticks) * 1e-3)  # every step takes a millisecond
     memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
     certificate = certificate_of(str(certificates.cert), str(certificates.key)) if wire == "TLS" else None
-    server = HttpServer(PORT_LIMITS, 200, memory, Patience(30.0, 1.0), Proxies(), certificate, scheduler=scheduler)
+    server = HttpServer(PORT_LIMITS, 200, memory, SendTimeout(30.0, 1.0), Proxies(), certificate, scheduler=scheduler)
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     found = []

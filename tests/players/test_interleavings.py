@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from gm_protocol.errors import GmError
 from gmd.handlers.context import Authority
 from gmd.handlers.in_process import InProcessClient, Refused, Sender
+from gmd.http.api_clients import Admission, ApiClient
 from gmd.http.claims import Claims
-from gmd.http.guests import Admission, Guest
 from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
 from gmd.players.registry import Registry
@@ -227,8 +227,10 @@ async def version_by_http(scene: Scene, _: Client) -> Json:
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
         admission = Admission(account, secrets)
-        guest = Guest(InProcessClient(services), OTHER_PEER, trio.current_time(), admission, Claims(1), authenticator)
-        await authenticator.registry.next_version(account.player, guest.check)
+        api_client = ApiClient(
+            InProcessClient(services), OTHER_PEER, trio.current_time(), admission, Claims(1), authenticator
+        )
+        await authenticator.registry.next_version(account.player, api_client.check)
     except GmError as refusal:
         return {"error": str(refusal), "code": refusal.code}
     return {"error": None}

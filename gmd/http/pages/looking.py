@@ -169,7 +169,7 @@ async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:
     :raises TooMany: the address has used up its processor time.
     """
     bench = visit.backend.services.arbiter.bench
-    async with bench.place(visit.peer, paid=True):
+    async with bench.slot(visit.peer, paid=True):
         return await bench.run(steps, visit.peer)
 
 

@@ -12,8 +12,8 @@ from litestar.params import SkipValidation
 from gm_protocol.errors import Unauthorized
 from gmd.handlers.context import Authority
 from gmd.handlers.in_process import Json, Sender
+from gmd.http.api_clients import arrived_of, peer_of
 from gmd.http.backend import Backend, FromDaemon
-from gmd.http.guests import arrived_of, peer_of
 from gmd.http.pages.site import Site, site_of
 from gmd.http.pages.visitor import COOKIE, Visitor, guest_name
 

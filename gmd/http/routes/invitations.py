@@ -14,10 +14,10 @@ from gm_protocol.messages import ClockOption
 from gm_protocol.options import ClockText
 from gm_protocol.state import COLOR_NAMES
 from gmd.handlers.in_process import Refused
+from gmd.http.api_clients import ApiClient, FromApiClient, connection_of
 from gmd.http.backend import Backend, FromDaemon
 from gmd.http.claims import Taken
 from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_body
-from gmd.http.guests import FromGuest, Guest, connection_of
 from gmd.http.routes.turns import Done
 from gmd.http.seat import GameId, check_id
 from gmd.lobby.invitation import inviter_of
@@ -89,52 +89,52 @@ SENT = documented_with_body(
 
 
 @get("/", summary="The invitations to you", responses=ANYBODY)
-async def listed(guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> Invitations:
+async def listed(client: FromApiClient, backend: FromDaemon, request: AnyRequest) -> Invitations:
     """Return the invitations to the player, oldest first.
 
     Those not accepted; those accepted, until ``ready`` or ``finish``, on this connection or on one that has sent no
     request in the game for a minute; and the games that the player has made, after 15 seconds without such a request.
     """
-    player, connection = guest.player.player, connection_of(request)
-    found = [invitation.game_id for invitation in await backend.services.lobby.listed(player, guest.peer)]
-    found = [game_id for game_id in found if guest.claims.admits(player, game_id, connection)]
-    for game_id in guest.claims.offered(player, connection):
-        if await _is_played(backend, game_id, guest, if_over=True):
-            guest.claims.forget(player, game_id)
+    player, connection = client.player.player, connection_of(request)
+    found = [invitation.game_id for invitation in await backend.services.lobby.listed(player, client.peer)]
+    found = [game_id for game_id in found if client.claims.admits(player, game_id, connection)]
+    for game_id in client.claims.offered(player, connection):
+        if await _is_played(backend, game_id, client, if_over=True):
+            client.claims.forget(player, game_id)
         else:
             found.append(game_id)
     return Invitations(sorted(found))
 
 
 @post("/", status_code=200, summary="Invite somebody", responses=SENT)
-async def invite(data: JSONBody[Invite], guest: FromGuest) -> InvitedGame:
+async def invite(data: JSONBody[Invite], client: FromApiClient) -> InvitedGame:
     """Make a game in which the player has its seat, with fifteen minutes and five seconds a move by default.
 
     After fifteen seconds without a request in it, the game is also listed to the player, for its own ``rc-connect``.
     """
     color = COLOR_NAMES[data.color]
     terms = {"variant": "rbc", **data.terms()}
-    reply = await guest.ask("challenge", opponent=data.opponent, color=color, brief=True, **terms)
-    guest.claims.made(guest.player.player, reply["game_id"])
+    reply = await client.ask("challenge", opponent=data.opponent, color=color, brief=True, **terms)
+    client.claims.made(client.player.player, reply["game_id"])
     return InvitedGame(reply["game_id"])
 
 
 @post("/{invitation_id:int}", status_code=200, summary="Accept an invitation", responses=INVITED)
-async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, request: AnyRequest) -> InvitedGame:
+async def accept(invitation_id: GameId, client: FromApiClient, backend: FromDaemon, request: AnyRequest) -> InvitedGame:
     """Take the seat. Accepting again gives the same game, since reconchess's client may have lost the reply.
 
     Another connection is refused as long as the one that has accepted plays the game, or may be about to.
     """
-    player, connection, claims = guest.player.player, connection_of(request), guest.claims
+    player, connection, claims = client.player.player, connection_of(request), client.claims
     try:
         check_id(invitation_id)
-        if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, guest):
+        if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, client):
             raise Taken(invitation_id)
-        if not claims.knows(player, invitation_id) and await _is_inviter(backend, invitation_id, guest):
+        if not claims.knows(player, invitation_id) and await _is_inviter(backend, invitation_id, client):
             claims.made_before(player, invitation_id)
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
-                await guest.ask("accept", game_id=invitation_id, brief=True)
+                await client.ask("accept", game_id=invitation_id, brief=True)
     except Taken as refusal:  # rc-connect prints the sentence of this status only
         raise Unusual(refusal, HTTP_401_UNAUTHORIZED) from None
     except (NoSuchGame, Refused) as refusal:
@@ -143,42 +143,42 @@ async def accept(invitation_id: GameId, guest: FromGuest, backend: FromDaemon, r
 
 
 @post("/{invitation_id:int}/finish", status_code=200, summary="Remove an invitation from the list", responses=FINISHED)
-async def finish(invitation_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
+async def finish(invitation_id: GameId, client: FromApiClient, backend: FromDaemon) -> Done:
     """Remove the invitation from the list. Its game goes on, if it has not ended."""
-    if guest.claims.is_made(guest.player.player, invitation_id):
-        guest.claims.act(guest.player.player, invitation_id)
+    if client.claims.is_made(client.player.player, invitation_id):
+        client.claims.act(client.player.player, invitation_id)
         return Done()
     try:
         check_id(invitation_id)
-        guest.check()
-        await backend.services.lobby.finish(invitation_id, guest.player.player, guest.arrived, guest.peer)
+        client.check()
+        await backend.services.lobby.finish(invitation_id, client.player.player, client.arrived, client.peer)
     except NoSuchGame as refusal:
         raise _of_invitation(refusal) from None
     return Done()
 
 
-async def _is_played(backend: Backend, game_id: int, guest: Guest, *, if_over: bool = False) -> bool:
-    """Return whether a guest has sent a request in a game.
+async def _is_played(backend: Backend, game_id: int, client: ApiClient, *, if_over: bool = False) -> bool:
+    """Return whether a client has sent a request in a game.
 
     :param if_over: the result for a game that is over, or no longer exists.
     :raises NoSuchGame: there is no game with that id, and ``if_over`` is false.
     """
     try:
-        game = await backend.services.lobby.look(game_id, guest.peer)
+        game = await backend.services.lobby.look(game_id, client.peer)
     except NoSuchGame:
         if if_over:
             return True
         raise
-    return if_over if game.over else any(game.contacted[seat] for seat in game.seats(guest.player.player))
+    return if_over if game.over else any(game.contacted[seat] for seat in game.seats(client.player.player))
 
 
-async def _is_inviter(backend: Backend, game_id: int, guest: Guest) -> bool:
-    """Return whether a guest has made a game that is not over, and invited the opponent.
+async def _is_inviter(backend: Backend, game_id: int, client: ApiClient) -> bool:
+    """Return whether a client has made a game that is not over, and invited the opponent.
 
     :raises NoSuchGame: there is no game with that id.
     """
-    game = await backend.services.lobby.look(game_id, guest.peer)
-    return bool(game.created.invited_sides) and not game.over and inviter_of(game.created) == guest.player.player
+    game = await backend.services.lobby.look(game_id, client.peer)
+    return bool(game.created.invited_sides) and not game.over and inviter_of(game.created) == client.player.player
 
 
 def _of_invitation(refusal: GmError | Refused) -> GmError | Refused:

@@ -9,8 +9,8 @@ from litestar.params import QueryParameter
 from msgspec import Struct
 
 from gm_protocol.ranked import LeaderboardRow
+from gmd.http.api_clients import FromApiClient, serving
 from gmd.http.errors import documented
-from gmd.http.guests import FromGuest, serving
 
 
 class Leaderboard(Struct, frozen=True):
@@ -33,10 +33,10 @@ class Leaderboard(Struct, frozen=True):
     tags=["leaderboard"],
 )
 async def leaderboard(
-    guest: FromGuest,
+    client: FromApiClient,
     limit: Annotated[int, QueryParameter(ge=1, le=100, description="How many rows.")] = 100,
     after: Annotated[int, QueryParameter(ge=0, le=2**53 - 1, description="How many rows to skip.")] = 0,
 ) -> Leaderboard:
     """Return the ratings of versions of players' bots, with standard deviations. It takes no authorization."""
-    reply = await guest.ask("leaderboard", limit=limit, after=after)
+    reply = await client.ask("leaderboard", limit=limit, after=after)
     return Leaderboard(reply["leaderboard"], reply["games"], reply["after"])

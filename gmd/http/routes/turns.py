@@ -17,9 +17,9 @@ from msgspec import Meta, Struct
 from gm_protocol.errors import IllegalMove, NotYourTurn, WrongPhase
 from gmd.handlers.in_process import Refused
 from gmd.http import reconchess
+from gmd.http.api_clients import FromApiClient
 from gmd.http.backend import FromDaemon
 from gmd.http.errors import documented, documented_with_body
-from gmd.http.guests import FromGuest
 from gmd.http.reconchess import Move, Sensed, Square
 from gmd.http.routes.games import BOTH_SEATS, NO_GAME, NO_PLAYER
 from gmd.http.seat import GameId, Seat, take_seat
@@ -69,9 +69,9 @@ class MoveResult(Struct, frozen=True):
 @post(
     "/ready", status_code=200, summary="Say that you are ready", responses=documented(bad_request=BOTH_SEATS, **PLAYERS)
 )
-async def ready(game_id: GameId, guest: FromGuest) -> Done:
+async def ready(game_id: GameId, client: FromApiClient) -> Done:
     """Record that the player is ready. The clocks start once both players are; repeating it does nothing."""
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     await seat.ask("join")  # the player has its seat already: this only shows its presence
     return Done()
 
@@ -84,9 +84,9 @@ async def ready(game_id: GameId, guest: FromGuest) -> Done:
         bad_request="You already sensed, it is not your turn, or malformed request data.", **PLAYERS
     ),
 )
-async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) -> SenseResult:
+async def sense(game_id: GameId, data: JSONBody[SenseAction], client: FromApiClient) -> SenseResult:
     """Sense around a square. The same sense again returns the same result; after the game's end it is empty."""
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     name = None if data.square is None else chess.SQUARE_NAMES[data.square]
     try:
         reply = await seat.ask("sense", square=name, ply=seat.ply_of_sense(name))
@@ -107,9 +107,9 @@ async def sense(game_id: GameId, data: JSONBody[SenseAction], guest: FromGuest) 
         **PLAYERS,
     ),
 )
-async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) -> MoveResult:
+async def move(game_id: GameId, data: JSONBody[MoveAction], client: FromApiClient) -> MoveResult:
     """Move, and return the result. The same move again returns the same result; after the game's end, none."""
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     requested = None if data.requested_move is None else data.requested_move.value
     if requested == NULL_MOVE and not seat.over:
         raise IllegalMove(f"requested_move: {NULL_MOVE}, the null move, is not in move_actions; send null to pass")
@@ -129,9 +129,9 @@ async def move(game_id: GameId, data: JSONBody[MoveAction], guest: FromGuest) ->
     summary="End the turn; the move has already done so",
     responses=documented(bad_request="You have not sensed and moved.", **PLAYERS),
 )
-async def end_turn(game_id: GameId, guest: FromGuest) -> Done:
+async def end_turn(game_id: GameId, client: FromApiClient) -> Done:
     """Change nothing: the move has ended the turn. reconchess's client sends this even after a game-ending move."""
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     if not seat.over:
         _check_ended(seat)
     return Done()
@@ -157,9 +157,9 @@ def _check_ended(seat: Seat) -> None:
     summary="Resign",
     responses=documented(bad_request="It is not your turn, or the game is over.", **PLAYERS),
 )
-async def resign(game_id: GameId, guest: FromGuest) -> Done:
+async def resign(game_id: GameId, client: FromApiClient) -> Done:
     """Resign, on the player's own turn only. Resigning again, because the reply was lost, does nothing."""
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     if not seat.over and not seat.may_act:
         raise NotYourTurn("it is not your turn: a player can resign only on its own turn")
     await seat.resign()
@@ -172,12 +172,12 @@ async def resign(game_id: GameId, guest: FromGuest) -> Done:
     summary="Give up after an error",
     responses=documented(bad_request=BOTH_SEATS, **PLAYERS),
 )
-async def error_resign(game_id: GameId, guest: FromGuest, backend: FromDaemon) -> Done:
+async def error_resign(game_id: GameId, client: FromApiClient, backend: FromDaemon) -> Done:
     """Let the player's time run out, whoever is to move; a game that is over stays as it ended.
 
     Without a clock, or before the opponent has accepted, the game is resigned.
     """
-    seat = await take_seat(guest, game_id)
+    seat = await take_seat(client, game_id)
     if not seat.over:
         await seat.run_out(backend.services.arbiter)
     return Done()

@@ -10,9 +10,9 @@ from litestar.status_codes import HTTP_200_OK, HTTP_403_FORBIDDEN, HTTP_409_CONF
 from msgspec import Meta, Struct
 
 from gmd.handlers.in_process import Refused
+from gmd.http.api_clients import FromApiClient, serving
 from gmd.http.backend import FromDaemon
 from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_body
-from gmd.http.guests import FromGuest, serving
 
 
 class Registration(Struct, frozen=True):
@@ -44,10 +44,10 @@ class Username(Struct, frozen=True):
         conflict="The name is taken.",
     ),
 )
-async def register(data: JSONBody[Registration], guest: FromGuest) -> Username:
+async def register(data: JSONBody[Registration], client: FromApiClient) -> Username:
     """Register a player with a name and a password. It takes no authorization."""
     try:
-        reply = await guest.ask("register", name=data.username, password=data.password)
+        reply = await client.ask("register", name=data.username, password=data.password)
     except Refused as refused:
         if (status := _OF_REGISTRATION.get(refused.code)) is None:
             raise
@@ -106,43 +106,43 @@ SETTER = documented_with_body(unauthorized=UNAUTHORIZED, bad_request="Malformed 
 
 
 @get("/", summary="Who is active", responses=ANYBODY)
-async def active(guest: FromGuest, backend: FromDaemon) -> Usernames:
+async def active(client: FromApiClient, backend: FromDaemon) -> Usernames:
     """Return the registered players with a session on the game port, or with a recent request over HTTP."""
     return Usernames([account.name for account in backend.services.lobby.presence.present()])
 
 
 @post("/me", status_code=HTTP_200_OK, summary="Say that you are active", responses=ANYBODY)
-async def ping(guest: FromGuest) -> UserGames:
+async def ping(client: FromApiClient) -> UserGames:
     """Record the player as active, as any request does."""
-    account = guest.player
+    account = client.player
     return UserGames(account.player, account.name, account.max_games)
 
 
 @post("/me/max_games", status_code=HTTP_200_OK, summary="Set how many games you play at a time", responses=SETTER)
-async def max_games(data: JSONBody[MaxGames], guest: FromGuest) -> UserGames:
+async def max_games(data: JSONBody[MaxGames], client: FromApiClient) -> UserGames:
     """Set the most games that the player is invited to at a time."""
-    reply = await guest.ask("settings", max_games=data.max_games)
+    reply = await client.ask("settings", max_games=data.max_games)
     return UserGames(reply["player"], reply["name"], reply["max_games"])
 
 
 @post("/me/ranked", status_code=HTTP_200_OK, summary="Set whether you play ranked games", responses=SETTER)
-async def ranked(data: JSONBody[RankedSetting], guest: FromGuest) -> UserRanked:
+async def ranked(data: JSONBody[RankedSetting], client: FromApiClient) -> UserRanked:
     """Set whether the player wants ranked games. Games that have begun go on."""
-    reply = await guest.ask("settings", ranked=data.ranked)
+    reply = await client.ask("settings", ranked=data.ranked)
     return UserRanked(reply["player"], reply["name"], reply["ranked"])
 
 
 @get("/me/version", summary="The version of your bot", responses=ANYBODY)
-async def bot_version(guest: FromGuest) -> UserVersion:
+async def bot_version(client: FromApiClient) -> UserVersion:
     """Return the version; 0 before the first."""
-    account = guest.player
+    account = client.player
     return UserVersion(account.player, account.name, account.version)
 
 
 @post("/me/version", status_code=HTTP_200_OK, summary="Begin a new version of your bot", responses=ANYBODY)
-async def next_version(guest: FromGuest, backend: FromDaemon) -> UserVersion:
+async def next_version(client: FromApiClient, backend: FromDaemon) -> UserVersion:
     """Begin the version after the last one. It has no rating yet."""
-    player, services = guest.player.player, backend.services
-    services.lobby.quotas.take_settings(guest.peer, player)
-    account = await services.authenticator.registry.next_version(player, guest.check)
+    player, services = client.player.player, backend.services
+    services.lobby.quotas.take_settings(client.peer, player)
+    account = await services.authenticator.registry.next_version(player, client.check)
     return UserVersion(account.player, account.name, account.version)

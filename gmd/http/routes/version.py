@@ -5,8 +5,8 @@ from __future__ import annotations
 from litestar import get
 from msgspec import Struct
 
+from gmd.http.api_clients import serving
 from gmd.http.errors import documented
-from gmd.http.guests import serving
 from gmd.http.reconchess import COMPATIBLE
 
 

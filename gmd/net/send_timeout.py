@@ -14,7 +14,7 @@ from gmd.net.loop_time import PatientScope
 PIECE = 65_536
 
 
-class Patience(Struct, frozen=True):
+class SendTimeout(Struct, frozen=True):
     """A timeout for every piece of a message, and a lowest rate over all pieces once the timeout has passed.
 
     :ivar seconds: the timeout.
@@ -28,9 +28,9 @@ class Patience(Struct, frozen=True):
 class Sending:
     """Sends messages to one peer within its patience, one message at a time."""
 
-    def __init__(self, stream: trio.abc.SendStream, patience: Patience) -> None:
+    def __init__(self, stream: trio.abc.SendStream, send_timeout: SendTimeout) -> None:
         self._stream = stream
-        self._patience = patience
+        self._timeout = send_timeout
         self._scope: PatientScope | None = None
         self._is_over = False
 
@@ -63,5 +63,5 @@ class Sending:
 
     def _deadline(self, begun: float, sent: int) -> float:
         """Return when the peer must have read the first ``sent`` bytes of a message begun at a time."""
-        seconds = self._patience.seconds
-        return min(loop_time.now(), begun + sent / self._patience.rate) + seconds
+        seconds = self._timeout.seconds
+        return min(loop_time.now(), begun + sent / self._timeout.rate) + seconds

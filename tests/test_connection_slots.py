@@ -1,4 +1,4 @@
-"""How places are taken and evicted."""
+"""How slots are taken and evicted."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gmd.net.places import IN_USE, NOT_IN_USE, Full, Place, Places, Value, share_of
+from gmd.net.connection_slots import IN_USE, NOT_IN_USE, ConnectionSlot, ConnectionSlots, Full, Value, share_of
 
 IDLE_SECONDS = 60.0
 
 
 class Room:
-    """Places and their owners; time stands still unless it is set."""
+    """ConnectionSlots and their owners; time stands still unless it is set."""
 
     def __init__(self, limit: int, share: int | None = None) -> None:
-        self.places = Places(limit, limit if share is None else share, IDLE_SECONDS)
-        self.inside: dict[str, Place] = {}
+        self.slots = ConnectionSlots(limit, limit if share is None else share, IDLE_SECONDS)
+        self.inside: dict[str, ConnectionSlot] = {}
         self.evicted: list[str] = []
         self.reasons: list[Full] = []
         self.now = 0.0
         self._names = count(1)
 
     def enter(self, source: str) -> str:
-        """Take a place; its owner is named for its source, as in "a1"."""
+        """Take a slot; its owner is named for its source, as in "a1"."""
         name = f"{source}{next(self._names)}"
 
         def evict(why: Full) -> None:
@@ -35,7 +35,7 @@ class Room:
             self.reasons.append(why)
             del self.inside[name]
 
-        self.inside[name] = self.places.enter(source, evict, self.now)
+        self.inside[name] = self.slots.enter(source, evict, self.now)
         return name
 
     def refused(self, source: str) -> tuple[int, bool]:
@@ -52,7 +52,7 @@ def test_address_with_most_places_gives_its_oldest_to_an_address_with_fewer() ->
     room.inside["a3"].rest(Value.IDLE, 0)
     room.inside["a4"].rest(Value.IDLE, 2)
     room.enter("b")
-    assert (room.evicted, room.places.evicted) == (["a2"], 1)
+    assert (room.evicted, room.slots.evicted) == (["a2"], 1)
     assert (room.reasons[0].limit, room.reasons[0].by_source) == (4, False)
 
 
@@ -120,7 +120,7 @@ def test_address_may_not_exceed_its_share() -> None:
     room.inside["a4"].begin(0)
     assert room.refused("a") == (2, True)
     room.enter("b")
-    assert len(room.places) == 4
+    assert len(room.slots) == 4
 
 
 def test_place_without_an_address_has_no_share_and_is_never_evicted() -> None:
@@ -153,10 +153,10 @@ def test_place_that_was_evicted_or_left_stays_so() -> None:
     first.begin(0)
     first.rest(Value.PLAYER, 0, seat=1)
     first.leave()
-    assert (len(room.places), first.value) == (1, Value.SILENT)
+    assert (len(room.slots), first.value) == (1, Value.SILENT)
     second.leave()
     second.leave()
-    assert len(room.places) == 0
+    assert len(room.slots) == 0
 
 
 @pytest.mark.parametrize(
@@ -175,14 +175,14 @@ class AnyOrder(RuleBasedStateMachine):
         self.limit, self.share = limit, share
         self.room = Room(limit, share)
 
-    def of(self, source: str) -> list[Place]:
-        return [place for place in self.room.inside.values() if place.source == source]
+    def of(self, source: str) -> list[ConnectionSlot]:
+        return [slot for slot in self.room.inside.values() if slot.source == source]
 
     @rule(source=st.sampled_from(["", "a", "b", "c", "d"]))
     def enter(self, source: str) -> None:
         before = dict(self.room.inside)
-        values = {name: (place.value, place.since) for name, place in before.items()}
-        sources = {name: place.source for name, place in before.items()}
+        values = {name: (slot.value, slot.since) for name, slot in before.items()}
+        sources = {name: slot.source for name, slot in before.items()}
         counts = Counter(sources.values())
         counts[""] = 0
         evicted = len(self.room.evicted)
@@ -207,7 +207,7 @@ class AnyOrder(RuleBasedStateMachine):
         counts: Counter[str],
     ) -> None:
         assert full.by_source == (source != "" and self.share <= counts[source] < self.limit)
-        # No newcomer is refused while another address has two places more than its own, or one of its own places is
+        # No newcomer is refused while another address has two slots more than its own, or one of its own slots is
         # silent.
         if not full.by_source:
             assert max(counts.values()) <= counts[source] + 1
@@ -232,7 +232,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert (value, since) == min(
             each for each in same if from_largest or each[0] is Value.SILENT or self.room.now - each[1] >= IDLE_SECONDS
         )
-        if value in IN_USE:  # no unused place could be evicted: the rest belongs to others, or was used lately
+        if value in IN_USE:  # no unused slot could be evicted: the rest belongs to others, or was used lately
             assert counts[home] == max(counts.values())
             left = values if not counts[source] else [name for name in values if sources[name] in (source, home)]
             for name in left:
@@ -243,21 +243,21 @@ class AnyOrder(RuleBasedStateMachine):
     @precondition(lambda self: self.room.inside)
     @rule(data=st.data(), value=st.sampled_from(NOT_IN_USE), seat=st.none() | st.integers(1, 2))
     def rest(self, data: st.DataObject, value: Value, seat: int | None) -> None:
-        place = self.room.inside[data.draw(st.sampled_from(sorted(self.room.inside)))]
-        place.rest(value, self.room.now, seat)
-        assert place.value is (value if seat is None else Value.PLAYING)
+        slot = self.room.inside[data.draw(st.sampled_from(sorted(self.room.inside)))]
+        slot.rest(value, self.room.now, seat)
+        assert slot.value is (value if seat is None else Value.PLAYING)
 
     @rule(seat=st.integers(1, 2))
     def end(self, seat: int) -> None:
-        self.room.places.end_seat(seat, self.room.now)
-        assert all(place.seat != seat for place in self.room.inside.values())
+        self.room.slots.end_seat(seat, self.room.now)
+        assert all(slot.seat != seat for slot in self.room.inside.values())
 
     @precondition(lambda self: self.room.inside)
     @rule(data=st.data())
     def use(self, data: st.DataObject) -> None:
-        place = self.room.inside[data.draw(st.sampled_from(sorted(self.room.inside)))]
-        place.begin(self.room.now)
-        assert place.value in IN_USE
+        slot = self.room.inside[data.draw(st.sampled_from(sorted(self.room.inside)))]
+        slot.begin(self.room.now)
+        assert slot.value in IN_USE
 
     @precondition(lambda self: self.room.inside)
     @rule(data=st.data())
@@ -272,10 +272,10 @@ class AnyOrder(RuleBasedStateMachine):
     def places_stay_within_their_limits(self) -> None:
         if not hasattr(self, "room"):
             return
-        assert len(self.room.places) == len(self.room.inside) <= self.limit
+        assert len(self.room.slots) == len(self.room.inside) <= self.limit
         for source in "abcd":
             assert len(self.of(source)) <= self.share
-        seats = Counter(place.seat for place in self.room.inside.values() if place.seat is not None)
+        seats = Counter(slot.seat for slot in self.room.inside.values() if slot.seat is not None)
         assert set(seats.values()) <= {1}
 
 

@@ -19,7 +19,7 @@ LONGEST_SECONDS = 0.005
 MOST_SKIPPED = 64
 
 
-class Returning:
+class BatchDelay:
     """The games that were in the last batch and have not come back, while the next batch waits for them.
 
     A wait is in vain if less than half of them come: their players think, or are far away. Then twice as many commits

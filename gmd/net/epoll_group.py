@@ -10,7 +10,7 @@ from trio.lowlevel import Abort, Task
 from gmd.net.descriptors import shortage
 
 
-class Crowd:
+class EpollGroup:
     """Tasks that each wait for a socket to become readable, and are woken one by one.
 
     Trio by itself wakes all tasks with readable sockets in one turn of the event loop. Here the sockets are in a
@@ -27,17 +27,17 @@ class Crowd:
         self._watching = trio.CancelScope()
 
     @classmethod
-    def opened(cls) -> Crowd | None:
-        """Return a new crowd; None without epoll, or if the last descriptors are in use, which no crowd may take."""
+    def opened(cls) -> EpollGroup | None:
+        """Return a new group; None without epoll, or if the last descriptors are in use, which no group may take."""
         if not hasattr(select, "epoll"):
             return None
         try:
-            crowd = cls()
+            group = cls()
         except OSError:
             return None
-        if shortage(crowd._epoll.fileno()) is None:
-            return crowd
-        crowd.close()
+        if shortage(group._epoll.fileno()) is None:
+            return group
+        group.close()
         return None
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Crowd:
         return False
 
     async def wait_readable(self) -> None:
-        """Return when at least one socket is readable, or when the crowd is disbanded."""
+        """Return when at least one socket is readable, or when the group is disbanded."""
         with trio.CancelScope() as self._watching:
             await trio.lowlevel.wait_readable(self._epoll.fileno())
 

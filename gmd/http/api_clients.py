@@ -31,7 +31,7 @@ class Admission(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class ApiClient:
     """The sender of an HTTP request, and the requests it may make to the daemon."""
 
     in_process: InProcessClient
@@ -76,14 +76,14 @@ class Guest:
         return Sender(_authenticated(account), self.peer, self.arrived, shows_presence, admitted=secrets)
 
 
-#: The type of a handler's parameter ``guest``.
-FromGuest = NamedDependency[SkipValidation[Guest]]
+#: The type of a handler's parameter ``client``.
+FromApiClient = NamedDependency[SkipValidation[ApiClient]]
 
 
-def guest_of(request: Request[Admission | None, Any, Any], backend: FromDaemon) -> Guest:
+def api_client_of(request: Request[Admission | None, Any, Any], backend: FromDaemon) -> ApiClient:
     """Return the sender of a request, whom :func:`registered` has authenticated before."""
     admission, authenticator = request.scope.get("user"), backend.services.authenticator
-    return Guest(
+    return ApiClient(
         backend.in_process, peer_of(request, backend), arrived_of(request), admission, backend.claims, authenticator
     )
 
@@ -160,8 +160,8 @@ def _basic(header: str | None) -> tuple[str, str]:
 
 def peer_of(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
     """Return where a request comes from, as host:port."""
-    client = connection.scope.get("client")
-    return backend.proxies.peer(client, connection.headers.getall("x-forwarded-for", []))
+    remote = connection.scope.get("client")
+    return backend.proxies.peer(remote, connection.headers.getall("x-forwarded-for", []))
 
 
 def connection_of(request: Request[Any, Any, Any]) -> str:
