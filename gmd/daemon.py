@@ -23,8 +23,7 @@ from gmd.handlers.services import Services
 from gmd.http.web import HttpAddressError as HttpAddressError
 from gmd.http.web import Web, http_certificate_of, opened_web
 from gmd.lobby.admission import LobbyLimits
-from gmd.lobby.contest_opening import MemoryContests, contest_store
-from gmd.lobby.contests import Contests
+from gmd.lobby.contests import Contests, ContestStore, MemoryContests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
 from gmd.lobby.ratings import BadAnchors, read_anchors
@@ -43,9 +42,9 @@ from gmd.play.game_lines import GameLines
 from gmd.play.quotas import Quotas, quota_limits
 from gmd.play.spectators import Spectators
 from gmd.players.authenticator import Authenticator
-from gmd.players.opening import player_store
 from gmd.players.passwords import Passwords
 from gmd.players.registry import Registry
+from gmd.players.store import MemoryPlayers, PlayerStore
 from gmd.standby import elected
 from gmd.tcp.listener import SessionServer
 from gmd.tcp.operator import operator_listener
@@ -415,7 +414,7 @@ async def _started(
     arbiter = Arbiter(log, config.start_timeout, config.idle_games, config.max_memory // 2, lease=lease)
     lobby = lobby_of(config, arbiter, authenticator, local=local)
     ranked = ranked_of(config, arbiter, authenticator, lobby)
-    contests = Contests(contest_store(log))
+    contests = Contests(stores_of(log)[1])
     GameLines(arbiter, authenticator.registry)
     await start_services(arbiter, authenticator.registry, lobby, ranked, contests, config)
     return (arbiter, authenticator, lobby, ranked), contests
@@ -458,9 +457,19 @@ def _different(*certificates: Certificate | None) -> list[Certificate]:
     return list(dict.fromkeys(certificate for certificate in certificates if certificate is not None))
 
 
+def stores_of(log: EventLog) -> tuple[PlayerStore, ContestStore]:
+    """Return the stores of what is kept with the games of a log."""
+    if log.database is None:
+        return MemoryPlayers(), MemoryContests()
+    from gmd.lobby.contest_sql import SqlContests  # both import SQLAlchemy, which takes longer than all else
+    from gmd.players.sql import SqlPlayers
+
+    return SqlPlayers(log.database), SqlContests(log.database)
+
+
 def authenticator_of(config: Config, log: EventLog) -> Authenticator:
     """Return the authenticator of registered players, who are stored with the log. Its registry is not started yet."""
-    registry = Registry(player_store(log), config.max_players)
+    registry = Registry(stores_of(log)[0], config.max_players)
     return Authenticator(
         registry,
         config.max_failures_per_minute,

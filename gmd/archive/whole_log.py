@@ -22,7 +22,7 @@ from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, delete, insert, text
 
 from gmd.event_log.checking import problem_of
-from gmd.event_log.damage import any_text
+from gmd.event_log.damage import DamagedRow, any_text
 from gmd.event_log.directory import BOTS_TOKEN, SESSION_KEY, DataError, write_private
 from gmd.event_log.last_commit import FILE_NAME as LAST_COMMIT
 from gmd.event_log.last_commit import read_last_commit
@@ -31,8 +31,8 @@ from gmd.event_log.reading import StoredGame
 from gmd.event_log.sql import SqlStore
 from gmd.event_log.store import LAST_GAME_ID
 from gmd.event_log.tables import contests, events, games, metadata, players, retired, secrets, tokens
-from gmd.lobby.contest_sql import DamagedContest, read_contest
-from gmd.players.sql import DamagedPlayer, account_of
+from gmd.lobby.contest_sql import read_contest
+from gmd.players.sql import account_of
 from gmd.version import VERSION
 
 #: The version of the format.
@@ -140,7 +140,7 @@ def write_log(
                 if replays and table in _READERS:
                     _READERS[table](msgspec.structs.asdict(checked))
                 line.setdefault(table.name, []).append(checked)
-            except (msgspec.ValidationError, DamagedPlayer, DamagedContest) as error:
+            except (msgspec.ValidationError, DamagedRow) as error:
                 if table is tokens:  # its game is whole without it
                     left_out(f"a token of {_name(game_id, rows)} is left out: {error}")
                     continue

@@ -80,12 +80,14 @@ class _Check:
     def _check_players(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
 
-        from gmd.players.sql import DamagedPlayer, stored_players
+        from gmd.event_log.damage import DamagedRow, checked_rows
+        from gmd.event_log.tables import players
+        from gmd.players.sql import account_of
 
         try:
             with engine.connect() as connection:
-                for row, player in stored_players(connection):
-                    if isinstance(player, DamagedPlayer):
+                for row, player in checked_rows(connection, players, account_of):
+                    if isinstance(player, DamagedRow):
                         self._damaged_players += 1
                         click.echo(f"players, row {row}: {player}")
                         if not self._every:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from sqlalchemy import Connection, Table
@@ -22,6 +22,13 @@ RESTORE_ADVICE = "gmd check says what else is damaged; restore that from a backu
 #: Damaged rows that this process has logged; more than MAX_SAID lines are of no use.
 _said: set[tuple[str, str, object]] = set()
 MAX_SAID = 1_000
+
+
+_T = TypeVar("_T")
+
+
+class DamagedRow(Exception):
+    """A row with a value that was never written to it; the message names the first such column, with its value."""
 
 
 class OutOfOrder(Exception):
@@ -88,6 +95,33 @@ def stored_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]
     with _any_text(connection):
         for row in connection.exec_driver_sql(f"SELECT {', '.join(names)} FROM {table.name} ORDER BY {keys}"):
             yield dict(zip(names, row, strict=True))
+
+
+def checked_rows(
+    connection: Connection, table: Table, read: Callable[[Mapping[str, Any]], _T]
+) -> Iterator[tuple[object, _T | DamagedRow]]:
+    """Yield the key of every row of a table with what was read from it, or with the damage found, in their order.
+
+    :param table: one whose key is one column.
+    :param read: takes all columns by their names, as stored; raises :exc:`DamagedRow`.
+    """
+    (key,) = table.primary_key.columns.keys()
+    for columns in stored_rows(connection, table):
+        try:
+            yield columns[key], read(columns)
+        except DamagedRow as damaged:
+            yield columns[key], damaged
+
+
+def intact_rows(connection: Connection, table: Table, read: Callable[[Mapping[str, Any]], _T]) -> list[_T]:
+    """Return what :func:`checked_rows` reads from all intact rows; log the others."""
+    found = []
+    for key, row in checked_rows(connection, table, read):
+        if isinstance(row, DamagedRow):
+            note_damage(connection, table.name, key, str(row))
+        else:
+            found.append(row)
+    return found
 
 
 @contextmanager

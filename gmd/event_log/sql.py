@@ -22,7 +22,7 @@ from sqlalchemy.exc import IntegrityError
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 from gm_protocol.endings import Ending, read_ending, result_of
 from gm_protocol.messages import GameRow, GameStatus
-from gmd.event_log.damage import note_damage
+from gmd.event_log.damage import DamagedRow, note_damage
 from gmd.event_log.interface import (
     RESULT_SECONDS,
     Deadline,
@@ -75,28 +75,24 @@ def whole_rows(connection: Connection, found: Iterable[Row[Any]]) -> list[GameRo
     for each in found:
         try:
             rows.append(_row_of(each))
-        except _Damaged as damaged:
+        except DamagedRow as damaged:
             note_damage(connection, games.name, each.game_id, str(damaged))
     return rows
-
-
-class _Damaged(Exception):
-    """A row with an invalid value in a column."""
 
 
 def _row_of(found: Row[Any]) -> GameRow:
     try:
         result = result_of(read_ending(found.termination))
     except ValueError:
-        raise _Damaged(f"termination is {found.termination!r:.80}") from None
+        raise DamagedRow(f"termination is {found.termination!r:.80}") from None
     if not is_time(found.changed):
-        raise _Damaged(f"changed is {found.changed!r:.80}")
+        raise DamagedRow(f"changed is {found.changed!r:.80}")
     row = {name: getattr(found, name) for name in _AS_STORED}
     row |= {"result": result, "changed": write_time(found.changed)}
     try:
         return msgspec.convert(row, GameRow, strict=True)
     except msgspec.ValidationError as error:
-        raise _Damaged(str(error)) from None
+        raise DamagedRow(str(error)) from None
 
 
 _IS_RANKED = games.c.white_version.is_not(None)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gm_protocol.messages import Limits
-from gmd.lobby.contest_opening import MemoryContests
-from gmd.lobby.contests import Contests
+from gmd.lobby.contests import Contests, MemoryContests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
 from gmd.lobby.roster import Roster

@@ -13,8 +13,9 @@ import trio
 from msgspec import Struct, structs
 
 from gm_protocol.contests import MAX_REPORT, ContestForm, ContestReport, ContestStatus
-from gm_protocol.errors import BadRequest, Internal
+from gm_protocol.errors import BadRequest
 from gm_protocol.options import Variant
+from gmd.event_log.interface import LogFailed
 from gmd.logger import get_logger
 from gmd.players.account import is_registered
 from gmd.players.rate_limiter import RateLimiter
@@ -91,11 +92,6 @@ def contest_of(contest_id: int, owner: Owner, token: bytes, began: float, change
     return Contest(contest_id, owner, token, began, changed, encoded, head_of(_decoder.decode(encoded)))
 
 
-class ContestsNotWritten(Internal):
-    """Raised when contests could not be made durable. If the connection to the database was lost, they
-    may have been written; the message says so."""
-
-
 class ContestStore(Protocol):
     """A store of contests. A call returns once its change is durable; calls are made one at a time."""
 
@@ -108,8 +104,21 @@ class ContestStore(Protocol):
     async def write(self, changed: Sequence[Contest], gone: Sequence[int]) -> None:
         """Store contests, new ones and changed ones, and remove others, all or nothing.
 
-        :raises ContestsNotWritten: it failed; nothing was written, or nobody knows.
+        :raises LogFailed: it failed; nothing was written, or nobody knows.
         """
+
+
+class MemoryContests:
+    """A store of contests that keeps nothing: :class:`Contests` has them all in memory anyway."""
+
+    async def load(self) -> list[Contest]:
+        return []
+
+    async def newest_id(self) -> int:
+        return 0
+
+    async def write(self, changed: Sequence[Contest], gone: Sequence[int]) -> None:
+        return
 
 
 logger = get_logger(__name__)
@@ -183,7 +192,7 @@ class Contests:
         :param peer: the client, as host:port; an empty one has no limit on new contests.
         :raises BadRequest: the report is too long.
         :raises TooMany: the address has begun too many contests, or too many reports of this one came.
-        :raises ContestsNotWritten: a new contest, or the end of one, could not be stored.
+        :raises LogFailed: a new contest, or the end of one, could not be stored.
         """
         encoded = msgspec.json.encode(report)
         if len(encoded) > MAX_REPORT:
@@ -243,13 +252,13 @@ class Contests:
     async def _write_logged(self) -> None:
         try:
             await self._write()
-        except ContestsNotWritten as error:  # they stay changed, and the next report retries
+        except LogFailed as error:  # they stay changed, and the next report retries
             logger.warning("reports of contests are not stored yet", reason=str(error))
 
     async def _write(self) -> None:
         """Store all reports that are not stored yet.
 
-        :raises ContestsNotWritten: it failed.
+        :raises LogFailed: it failed.
         """
         with trio.CancelScope(shield=True):
             while self._changed:

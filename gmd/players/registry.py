@@ -13,12 +13,13 @@ from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
+from gmd.event_log.interface import LogFailed
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.event_log.utc import write_now
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER, Account, folded
 from gmd.players.keys import Digest
-from gmd.players.store import PlayersNotWritten, PlayerStore
+from gmd.players.store import PlayerStore
 
 #: Seconds after which a client may ask again whether another player can register.
 FULL_RETRY_AFTER = 3_600.0
@@ -160,7 +161,7 @@ class Registry:
                     self._in_doubt = False
                 try:
                     yield
-                except PlayersNotWritten:
+                except LogFailed:
                     self._in_doubt = True
                     raise
 
@@ -170,7 +171,7 @@ class Registry:
         :param password: its hash.
         :raises NotAvailable: the name is another player's.
         :raises TooMany: the limit of players is reached.
-        :raises PlayersNotWritten: storing it failed; there is no such player.
+        :raises LogFailed: storing it failed; there is no such player.
         """
         async with self._alone():
             if (made := self.registered_under(name, token)) is not None:
@@ -194,7 +195,7 @@ class Registry:
         """Give a player another key; or, with the same token again, the same key, unless that has been used.
 
         :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
-        :raises PlayersNotWritten: storing it failed; the old key stays valid.
+        :raises LogFailed: storing it failed; the old key stays valid.
         """
         async with self._alone():
             permit()
@@ -215,7 +216,7 @@ class Registry:
     async def revoke(self, player: int) -> Account:
         """Revoke a player's key and password.
 
-        :raises PlayersNotWritten: storing it failed; both stay valid.
+        :raises LogFailed: storing it failed; both stay valid.
         """
         async with self._alone():
             account = structs.replace(
@@ -242,7 +243,7 @@ class Registry:
         :param ranked: whether it wants ranked games.
         :param version: the version of its bot: the present one, or the next.
         :raises BadRequest: it is another version.
-        :raises PlayersNotWritten: storing it failed; nothing has changed.
+        :raises LogFailed: storing it failed; nothing has changed.
         """
         given = {"max_games": max_games, "ranked": ranked, "version": version}
         settings = {name: value for name, value in given.items() if value is not None}
@@ -261,7 +262,7 @@ class Registry:
         """Begin a new version of a player's bot: version 1, or the one after the last.
 
         :param permit: as for :meth:`set`.
-        :raises PlayersNotWritten: storing it failed; nothing has changed.
+        :raises LogFailed: storing it failed; nothing has changed.
         """
         async with self._settings_turn(player):
             permit()
@@ -288,7 +289,7 @@ class Registry:
         used, self._used = self._used, []
         for player in used:
             async with self._alone():
-                with suppress(PlayersNotWritten):  # logged already; at worst the key is shown again after a restart
+                with suppress(LogFailed):  # logged already; at worst the key is shown again after a restart
                     await self._store.change(self._by_id[player])
 
     async def _change(self, account: Account) -> Account:

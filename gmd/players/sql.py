@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,36 +10,31 @@ from msgspec import structs
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED, PlayerName
-from gmd.event_log.damage import note_damage, stored_rows
-from gmd.event_log.interface import Database, LogFailed, LogUnreachable
+from gmd.event_log.damage import DamagedRow, intact_rows
+from gmd.event_log.interface import Database
 from gmd.event_log.tables import games, players
 from gmd.players.account import Account, folded, is_registered
-from gmd.players.store import PlayersNotWritten
 
 _DIGEST_SIZE = 32
 _DIGESTS = ("key", "nonce", "previous", "register_token", "rekey_token")
 _SETTINGS = ("max_games", "ranked", "version")
 
 
-class DamagedPlayer(Exception):
-    """Raised for columns that are not a player's; the message names the first such column, with its value."""
-
-
 def account_of(columns: Mapping[str, Any]) -> Account:
     """Return the player of a row.
 
     :param columns: all columns of the table by their names, as the database stores them.
-    :raises DamagedPlayer: a column has a value that was never written to it.
+    :raises DamagedRow: a column has a value that was never written to it.
     """
     if not isinstance(player := columns["player"], int) or not is_registered(player):
-        raise DamagedPlayer(f"player is {player!r}, which is not a player's id")
+        raise DamagedRow(f"player is {player!r}, which is not a player's id")
     for name, kind in _KINDS.items():
         _convert(name, columns[name], kind)
     for name in _DIGESTS:
         if (value := columns[name]) is not None and not (isinstance(value, bytes) and len(value) == _DIGEST_SIZE):
-            raise DamagedPlayer(f"{name} is not a digest of {_DIGEST_SIZE} bytes")
+            raise DamagedRow(f"{name} is not a digest of {_DIGEST_SIZE} bytes")
     if columns["folded"] != folded(columns["name"]):
-        raise DamagedPlayer(f"folded is {columns['folded']!r}, and name is {columns['name']!r}")
+        raise DamagedRow(f"folded is {columns['folded']!r}, and name is {columns['name']!r}")
     return Account(**{name: columns[name] for name in Account.__struct_fields__} | {"ranked": bool(columns["ranked"])})
 
 
@@ -57,7 +52,7 @@ def _convert(name: str, value: object, kind: Any) -> None:
     try:
         msgspec.convert(value, kind, strict=True)
     except msgspec.ValidationError:
-        raise DamagedPlayer(f"{name} is {value!r:.80}") from None
+        raise DamagedRow(f"{name} is {value!r:.80}") from None
 
 
 _FIELDS = Account.__struct_fields__
@@ -79,7 +74,7 @@ class SqlPlayers:
 
     async def add(self, account: Account) -> None:
         row = {**structs.asdict(account), "folded": folded(account.name)}
-        await self._write(lambda connection: connection.execute(_INSERT, row))
+        await self._database.write(lambda connection: connection.execute(_INSERT, row))
 
     async def change(self, account: Account) -> None:
         row = {**structs.asdict(account), "id": account.player}
@@ -88,35 +83,12 @@ class SqlPlayers:
             if connection.execute(_UPDATE, row).rowcount != 1:
                 raise LookupError(f"there is no player {account.player}")
 
-        await self._write(write)
-
-    async def _write(self, write: Callable[[Connection], Any]) -> None:
-        try:
-            await self._database.write(write)
-        except LogUnreachable:
-            raise
-        except LogFailed as error:
-            raise PlayersNotWritten(f"the players cannot be written: {error}") from None
+        await self._database.write(write)
 
 
 def load_players(connection: Connection) -> list[Account]:
     """Return the players of all intact rows, in the order of their ids; log the others."""
-    found = []
-    for row, player in stored_players(connection):
-        if isinstance(player, Account):
-            found.append(player)
-        else:
-            note_damage(connection, players.name, row, str(player))
-    return found
-
-
-def stored_players(connection: Connection) -> Iterator[tuple[object, Account | DamagedPlayer]]:
-    """Yield every row's number with its player, or with the damage found, in the order of the ids."""
-    for columns in stored_rows(connection, players):
-        try:
-            yield columns["player"], account_of(columns)
-        except DamagedPlayer as damaged:
-            yield columns["player"], damaged
+    return intact_rows(connection, players, account_of)
 
 
 def _newest_id(connection: Connection) -> int:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gm_protocol.errors import Internal
+from gmd.event_log.interface import LogFailed
 from gmd.players.account import Account, folded
-
-
-class PlayersNotWritten(Internal):
-    """Raised when a change could not be made durable. If the connection to the database was lost, it may
-    have been made; the message says so."""
 
 
 class PlayerStore(Protocol):
@@ -25,13 +20,13 @@ class PlayerStore(Protocol):
     async def add(self, account: Account) -> None:
         """Store a new player, whose id and name are unused.
 
-        :raises PlayersNotWritten: it failed; nothing was written, or nobody knows.
+        :raises LogFailed: it failed; nothing was written, or nobody knows.
         """
 
     async def change(self, account: Account) -> None:
         """Store a changed player.
 
-        :raises PlayersNotWritten: it failed; nothing was written, or nobody knows.
+        :raises LogFailed: it failed; nothing was written, or nobody knows.
         """
 
 
@@ -50,10 +45,10 @@ class MemoryPlayers:
     async def add(self, account: Account) -> None:
         names = {folded(other.name) for other in self._accounts.values()}
         if account.player in self._accounts or folded(account.name) in names:
-            raise PlayersNotWritten(f"name: {account.name!r}, or the id {account.player}, exists already")
+            raise LogFailed(f"name: {account.name!r}, or the id {account.player}, exists already")
         self._accounts[account.player] = account
 
     async def change(self, account: Account) -> None:
         if account.player not in self._accounts:
-            raise PlayersNotWritten(f"player: there is no {account.player}")
+            raise LogFailed(f"player: there is no {account.player}")
         self._accounts[account.player] = account

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
@@ -15,14 +15,16 @@ from typing import Any
 
 import pytest
 import trio
-from sqlalchemy import Engine
+from sqlalchemy import Engine, Table
 
+from gmd.event_log.damage import checked_rows
 from gmd.event_log.directory import DataError, locked_directory
 from gmd.event_log.migrations import HEAD
 from gmd.event_log.opening import open_readable
-from gmd.lobby.contest_sql import stored_contests
+from gmd.event_log.tables import contests, players
+from gmd.lobby.contest_sql import read_contest
 from gmd.players.account import Account
-from gmd.players.sql import stored_players
+from gmd.players.sql import account_of
 from tests.archive.damaged_logs import (
     FILE,
     PAGE,
@@ -261,15 +263,15 @@ async def test_players_and_contests_are_recovered(tmp_path: Path) -> None:
         for number, fields in enumerate(({"players": [{"name": "ada"}]}, rows)):  # the second one fills several pages
             report = {"title": f"match {number}", "form": "match", "variant": "rbc", **fields}
             await daemon.ask("contest", token=f"{number:016}", report=report, **who)
+    readers: dict[Table, Callable[[Mapping[str, Any]], object]] = {players: account_of, contests: read_contest}
     with open_readable(str(data)) as (engine, damages), engine.connect() as connection:
         assert damages == []
-        players, contests = list(stored_players(connection)), list(stored_contests(connection))
-    assert [type(player) for _, player in players] == [Account]
-    assert len(contests) == 2
+        before = [list(checked_rows(connection, *each)) for each in readers.items()]
+    assert [type(player) for _, player in before[0]] == [Account]
+    assert len(before[1]) == 2
     zero_bytes(data, 0, 512)
     with recovered(data) as engine, engine.connect() as connection:
-        assert list(stored_players(connection)) == players
-        assert list(stored_contests(connection)) == contests
+        assert [list(checked_rows(connection, *each)) for each in readers.items()] == before
 
 
 def test_other_exports_of_a_damaged_file_name_the_command(data: Path) -> None:

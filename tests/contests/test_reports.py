@@ -15,10 +15,10 @@ from gm_client.blocking import connect
 from gm_protocol.contests import MAX_REPORT, ContestReport
 from gm_protocol.errors import BadRequest, TooMany
 from gmd.daemon import Daemon
+from gmd.event_log.interface import LogFailed
 from gmd.handlers.in_process import Refused
-from gmd.lobby.contest_opening import MemoryContests
 from gmd.lobby.contest_sql import SqlContests
-from gmd.lobby.contests import Contest, Contests, ContestsNotWritten, Owner
+from gmd.lobby.contests import Contest, Contests, MemoryContests, Owner
 from tests.helpers import connected, running_daemon, running_log, store_in
 from tests.serving import served
 
@@ -188,7 +188,7 @@ class FailingContests(MemoryContests):
 
     async def write(self, changed: Any, gone: Any) -> None:
         if self.fails:
-            raise ContestsNotWritten("the contests cannot be written; nothing was done")
+            raise LogFailed("the contests cannot be written; nothing was done")
         self.writes.append([each.contest_id for each in changed])
 
 
@@ -196,13 +196,13 @@ async def test_contest_that_cannot_be_stored_does_not_begin() -> None:
     store = FailingContests()
     contests = Contests(store)
     store.fails = True
-    with pytest.raises(ContestsNotWritten):
+    with pytest.raises(LogFailed):
         await contests.report(ADA, TOKEN, report(), PEER)
     assert len(contests) == 0
     store.fails = False
     assert await contests.report(ADA, TOKEN, report(), PEER) == 1
     store.fails = True
-    with pytest.raises(ContestsNotWritten):
+    with pytest.raises(LogFailed):
         await contests.report(ADA, TOKEN, report(status="over"), PEER)
     await contests.report(ADA, TOKEN, report(games=1), PEER)  # acknowledged, and stored later
 

@@ -11,12 +11,13 @@ from msgspec import structs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.errors import NotAvailable, Unauthorized
+from gmd.event_log.interface import LogFailed
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER, Account
 from gmd.players.authenticator import Authenticator
 from gmd.players.registry import Registry
 from gmd.players.sql import SqlPlayers
-from gmd.players.store import MemoryPlayers, PlayersNotWritten
+from gmd.players.store import MemoryPlayers
 from tests.helpers import running_log, store_in
 
 
@@ -150,7 +151,7 @@ async def test_player_who_was_stored_unknown_to_the_registry_keeps_nobody_from_r
             registry, other = Registry(SqlPlayers(log), 10), Registry(SqlPlayers(log), 10)
             await registry.start()
             await other.register("one", None, "t")  # as a registration whose commit has lost its connection
-            with pytest.raises(PlayersNotWritten):
+            with pytest.raises(LogFailed):
                 await registry.register("two", None, None)
             assert (await registry.register("two", None, None))[0].player == FIRST_PLAYER + 1
             assert (await registry.register("one", None, "t"))[0].player == FIRST_PLAYER
@@ -171,7 +172,7 @@ class FullDisk(MemoryPlayers):
 
     async def _written(self, write: Callable[[Account], object], account: Account) -> None:
         if self.full:
-            raise PlayersNotWritten("the players cannot be written; nothing was done")
+            raise LogFailed("the players cannot be written; nothing was done")
         await write(account)  # type: ignore[misc]
 
 
@@ -181,11 +182,11 @@ async def test_change_that_cannot_be_written_has_no_effect() -> None:
     authenticator = Authenticator(registry, 1_000, 1_000)
     player, key = await registered(authenticator)
     store.full = True
-    with pytest.raises(PlayersNotWritten):
+    with pytest.raises(LogFailed):
         await registry.register("other", None, None)
-    with pytest.raises(PlayersNotWritten):
+    with pytest.raises(LogFailed):
         await registry.rekey(player, None)
-    with pytest.raises(PlayersNotWritten):
+    with pytest.raises(LogFailed):
         await registry.revoke(player)
     assert admits(authenticator, player, key)
     assert registry.named("other") is None

@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from msgspec import structs
 
+from gmd.event_log.interface import LogFailed
 from gmd.players.account import FIRST_PLAYER, Account
 from gmd.players.sql import SqlPlayers
-from gmd.players.store import MemoryPlayers, PlayersNotWritten, PlayerStore
+from gmd.players.store import MemoryPlayers, PlayerStore
 from tests.helpers import running_log, store_in
 from tests.postgres import clean_database, require_postgres
 from tests.postgres import new_store as new_postgres
@@ -87,13 +88,13 @@ async def test_ids_and_names_are_unique_regardless_of_case(new_store: StoreFacto
     async with new_store() as store:
         await store.add(BARE)
         for other in (structs.replace(BARE, name="other"), structs.replace(BARE, player=FIRST_PLAYER + 1, name="bARE")):
-            with pytest.raises(PlayersNotWritten):
+            with pytest.raises(LogFailed):
                 await store.add(other)
         assert await store.load() == [BARE]
 
 
 async def test_missing_account_cannot_be_changed(new_store: StoreFactory) -> None:
     async with new_store() as store:
-        with pytest.raises(PlayersNotWritten):
+        with pytest.raises(LogFailed):
             await store.change(BARE)
         assert await store.load() == []
