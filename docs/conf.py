@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
 
 from gmd.version import VERSION
 
@@ -21,5 +24,16 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_preserve_defaults = True
+autoclass_content = "both"
 # Blocks of plain text are shown as they are; a JSON example may leave parts out.
 suppress_warnings = ["misc.highlighting_failure"]
+
+
+def setup(app: Sphinx) -> None:
+    """Leave out the fields of named tuples, which the documentation of their class has."""
+    app.connect("autodoc-skip-member", _is_field)
+
+
+def _is_field(app: Sphinx, kind: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    return True if str(member.__doc__).startswith("Alias for field number") else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -12,6 +12,7 @@ from urllib.request import urlopen
 
 from sphinx.application import Sphinx
 
+from gm_env import INFORMATION, INFORMATION_HEADER, OBSERVATION, PRIVILEGED
 from gm_protocol.errors import ERRORS
 from gmd import background_daemon
 from gmd.config import EMBEDDED, SERVED, Config
@@ -27,7 +28,16 @@ def write_tables(app: Sphinx) -> None:
     """Write each table into ``_generated``, from where pages include it."""
     folder = Path(app.srcdir) / "_generated"
     folder.mkdir(exist_ok=True)
-    for name, lines in (("settings", settings()), ("errors", errors()), ("routes", routes())):
+    tables = {
+        "settings": settings(),
+        "errors": errors(),
+        "routes": routes(),
+        "observation": numbered("plane", OBSERVATION),
+        "information": numbered("column", INFORMATION),
+        "information-header": numbered("number", INFORMATION_HEADER),
+        "privileged": numbered("plane", PRIVILEGED),
+    }
+    for name, lines in tables.items():
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -73,3 +83,9 @@ def routes() -> Iterator[str]:
         for method, operation in methods.items():
             text = operation.get("description") or operation.get("summary") or ""
             yield f"| `{method.upper()} {path}` | {' '.join(text.split())} |"
+
+
+def numbered(kind: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield a table of the planes, columns or numbers of an encoding."""
+    yield from (f"| {kind} | content |", "|---|---|")
+    yield from (f"| {number} | {name} |" for number, name in enumerate(names))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,30 @@ import pytest
 from tests.docs.pages import MANUAL
 from tests.tools import require_module
 
+#: The pages of the reference, and modules all of whose public classes and functions are on them.
+REFERENCE = {
+    "embedding": ("gmd",),
+    "python-client": ("gm_client",),
+    "recon": ("gm_recon",),
+    "env": ("gm_env",),
+    "env-interfaces": ("gm_env.turns", "gm_env.opponents", "gm_env.pettingzoo", "gm_env.openspiel"),
+    "env-policies": ("gm_env.policies", "gm_env.reconchess_opponent", "gm_arena.opponent"),
+    "arena": (
+        "gm_arena.bot",
+        "gm_arena.reconchess_game",
+        "gm_arena.schedule",
+        "gm_arena.swiss",
+        "gm_arena.crosstable",
+    ),
+}
+#: Names that are documented elsewhere: as settings, as the types of the protocol, and as an opponent.
+ELSEWHERE = {"gmd.Config", "gm_client.GameState", "gm_env.policies.play_randomly"}
+
 
 @pytest.mark.slow
 def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
-    for name in ("sphinx", "furo", "myst_parser", "sphinx_click", "sphinx_copybutton"):
+    needed = "furo myst_parser sphinx sphinx_click sphinx_copybutton numba pettingzoo reconchess"
+    for name in needed.split():
         require_module(name)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(tmp_path / "doctrees")]
     done = subprocess.run(
@@ -27,3 +49,14 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     commands = (tmp_path / "html/reference/commands.html").read_text("utf-8")
     assert len(set(re.findall(r'id="gmd-([a-z]+)"', commands))) >= 20
     assert (tmp_path / "html/search.html").exists()
+    for page, modules in REFERENCE.items():
+        text = (tmp_path / f"html/reference/{page}.html").read_text("utf-8")
+        names = {f"{module}.{name}" for module in modules for name in documented(module)}
+        assert sorted(name for name in names - ELSEWHERE if f'id="{name}"' not in text) == []
+
+
+def documented(module: str) -> list[str]:
+    """Return the public classes and functions of a module."""
+    found = import_module(module)
+    public = ((name, getattr(found, name)) for name in found.__all__)
+    return [name for name, each in public if inspect.isclass(each) or inspect.isfunction(each)]

@@ -9,17 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from gm_env import (
-    FROM_TO_PROMOTIONS,
-    HEADER_ROWS,
-    INFORMATION,
-    INFORMATION_HEADER,
-    OBSERVATION,
-    PASS,
-    PRIVILEGED,
-    SENSE_PASS,
-)
-
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -39,13 +28,3 @@ def test_page_shows_each_picture_with_a_text() -> None:
     shown = re.findall(r"!\[(.+)\]\(\.\./pictures/(encoding-.*)\)", PAGE)
     assert sorted(name for _, name in shown) == PICTURES
     assert len({text for text, _ in shown}) == len(PICTURES)
-
-
-def test_numbers_of_the_page_are_those_of_the_library() -> None:
-    assert f"{PASS} for a pass (`PASS`)" in PAGE
-    assert f"{SENSE_PASS} for a pass (`SENSE_PASS`)" in PAGE
-    assert f"`FROM_TO_PROMOTIONS` ({FROM_TO_PROMOTIONS})" in PAGE
-    assert f"uint8[n, {len(OBSERVATION)}, 8, 8]" in PAGE
-    assert f"int16[n, {HEADER_ROWS} + recall, {len(INFORMATION)}]" in PAGE
-    assert len(INFORMATION_HEADER) == 6 + 6 + 3
-    assert f"uint8[n, {len(PRIVILEGED)}, 8, 8]" in PAGE

@@ -1,4 +1,4 @@
-"""The examples of the pages on the environment run, and the numbers of these pages are those of the library."""
+"""The examples of the pages on the environment run, and the numbers of its docstrings are those of the library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from gm_env import HEADER_ROWS, INFORMATION, MOVES, OBSERVATION, PLANES, PRIVILEGED
+import gm_env
+from gm_env import BatchedRbc, actions, turns
+from gm_env.gymnasium import RbcEnv
 from gm_env.rendering.picture import SQUARE
-from gm_env.turns import ACTIONS, FIRST_SENSE
 from tests.docs.pages import MANUAL, blocks_of
 from tests.tools import require_module
 
@@ -44,10 +45,6 @@ EXAMPLES = {
 }
 
 
-def text_of(page: str) -> str:
-    return (MANUAL / "reference" / f"{page}.md").read_text("utf-8")
-
-
 @pytest.mark.parametrize(("page", "number"), [(page, n) for page in EXAMPLES for n in range(len(EXAMPLES[page]))])
 def test_example_runs(
     page: str, number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -61,13 +58,25 @@ def test_example_runs(
     assert re.fullmatch(example.prints, capsys.readouterr().out)
 
 
-def test_numbers_of_the_pages_are_those_of_the_library() -> None:
-    reference, interfaces = text_of("env"), text_of("env-interfaces")
-    assert f"uint8[n, {len(OBSERVATION)}, 8, 8]" in reference
-    assert f"uint8[n, {len(PRIVILEGED)}, 8, 8]" in reference
-    assert f"int16[n, {HEADER_ROWS} + recall, {len(INFORMATION)}]" in reference
-    assert f"uint8[n, {MOVES}]" in reference
-    assert f"uint64[n, {PLANES}]" in reference
-    assert f"`Discrete({ACTIONS})`" in interfaces
-    assert f"`FIRST_SENSE` ({FIRST_SENSE})" in interfaces
-    assert f"uint8[{8 * SQUARE}, {8 * SQUARE}, 3]" in interfaces
+def test_numbers_of_the_docstrings_are_those_of_the_library() -> None:
+    for name in ("PASS", "SENSE_PASS", "SKIP", "MOVES", "PLANES", "SENSES", "HEADER_ROWS"):
+        assert f"{name} ({getattr(gm_env, name)})" in text_of(gm_env)
+    for name in ("TO_SENSE", "TO_MOVE", "OVER", "RESTING"):
+        assert f"{name} ({getattr(gm_env, name)})" in text_of(gm_env)
+    observed = f"uint8[n, {len(gm_env.OBSERVATION)}, 8, 8]"
+    assert observed in text_of(BatchedRbc.observations)
+    columns = len(gm_env.INFORMATION)
+    assert f"int16[n, {gm_env.HEADER_ROWS} + recall, {columns}]" in text_of(BatchedRbc.information_states)
+    assert f"uint8[n, {len(gm_env.PRIVILEGED)}, 8, 8]" in text_of(BatchedRbc.privileged_state)
+    assert f"uint8[n, {gm_env.MOVES}]" in text_of(BatchedRbc.masks)
+    assert f"uint64[n, {gm_env.PLANES}]" in text_of(BatchedRbc)
+    assert f"{gm_env.PASS} for a pass" in text_of(actions)
+    assert len(gm_env.INFORMATION_HEADER) == 6 + 6 + 3
+    assert f"{turns.FIRST_SENSE} to {turns.ACTIONS - 2}" in text_of(turns)
+    assert f"``Discrete({turns.ACTIONS})``" in text_of(RbcEnv)
+    assert f"uint8[{8 * SQUARE}, {8 * SQUARE}, 3]" in text_of(RbcEnv.render)
+
+
+def text_of(documented: object) -> str:
+    """Return a docstring with a space for each line break."""
+    return " ".join((documented.__doc__ or "").split())

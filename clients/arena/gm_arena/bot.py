@@ -1,4 +1,9 @@
-"""The interface between a bot and the code that runs it: a bot takes the turns of one seat of one game."""
+"""The interface between a bot and the code that runs it: a bot takes the turns of one seat of one game.
+
+A package adds a bot to ``gmd match``, ``connect`` and ``play`` by an entry point of the group ``gmd.bots``: a function
+that takes the options by keyword, as text, and returns its :class:`Bots`. It raises :exc:`BotUnusable` for options that
+it does not know.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,8 @@ import trio
 from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 from gm_protocol.state import COLOR_NAMES
+
+__all__ = ["Bot", "Bots", "Place", "BotFailed", "BotUnusable"]
 
 #: What a bot did wrong: it ended or raised an exception; did not answer; made an illegal move; broke its protocol; or
 #: wrote too much.

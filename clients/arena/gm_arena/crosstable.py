@@ -1,4 +1,4 @@
-"""Standings and crosstables as text and as CSV: each player's points, and the result of each game.
+"""Standings and crosstables as text and as CSV: each player's points, and the result of each game::
 
     games = [Game("ada", "bea", "1-0"), Game("bea", "ada", "1/2-1/2"), Game("ada", "cleo", None)]
     print(csv_text(crosstable(["ada", "bea", "cleo"], games)))
@@ -23,6 +23,21 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+__all__ = [
+    "Game",
+    "Row",
+    "Table",
+    "standings",
+    "crosstable",
+    "round_table",
+    "text_table",
+    "csv_text",
+    "HALF_POINTS",
+    "PLAYED",
+    "BYE",
+    "TIEBREAKS",
+]
+
 #: Half-points of White and Black by result. In FIDE's signs ``+/-`` is a game that was not played, since Black did not
 #: come, and ``-/-`` one to which neither came.
 HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "+/-": (2, 0), "-/+": (0, 2), "-/-": (0, 0)}
@@ -30,7 +45,7 @@ HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "+/-": (2, 0), "
 PLAYED = ("1-0", "0-1", "1/2-1/2")
 #: The result of a player without an opponent in a round.
 BYE = "+/-"
-
+#: The tie-breaks by name.
 TIEBREAKS = ("Buchholz", "S-B", "Direct", "Wins")
 
 

@@ -20,6 +20,8 @@ from .bot import Bot, BotFailed, Bots, BotUnusable, Place
 from .env_turns import LEARNER, Ended, EnvTurn, history_of, over
 from .specs import bots_of
 
+__all__ = ["BotOpponent"]
+
 
 class BotOpponent:
     """Any bot of gmd's that plays RBC as an :class:`gm_env.opponents.Opponent`, a bot for each game::
@@ -39,7 +41,8 @@ class BotOpponent:
     def __init__(
         self, bot: str | Bots, *, options: Mapping[str, str] | None = None, failing: Literal["lose", "raise"] = "lose"
     ) -> None:
-        """:param options: those of the bot, beside the ones in its name.
+        """:param bot: its name, or what makes bots.
+        :param options: those of the bot, beside the ones in its name.
         :raises BotUnusable: the text names no bot, or one that does not play RBC.
         """
         if isinstance(bot, str):

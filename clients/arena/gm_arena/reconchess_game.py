@@ -1,6 +1,6 @@
 """Games on a gm server, over TCP, for programs written for reconchess: each is a ``reconchess.Game``.
 
-:class:`ServerGame` replaces ``LocalGame``; this program plays both seats:
+:class:`ServerGame` replaces ``LocalGame``; this program plays both seats::
 
     with connect(player=1) as client:
         play_local_game(RandomBot(), TroutBot(), ServerGame(client, client))
@@ -27,6 +27,8 @@ from gm_client.rbc import possible_moves, read_move, read_sense, read_square
 from gm_protocol.endings import Cause
 
 from .endings import loss
+
+__all__ = ["ServerGame", "ServerSeat", "play_seat"]
 
 _COLORS: tuple[Color, Color] = ("black", "white")
 
@@ -195,10 +197,14 @@ class ServerGame(Game):  # type: ignore[misc]
     """Both seats of a new game, with the methods and the attributes of ``LocalGame``.
 
     As there, ``board`` is the true position, and may be replaced before :meth:`start`, which makes the game.
-    ``turn`` is the side to move until :meth:`end_turn`; only the clock switches with the move.
+    ``turn`` is the side to move until :meth:`end_turn`; only the clock switches with the move. A turn is one sense and
+    then one move.
 
-    Before :meth:`start` every method works as in ``LocalGame``, without the server: moves made then appear only in the
-    history of a game that is never started. A game that is over before is not started.
+    Before :meth:`start` every method works as in ``LocalGame``, without the server: moves made then set the start
+    position, and appear only in the history of a game that is never started. A game that is over before is not started.
+    After the end of the game :meth:`sense` and :meth:`move` do nothing.
+
+    A refusal is a :class:`~gm_client.blocking.GmError`; only an impossible square or move is a ValueError.
     """
 
     def __init__(

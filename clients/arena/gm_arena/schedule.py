@@ -6,6 +6,8 @@ games is free. Colours are balanced: nobody has one colour more than once oftene
 
 from __future__ import annotations
 
+__all__ = ["Pairing", "round_robin", "gauntlet"]
+
 #: The players with White and with Black.
 Pairing = tuple[int, int]
 

@@ -2,9 +2,7 @@
 
 For commands that take several bots, an engine may have its own settings: ``uci[movetime=0.1,Hash=16]:stockfish``.
 
-Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: entry points of the group
-``gmd.bots``, functions that take options as text by keyword, return :class:`~gm_arena.bot.Bots` and raise
-:class:`~gm_arena.bot.BotUnusable` for unknown options.
+Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 from .schedule import Pairing
 
+__all__ = ["Card", "SwissRound", "next_round"]
+
 
 @dataclass
 class Card:

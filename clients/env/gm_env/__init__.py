@@ -1,7 +1,16 @@
 """Reconnaissance blind chess for research: many games at once, exact, and honest about who knows what.
 
-It needs numpy and numba (``pip install 'grandmasterd[env]'``). :class:`BatchedRbc` plays games by the rules of
-``reconchess`` 1.6.9; :mod:`gm_env.actions` explains how moves and senses are numbered, and converts them.
+It needs numpy and numba (``pip install 'grandmasterd[env]'``), and no server. :class:`BatchedRbc` plays games by the
+rules of ``reconchess`` 1.6.9, and :class:`Beliefs` follows what each player may believe.
+
+Of its constants, PASS (4672) and SENSE_PASS (64) are the actions of a pass, and SKIP (-1) leaves a game as it is. There
+are MOVES (4673) moves by PLANES (73) planes, and SENSES (65) senses. The phases are TO_SENSE (0), TO_MOVE (1), OVER (2)
+and RESTING (3). OBSERVATION, PRIVILEGED, INFORMATION and INFORMATION_HEADER name planes, columns and numbers; an
+information state has HEADER_ROWS (8) rows before the first turn's.
+
+The first import compiles the kernels, for some 20 seconds. Their code is kept in the folder that ``NUMBA_CACHE_DIR``
+names, else in ``__pycache__`` beside the kernels' modules, else in the user's cache folder. A filled cache may be
+read-only. Where none can be written, each import compiles.
 """
 
 from .actions import (

@@ -1,9 +1,10 @@
 """Actions as numbers, in several encodings, and the maps between them and :class:`chess.Move`.
 
-Every number is meant as the player sees the board: for Black, squares are mirrored from rank 1 to rank 8, so that a
-number means the same to both players. The encodings of moves:
+Every number is meant as the player sees the board: for Black, squares are mirrored from rank 1 to rank 8
+(``square ^ 56``), so that a number means the same to both players: a1 is 0 for White, and a8 for Black. The encodings
+of moves:
 
-- **planes** (:data:`MOVES` numbers), which a batch takes: AlphaZero's 73 planes of 64 source squares,
+- **planes** (``MOVES`` numbers), which a batch takes: AlphaZero's 73 planes of 64 source squares,
   ``64 * plane + source``, and 4672 for a pass. Planes 0 to 55 are a queen's moves: ``7 * direction + steps - 1``, the
   directions clockwise from the north. A king's two steps to the side castle, and a pawn's step to the last rank makes
   a queen. Planes 56 to 63 are a knight's moves, clockwise from the north-north-east. Planes 64 to 72 are promotions:
@@ -30,6 +31,7 @@ from gm_recon import Cell
 
 from .kernels.layout import MOVES, PASS, SENSE_PASS
 
+#: How many numbers by from, to and promotion there are: 20480.
 FROM_TO_PROMOTIONS = 64 * 64 * 5
 
 _PROMOTIONS = (None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)

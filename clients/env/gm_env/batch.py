@@ -58,14 +58,6 @@ class BatchedRbc(Views):
             batch.observations()                            # uint8[64, 24, 8, 8], of each side to move
             rewards, ended = batch.move(batch.sample_moves())
 
-    The arguments: ``n``, the number of games; ``seed``, 0 to 2**64 - 1, for :meth:`sample_senses` and
-    :meth:`sample_moves` (see :meth:`reset`); ``fens``, where all games begin, or a list with one for each;
-    ``reversible_moves``, a draw after this many half-moves without capture or pawn move, and ``max_turns``, a draw
-    after this many full turns by the full-move number (None for no limit), both as in ``gm_recon.ReconGame``;
-    ``autoreset``; and ``recall``, the rows of :meth:`information_states`, by default one more than
-    ``max_turns``, or 256 without it.
-    A ValueError or TypeError says which of them is wrong; no game may be over before its first turn.
-
     **Actions** are integers, one for each game, as the side to move sees the board (:mod:`gm_env.actions`). SKIP (-1)
     leaves a game as it is. **Arrays** that are attributes or returned are the same in every call: they are read-only,
     and the next call overwrites them; copy what you keep.
@@ -187,7 +179,8 @@ class BatchedRbc(Views):
 
         :param logits: float32, (n, 64), or (n, 65) with the pass; minus infinity is never drawn.
         :param games: the games that draw, as for :meth:`reset`; the others get SKIP, and their random numbers stay.
-        :returns: int64[n]; games that are not to sense get an action that they accept.
+        :returns: int64[n]; games that are not to sense get an action that they accept. The same bits of logits give the
+            same draws on every platform; a network's logits may differ between platforms.
         :raises TypeError: the logits are not float32, or the games are neither integers nor bool.
         :raises ValueError: a shape is wrong, or a game's logits are not numbers, or none of them is finite.
         :raises IndexError: there is no such game.
@@ -273,7 +266,7 @@ class BatchedRbc(Views):
         :raises ValueError: the history is not a possible game under this batch's limits; nothing has changed.
         """
         game = self._find(game)
-        limits = {"reversible_moves": self.reversible_moves, "max_turns": self.max_turns}
+        limits: dict[str, Any] = {"reversible_moves": self.reversible_moves, "max_turns": self.max_turns}
         one = BatchedRbc(1, fens=history.start_fen, autoreset=False, recall=1, **limits)
         records.replay(one, history)
         with self._lock:

@@ -43,7 +43,8 @@ class Beliefs:
 
     def __init__(self, batch: BatchedRbc, *, cap: int = CAP, seed: int = 0) -> None:
         """:param cap: the most positions kept for a player: see :attr:`Belief.exact`.
-        :param seed: 0 to 2**64 - 1: decides which positions are kept beyond the cap, and which are drawn.
+        :param seed: 0 to 2**64 - 1: decides which positions are kept beyond the cap, and which are drawn: the same
+            seed, game, colour and questions give the same boards, by the same version of numpy.
         :raises TypeError: they are not integers.
         :raises ValueError: the cap is below 1, or the seed is out of its range.
         """
@@ -70,7 +71,8 @@ class Belief:
     """The belief of one player: the positions that are possible, all with the same weight.
 
     Squares are those of the board, also for Black. A finished game keeps the belief of its last turn; if that captured
-    a king, the belief is the one before it. A game that begins anew has a new belief.
+    a king, the belief is the one before it. A game that begins anew has a new belief. The half-move clock tells no
+    positions apart: near the limit ``reversible_moves`` some are counted in which the game would be over.
 
     **Exact** means that all possible positions are kept. Once a move of the opponent leads to more than the cap, that
     many of them are kept, drawn at random without replacement: particles, all with the same weight. The next sense

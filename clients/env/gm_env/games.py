@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from gm_recon import ReconBoard
 
 from .arguments import places, whole
-from .buffers import frozen
-from .kernels import sampling, stepping
+from .buffers import Buffer, frozen
+from .kernels import observing, sampling, stepping
 from .kernels.layout import (
     COLOR,
     DRAWS,
@@ -43,7 +43,7 @@ _RECALL = 256
 
 
 class Games:
-    """The arrays of ``n`` games. :class:`gm_env.BatchedRbc` documents its attributes and arguments."""
+    """The arrays of ``n`` games. :class:`gm_env.BatchedRbc` documents its attributes."""
 
     colors: NDArray[np.int32]
     phases: NDArray[np.int32]
@@ -69,7 +69,17 @@ class Games:
         autoreset: bool = True,
         recall: int | None = None,
     ) -> None:
-        """Begin the games: see :class:`gm_env.BatchedRbc`."""
+        """:param n: the number of games.
+        :param seed: of :meth:`sample_senses` and :meth:`sample_moves`, 0 to 2**64 - 1: see :meth:`reset`.
+        :param fens: where all games begin, or a list with one for each; no game may be over before its first turn.
+        :param reversible_moves: a draw after this many half-moves without capture or pawn move, as in
+            :class:`gm_recon.ReconGame`; None for no limit.
+        :param max_turns: a draw after this many full turns by the full-move number, likewise.
+        :param autoreset: whether finished games begin anew.
+        :param recall: the rows of :meth:`information_states`; by default one more than ``max_turns``, else 256.
+        :raises TypeError: an argument has a wrong type.
+        :raises ValueError: an argument is out of its range. The message names it.
+        """
         n = whole("n", n)
         check(n >= 1, f"n: {n} is less than 1")
         self.n, self.autoreset = n, bool(autoreset)
@@ -87,6 +97,12 @@ class Games:
         self._actions, self._drawn_senses, self._drawn_moves = (np.empty(n, np.int64) for _ in range(3))
         self._totals = np.empty(sampling.GROUPS, np.uint64)
         self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
+        self._viewers = np.empty(n, np.int64)
+        self._masks = Buffer((n, observing.MASK_BYTES))
+        self._observations = Buffer((n, len(observing.OBSERVATION), 8, 8))
+        self._truths = Buffer((n, len(observing.PRIVILEGED), 8, 8))
+        self._drawn = np.empty(len(observing.OBSERVATION), np.uint64)
+        self._recalled = np.empty((0, 0, 0), np.int16)
         self._show()
         self.reset(whole("seed", seed))
 

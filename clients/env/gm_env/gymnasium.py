@@ -42,12 +42,8 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     **Rewards**: 1 for a win, -1 for a loss, and else 0. A game ends, ``terminated``, by the rules; also by the turn
     limit, which is one of them. ``info["win_reason"]`` is a value of ``gm_recon.WinReason`` then, and else 0.
 
-    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner was
-    seen; with ``render_view="truth"`` the true position.
-
-    The other arguments: ``opponent``, an :class:`Opponent`, by default :func:`play_randomly`; ``seat``, the learner's,
-    ``"white"``, ``"black"`` or ``"random"``; ``max_turns``, by default reconchess's 80; and ``fens``,
-    ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`. A ValueError says which of them is wrong.
+    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner
+    observed; with ``render_view="truth"`` the true position.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as its base
@@ -64,7 +60,12 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         render_view: RenderView = "player",
         **options: Any,
     ) -> None:
-        """Make the environment: see above."""
+        """:param opponent: by default :func:`gm_env.opponents.play_randomly`.
+        :param seat: the learner's: ``"white"``, ``"black"``, or ``"random"``, which is drawn for each game.
+        :param max_turns: by default reconchess's 80.
+        :param options: ``fens``, ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`.
+        :raises ValueError: an argument is wrong. The message names it.
+        """
         check_rendering(render_mode, render_view)
         rules = SeatRules(opponent, seat, observation, illegal)
         self._games = OneSeat(1, rules, {"max_turns": max_turns, **options})
@@ -101,7 +102,7 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         return legal
 
     def render(self) -> Any:
-        """Return a picture, uint8[height, width, 3], or text, as the render mode says; None without one."""
+        """Return a picture, uint8[448, 448, 3], or text, as the render mode says; None without one."""
         return draw(self._games.batch, 0, bool(self._games.seats[0]), self.render_mode, self._render_view)
 
     def close(self) -> None:

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from .batch import BatchedRbc
 from .kernels.layout import TO_MOVE, TO_SENSE
 
+__all__ = ["TENSOR_SIZE", "observation_dict", "observation_tensor"]
+
 #: The length of a flat tensor.
 TENSOR_SIZE = 814
 #: Letters of the piece types in OpenSpiel's order; an observation's planes are in the reverse order.

@@ -13,8 +13,12 @@ from .batch import BatchedRbc
 from .kernels.layout import NONE, TO_MOVE, TO_SENSE
 from .turns import FIRST_SENSE, act, action_masks, usable
 
-#: In place of an action of an opponent: it loses the game, by resignation or because its time is up.
-RESIGN, OUT_OF_TIME = -WinReason.RESIGN.value, -WinReason.TIMEOUT.value
+__all__ = ["Opponent", "Decisions", "Ends", "RESIGN", "OUT_OF_TIME", "play_randomly"]
+
+#: In place of an action of an opponent: it loses the game by resignation.
+RESIGN = -WinReason.RESIGN.value
+#: Likewise: it loses the game because its time is up.
+OUT_OF_TIME = -WinReason.TIMEOUT.value
 
 
 class Seats:
@@ -67,7 +71,10 @@ class Decisions(Seats):
         return action_masks(self._batch)[self.games]
 
     def draw(self) -> NDArray[np.int64]:
-        """Return random actions, each of a move's legal ones and the pass alike, or each of the 64 squares."""
+        """Return random actions, each of a move's legal ones and the pass alike, or each of the 64 squares.
+
+        Those of a game do not depend on the other games.
+        """
         self._check_wait()
         if self.is_sense:
             return self._batch.sample_senses(games=self.games)[self.games] + FIRST_SENSE
@@ -115,7 +122,8 @@ class Opponent(Protocol):
     def __call__(self, decisions: Decisions) -> NDArray[Any]:
         """Return an action for each decision: integers, (k,), numbered as :mod:`gm_env.turns` says.
 
-        :data:`RESIGN` and :data:`OUT_OF_TIME` lose the game.
+        :data:`RESIGN` and :data:`OUT_OF_TIME` lose the game, which ends with the learner's first action if the learner
+        has not acted yet.
         """
 
 

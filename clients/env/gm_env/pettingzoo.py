@@ -1,4 +1,4 @@
-"""A PettingZoo AEC environment: both seats, one action at a time.
+"""An AEC environment for PettingZoo: both seats, one action at a time.
 
 As in PettingZoo's ``classic.chess_v6`` the agents are ``player_0``, who has White, and ``player_1``, an observation has
 ``"observation"`` and ``"action_mask"``, and :func:`env` adds wrappers to :class:`raw_env`: an illegal action loses the
@@ -23,6 +23,8 @@ from .legal_spaces import observed_space
 from .observed import Shown, check_shown
 from .rendering import RENDER_MODES, RenderView, check_rendering, draw
 from .turns import ACTIONS, act, action_masks, usable
+
+__all__ = ["env", "raw_env"]
 
 WHITE, BLACK = "player_0", "player_1"
 Observation = dict[str, NDArray[Any]]
@@ -52,8 +54,8 @@ class raw_env(AECEnv[str, Observation, int | None]):
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the agent that is
     to act observed; with ``render_view="truth"`` the true position.
 
-    The other arguments: ``max_turns``, by default reconchess's 80, and ``fens``, ``reversible_moves`` and ``recall`` as
-    in :class:`gm_env.BatchedRbc`. A ValueError says which of them is wrong. Nothing is random: seeds change nothing.
+    Nothing is random: seeds change nothing. Agents take turns, so there is no parallel environment; PettingZoo's
+    ``turn_based_aec_to_parallel`` makes one of it, in which only the action of the agent to act counts.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -72,7 +74,10 @@ class raw_env(AECEnv[str, Observation, int | None]):
         render_view: RenderView = "player",
         **options: Any,
     ) -> None:
-        """Make the environment: see above."""
+        """:param max_turns: by default reconchess's 80.
+        :param options: ``fens``, ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`.
+        :raises ValueError: an argument is wrong. The message names it.
+        """
         super().__init__()
         check_rendering(render_mode, render_view)
         check_shown(observation)
@@ -137,7 +142,7 @@ class raw_env(AECEnv[str, Observation, int | None]):
         self._accumulate_rewards()
 
     def render(self) -> Any:
-        """Return a picture, uint8[height, width, 3], or text, as the render mode says; None without one.
+        """Return a picture, uint8[448, 448, 3], or text, as the render mode says; None without one.
 
         :raises gymnasium.error.ResetNeeded: no game was begun.
         """

@@ -26,6 +26,8 @@ from .observed_turn import ObservedTurn
 from .opponents import OUT_OF_TIME, RESIGN, Decisions, Ends
 from .turns import FIRST_SENSE
 
+__all__ = ["ReconchessOpponent"]
+
 #: What a player's failure does: its game is lost, with a RuntimeWarning, or the exception leaves the environment.
 Failing = Literal["lose", "raise"]
 

@@ -16,6 +16,8 @@ from .batch import BatchedRbc
 from .kernels import stepping
 from .kernels.layout import MOVES, OVER, PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 
+__all__ = ["FIRST_SENSE", "ACTIONS", "action_masks"]
+
 #: The number of the sense of square 0.
 FIRST_SENSE = MOVES
 #: How many actions there are: 4738.

@@ -10,7 +10,7 @@ from chess import Color
 from numpy.typing import NDArray
 
 from .arguments import array, whole
-from .buffers import Buffer, frozen
+from .buffers import frozen
 from .games import Games, check
 from .information import information_string
 from .kernels import observing, recalling
@@ -23,16 +23,6 @@ Viewers = Color | NDArray[Any] | None
 
 class Views(Games):
     """The methods that show games: see :class:`gm_env.BatchedRbc`."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Begin the games: see :class:`gm_env.BatchedRbc`."""
-        super().__init__(*arguments, **options)
-        self._viewers = np.empty(self.n, np.int64)
-        self._masks = Buffer((self.n, observing.MASK_BYTES))
-        self._observations = Buffer((self.n, len(observing.OBSERVATION), 8, 8))
-        self._truths = Buffer((self.n, len(observing.PRIVILEGED), 8, 8))
-        self._drawn = np.empty(len(observing.OBSERVATION), np.uint64)
-        self._recalled = np.empty((0, 0, 0), np.int16)
 
     def masks(self) -> NDArray[np.uint8]:
         """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game."""
@@ -63,7 +53,8 @@ class Views(Games):
         with the codes of :attr:`windows`; in columns 8 to 13 the numbers of ``gm_env.INFORMATION_HEADER``, six a row.
         Below it, each of the player's turns has a row, whose columns ``gm_env.INFORMATION`` names. Rows of turns to
         come are -1. Of a game of more turns than ``recall`` only the latest are there. A player forgets nothing if
-        ``recall`` is more than ``max_turns``: after Black's last turn White has a row more than turns.
+        ``recall`` is more than ``max_turns``: after Black's last turn White has a row more than turns. Numbers above
+        32767 are 32767.
 
         Two arrays are equal exactly where :meth:`information_string` is, as long as all turns are there and no number
         of the header has reached 32767.
@@ -105,6 +96,8 @@ class Views(Games):
 
     def information_string(self, game: int, viewer: Color) -> str:
         """Return all that a player has observed as text: equal exactly where the player cannot tell two games apart.
+
+        It has all turns, whatever ``recall`` is.
 
         :param game: the game's place in the batch.
         :raises IndexError: there is no such game.
