@@ -122,16 +122,16 @@ Run = Callable[[Sequence[int]], Awaitable[list[Choice]]]
 
 async def every_order(run: Run) -> AsyncIterator[list[Choice]]:
     """Run the operations in every possible order."""
-    first: list[int] = []
+    first: list[Choice] = []
     while True:
-        choices = await run(first)
-        assert [choice.taken for choice in choices[: len(first)]] == first, "the same choices led elsewhere"
+        choices = await run([choice.taken for choice in first])
+        assert choices[: len(first)] == first, "the same choices led elsewhere"
         yield choices
         while choices and choices[-1].taken + 1 == choices[-1].of:
             choices.pop()
         if not choices:
             return
-        first = [choice.taken for choice in choices[:-1]] + [choices[-1].taken + 1]
+        first = [*choices[:-1], choices[-1]._replace(taken=choices[-1].taken + 1)]
 
 
 @asynccontextmanager
