@@ -14,12 +14,11 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
-#: The daemon's program, with :func:`gmd.net.addresses.separate_loopback`; older checkouts do without.
+#: The daemon's program, with :func:`gmd.net.addresses.separate_loopback`.
 _SEPARATE_LOOPBACK = """
-from contextlib import nullcontext
-from gmd import addresses
 from gmd.cli import main
-with getattr(addresses, "separate_loopback", nullcontext)():
+from gmd.net.addresses import separate_loopback
+with separate_loopback():
     main(prog_name="gmd")
 """
 

@@ -105,15 +105,15 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_message: Annotated[int, Meta(ge=1024, le=2**30, description="Largest request, in bytes.")] = DEFAULT_MAX_MESSAGE
     # Ten thousand idle sessions cost some 70 MB, 280 under TLS; an operator should choose more deliberately.
     max_connections: Annotated[int, Meta(ge=1, description="Connections open at once.")] = 10_000
-    # An operator who needs more than half of them for one address, for a class or behind a proxy, sets this. When all
-    # places are taken, the address with the most connections gives up places to others.
+    # An operator who needs more of them for one address, for a class or behind a proxy, sets this. When all are open,
+    # the address with the most connections gives up some to others.
     max_connections_per_address: (
         Annotated[
             int,
             Meta(
                 ge=1,
-                description="Connections that one address may have; by default half of max_connections, or all of "
-                "them where the daemon listens only on loopback addresses.",
+                description="Connections that one address may have; by default a twentieth of max_connections, half "
+                "for a private address, or all of them where the daemon listens only on loopback addresses.",
             ),
         ]
         | None
@@ -355,8 +355,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             int,
             Meta(
                 ge=1,
-                description="HTTP connections that one address may have; by default half of http_max_connections, or "
-                "all of them where HTTP is served only on loopback addresses.",
+                description="HTTP connections that one address may have; by default a twentieth of "
+                "http_max_connections, half for a private address, or all of them where HTTP is served only on "
+                "loopback addresses.",
             ),
         ]
         | None

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gmd.net.connection_slots import IN_USE, NOT_IN_USE, ConnectionSlot, ConnectionSlots, Full, Value, share_of
+from gmd.net.connection_slots import IN_USE, NOT_IN_USE, ConnectionSlot, ConnectionSlots, Full, Share, Value, share_of
 
 IDLE_SECONDS = 60.0
 
@@ -19,7 +19,7 @@ class Room:
     """ConnectionSlots and their owners; time stands still unless it is set."""
 
     def __init__(self, limit: int, share: int | None = None) -> None:
-        self.slots = ConnectionSlots(limit, limit if share is None else share, IDLE_SECONDS)
+        self.slots = ConnectionSlots(limit, Share(limit if share is None else share, limit), IDLE_SECONDS)
         self.inside: dict[str, ConnectionSlot] = {}
         self.evicted: list[str] = []
         self.reasons: list[Full] = []
@@ -160,11 +160,33 @@ def test_place_that_was_evicted_or_left_stays_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "local", "expected"), [(None, True, 10), (None, False, 5), (3, True, 3), (3, False, 3)]
+    ("setting", "local", "expected"),
+    [(None, True, (100, 100)), (None, False, (50, 5)), (3, True, (3, 3)), (3, False, (3, 3))],
 )
-def test_share_is_half_when_others_can_reach_the_port(setting: int | None, local: bool, expected: int) -> None:
-    assert share_of(setting, 10, local=local) == expected
-    assert share_of(None, 1, local=False) == 1
+def test_share_depends_on_who_can_reach_the_port(setting: int | None, local: bool, expected: tuple[int, int]) -> None:
+    assert share_of(setting, 100, local=local) == expected
+    assert share_of(None, 1, local=False) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "share"),
+    [
+        ("8.8.8.8", 2),
+        ("2600:1f18::/64", 2),
+        ("192.168.0.9", 4),
+        ("127.0.0.1", 4),
+        ("fd00::/64", 4),
+        ("100.64.0.1", 4),
+        ("no address", 4),
+    ],
+)
+def test_address_of_the_internet_has_a_smaller_share_than_a_private_one(source: str, share: int) -> None:
+    slots = ConnectionSlots(10, Share(private=4, public=2), IDLE_SECONDS)
+    for _ in range(share):
+        slots.enter(source, lambda _: None, 0.0).rest(Value.PLAYER, 0.0)
+    with pytest.raises(Full) as full:
+        slots.enter(source, lambda _: None, 0.0)
+    assert (full.value.limit, full.value.by_source) == (share, True)
 
 
 class AnyOrder(RuleBasedStateMachine):

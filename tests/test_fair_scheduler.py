@@ -7,27 +7,22 @@ from __future__ import annotations
 import dataclasses
 import gc
 import os
-import resource
-import select
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 
 import pytest
 import trio
 import trio.testing
 
 from gm_protocol.framing import encode_frame
-from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
-from gmd.net.descriptors import RESERVED
-from gmd.net.epoll_group import EpollGroup
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots, Share
 from gmd.net.fair_reader import FairReader
-from gmd.net.fair_scheduler import GROUPED_FROM, MAX_FLOWS, MAX_GROUPS, SHARED_FLOWS, TURN_SECONDS, FairScheduler
+from gmd.net.fair_scheduler import TURN_SECONDS, FairScheduler
 from gmd.net.tls import TlsStream, certificate_of
 from gmd.tcp.conversation import BATCH
 from gmd.tcp.session import Session
-from tests.helpers import Client, memory_daemon, running_daemon
+from tests.helpers import Client, memory_daemon
 from tests.tls import Certificates, TlsClient
 
 GREEDY, HONEST = "10.0.0.1", "10.0.0.2"
@@ -37,11 +32,8 @@ MANY_UNDER_TLS = 100
 
 
 def stepping_scheduler() -> FairScheduler:
-    """Return a scheduler that lets one connection through per turn of the loop, with a clock that adds a millisecond at
-    every step.
-    """
-    ticks = count()
-    return FairScheduler(0.0, lambda: next(ticks) * 1e-3)
+    """Return a scheduler that lets one connection through per turn of the loop."""
+    return FairScheduler(0.0)
 
 
 async def ask_again_and_again(scheduler: FairScheduler, source: str, served: list[str]) -> None:
@@ -62,17 +54,14 @@ async def turns_of_others(ask: Callable[[], Awaitable[object]], served: list[str
 
 
 async def test_lone_connection_is_served_as_often_as_a_whole_crowd_of_another_address() -> None:
-    """A few of the crowd may go first now and then: their latest use is charged one turn later."""
     scheduler, served = stepping_scheduler(), list[str]()
     async with scheduler.running(), trio.open_nursery() as nursery:
         for _ in range(MANY):
             nursery.start_soon(ask_again_and_again, scheduler, GREEDY, served)
-        while len(served) < 100:  # then it is known how long one of them takes
-            await trio.lowlevel.checkpoint()
+        await trio.lowlevel.checkpoint()
         found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 20)
         nursery.cancel_scope.cancel()
-    assert max(found) <= 6
-    assert sum(found) <= 1.5 * len(found)
+    assert max(found) <= 2
 
 
 async def test_connections_of_one_address_are_served_in_order_of_arrival() -> None:
@@ -100,11 +89,10 @@ async def test_addresses_share_turns_equally_however_many_connections_each_has()
             await trio.lowlevel.checkpoint()
         nursery.cancel_scope.cancel()
     shares = [served[300:].count(source) for source in (GREEDY, HONEST, "10.0.0.3")]
-    assert max(shares) - min(shares) <= 60  # of two hundred
+    assert max(shares) - min(shares) <= 2
 
 
 async def test_no_address_passes_with_all_its_connections_when_load_begins() -> None:
-    """One address is parked first. Each of the others, of which no connection waits yet, gets one pass in advance."""
     scheduler, served = stepping_scheduler(), list[str]()
 
     async def ask(source: str) -> None:
@@ -116,12 +104,11 @@ async def test_no_address_passes_with_all_its_connections_when_load_begins() -> 
             for _ in range(MANY):
                 nursery.start_soon(ask, source)
         await trio.lowlevel.checkpoint()
-        assert len(served) <= 3
+        assert len(served) <= 1
     assert len(served) == 3 * MANY
 
 
 async def test_thousands_of_new_addresses_pass_in_many_turns() -> None:
-    """Each has used less than its share, so that each would pass at once if it were alone."""
     scheduler, served, steps = stepping_scheduler(), list[str](), list[int]()
 
     async def ask(source: str) -> None:
@@ -140,34 +127,7 @@ async def test_thousands_of_new_addresses_pass_in_many_turns() -> None:
                 await trio.lowlevel.checkpoint()
                 steps.append(len(served) - before)
         nursery.cancel_scope.cancel()
-    assert max(steps) <= 2  # one in advance, and one in its turn
-
-
-@pytest.mark.slow
-async def test_kept_addresses_are_looked_through_once_a_turn_however_many_are_new() -> None:
-    """Looking through all kept addresses for each new one took seconds, in one turn of the loop."""
-    looks = 0
-
-    class Counting(FairScheduler):
-        def _forget_settled(self) -> None:
-            nonlocal looks
-            looks += 1
-            super()._forget_settled()
-
-    scheduler, served, number = Counting(0.0), list[str](), MAX_FLOWS + 3 * SHARED_FLOWS
-
-    async def ask(source: str) -> None:
-        await scheduler.wait_turn(source)
-        served.append(source)
-
-    async with scheduler.running(), trio.open_nursery() as nursery:
-        for each in range(number):
-            nursery.start_soon(ask, f"10.{each >> 16}.{each >> 8 & 255}.{each & 255}")
-        await trio.lowlevel.checkpoint()
-        await trio.lowlevel.checkpoint()
-        assert looks <= 3
-        assert len(scheduler._flows) <= MAX_FLOWS + SHARED_FLOWS
-    assert len(served) == number
+    assert max(steps) <= 2
 
 
 async def test_no_connection_waits_while_the_turns_of_the_loop_are_short() -> None:
@@ -238,50 +198,6 @@ def pairs(number: int) -> Iterator[list[tuple[socket.socket, socket.socket]]]:
                 end.close()
 
 
-async def test_crowd_wakes_one_connection_at_a_time_however_many_are_readable() -> None:
-    crowd, woken = EpollGroup(), list[int]()
-
-    async def wait(descriptor: int) -> None:
-        await crowd.wait(descriptor)
-        woken.append(descriptor)
-
-    with pairs(50) as opened:
-        async with trio.open_nursery() as nursery:
-            for ours, _ in opened:
-                nursery.start_soon(wait, ours.fileno())
-            await trio.testing.wait_all_tasks_blocked()
-            for _, theirs in opened:
-                theirs.send(b"x")
-            for number in range(50):
-                assert (len(woken), len(crowd)) == (number, 50 - number)
-                assert crowd.wake_one()
-                await trio.testing.wait_all_tasks_blocked()
-        assert not crowd.wake_one()
-    assert len(set(woken)) == 50
-    crowd.close()
-
-
-async def test_crowd_skips_cancelled_connections() -> None:
-    crowd = EpollGroup()
-    with pairs(2) as ((gone, its_peer), (here, other_peer)):
-        with trio.move_on_after(0) as scope:
-            await crowd.wait(gone.fileno())
-        assert scope.cancelled_caught
-        its_peer.send(b"x")
-        other_peer.send(b"x")
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(crowd.wait, here.fileno())
-            await trio.testing.wait_all_tasks_blocked()
-            assert crowd.wake_one()
-        assert not crowd.wake_one()
-        its_peer.send(b"y")
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(crowd.wait, gone.fileno())  # it may wait again
-            await trio.testing.wait_all_tasks_blocked()
-            assert crowd.wake_one()
-    crowd.close()
-
-
 async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
     class Cancelling(FairScheduler):
         """A scheduler that cancels a task just before it waits for its turn."""
@@ -292,8 +208,7 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
 
     scheduler, scope = Cancelling(0.0), trio.CancelScope()
     ours, theirs = trio.testing.memory_stream_pair()
-    slot = ConnectionSlots(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
-    reader = FairReader(theirs, scheduler, slot)
+    reader = FairReader(theirs, scheduler, HONEST)
     await ours.send_all(b"request")
     async with scheduler.running():
         await trio.lowlevel.checkpoint()
@@ -309,9 +224,9 @@ async def test_cancelled_reader_in_the_queue_loses_no_bytes() -> None:
     ("wire", "before", "batches"),
     [
         pytest.param("plain", 0, 3, id="plain"),
-        # Here connections have first sent more than is read at once.
+        # Here connections have first sent more than is read at once. Under TLS a request takes two turns.
         pytest.param("plain", 2 * MANY, 10, id="plain, all read ahead"),
-        pytest.param("TLS", 2 * MANY_UNDER_TLS, 10, id="TLS, all read ahead"),
+        pytest.param("TLS", 2 * MANY_UNDER_TLS, 12, id="TLS, all read ahead"),
         pytest.param("TLS in small records", 20, 10, id="TLS in small records, all read ahead"),
     ],
 )
@@ -329,7 +244,7 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
     if wire != "TLS in small records":
         pings = [b"".join(pings)]
     scheduler = stepping_scheduler()
-    slots = ConnectionSlots(10_000, 10_000, 0.0)
+    slots = ConnectionSlots(10_000, Share(10_000, 10_000), 0.0)
     async with memory_daemon() as daemon, scheduler.running(), trio.open_nursery() as nursery:
         services = dataclasses.replace(daemon.services, scheduler=scheduler)
 
@@ -343,7 +258,7 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
             return TlsClient(ours, certificates)
 
         async def serve_tls(transport: trio.abc.Stream, slot: ConnectionSlot) -> None:
-            stream = TlsStream(transport, context.context, FairReader(transport, scheduler, slot).receive_some)
+            stream = TlsStream(transport, context.context, FairReader(transport, scheduler, slot.source).receive_some)
             await stream.do_handshake()
             await Session(stream, services, peer=f"{slot.source}:1", slot=slot).run()
 
@@ -370,107 +285,12 @@ async def test_busy_sessions_of_one_address_delay_a_session_of_another_by_few_ba
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize("has_epoll", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["epoll", "no epoll"])
-async def test_address_with_very_many_connections_is_answered_in_full(
-    has_epoll: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only Linux has epoll; trio's own is open by now."""
-    if not has_epoll:
-        monkeypatch.delattr(select, "epoll")
-    async with running_daemon() as daemon:
-        clients = [Client(await trio.open_tcp_stream("127.0.0.1", daemon.port)) for _ in range(3 * GROUPED_FROM)]
-        for request in (("hello", {"protocol": 2}), ("ping", {}), ("ping", {})):
-            for client in clients:
-                await client.send({"kind": request[0], **request[1]})
-            for client in clients:
-                assert (await client.receive())["error"] is None
-        for client in clients:
-            await client.aclose()
-
-
-async def test_crowd_of_one_address_is_charged_for_what_its_connections_use() -> None:
-    """Its connections are always readable, and none of them ever has to wait for its turn."""
-    scheduler, slots, served = stepping_scheduler(), ConnectionSlots(10_000, 10_000, 0.0), list[str]()
-
-    async def read_for_ever(end: socket.socket) -> None:
-        slot = slots.enter(GREEDY, lambda _: None, 0.0)
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, slot)
-        while True:
-            await reader.receive_some(1)
-            served.append(GREEDY)
-            await trio.lowlevel.checkpoint()
-
-    with pairs(2 * GROUPED_FROM) as opened:
-        async with scheduler.running(), trio.open_nursery() as nursery:
-            for ours, theirs in opened:
-                theirs.send(bytes(5_000))
-                nursery.start_soon(read_for_ever, ours)
-            while len(served) < 1_000:
-                await trio.lowlevel.checkpoint()
-            found = await turns_of_others(lambda: scheduler.wait_turn(HONEST), served, 100)
-            nursery.cancel_scope.cancel()
-    assert max(found) <= 3
-
-
-@contextmanager
-def descriptors_in_use() -> Iterator[None]:
-    """Lower the limit on descriptors, so that the next one to be opened is one of the last."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with open(os.devnull, "rb") as newest:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (newest.fileno() + RESERVED, limits[1]))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
-async def test_crowd_takes_none_of_the_last_descriptors() -> None:
-    scheduler, slots = FairScheduler(), ConnectionSlots(10_000, 10_000, 0.0)
-    slot = slots.enter(GREEDY, lambda _: None, 0.0)
-    async with scheduler.running():
-        with descriptors_in_use():
-            assert scheduler.group_of(slot) is None
-        assert scheduler.group_of(slot) is not None
-
-
-async def test_crowds_of_addresses_with_few_connections_are_given_to_others() -> None:
-    """Of each address one connection stays, and is still read when something arrives on it."""
-    scheduler, slots, received = FairScheduler(), ConnectionSlots(10_000, 10_000, 0.0), list[bytes]()
-
-    async def read(end: socket.socket, slot: ConnectionSlot) -> None:
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(end)), scheduler, slot)
-        received.append(await reader.receive_some(1))
-        received.append(await reader.receive_some(1))
-
-    def enter(source: str) -> list[ConnectionSlot]:
-        return [slots.enter(source, lambda _: None, 0.0) for _ in range(GROUPED_FROM)]
-
-    with pairs(MAX_GROUPS) as opened:
-        async with scheduler.running(), trio.open_nursery() as nursery:
-            others = []
-            for number, (ours, theirs) in enumerate(opened):
-                first, *rest = enter(f"10.2.0.{number}")
-                theirs.send(b"1")
-                nursery.start_soon(read, ours, first)
-                others += rest
-            await trio.testing.wait_all_tasks_blocked()
-            newcomer = enter(HONEST)[0]
-            assert scheduler.group_of(newcomer) is None
-            for slot in others:
-                slot.leave()
-            assert scheduler.group_of(newcomer) is not None
-            await trio.testing.wait_all_tasks_blocked()
-            for _, theirs in opened:
-                theirs.send(b"2")
-    assert sorted(received) == [b"1"] * MAX_GROUPS + [b"2"] * MAX_GROUPS
-
-
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
 async def test_reader_of_a_socket_reads_all_that_was_sent_and_the_end(chunk: int) -> None:
-    scheduler, slot = FairScheduler(TURN_SECONDS), ConnectionSlots(9, 9, 0.0).enter(HONEST, lambda _: None, 0.0)
+    scheduler = FairScheduler(TURN_SECONDS)
     data = os.urandom(50_000 if chunk > 7 else 500)
     with pairs(1) as ((ours, theirs),):
-        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), scheduler, slot)
+        reader = FairReader(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), scheduler, HONEST)
         writer = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
         received = bytearray()
         async with scheduler.running(), trio.open_nursery() as nursery:

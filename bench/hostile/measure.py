@@ -28,6 +28,8 @@ from .attacks import ATTACKS, UNDER_TLS
 #: The aims during any attack: bytes in memory, and seconds to 99 of 100 replies.
 MOST_MEMORY = 1 << 30
 MOST_SECONDS = 0.1
+#: As addresses of the internet have by default: those here are this machine's.
+SHARES = ("--max-connections-per-address", "500", "--http-max-connections-per-address", "50")
 #: Seconds between two checks of the daemon, and the timeout of one.
 LOOK = 0.25
 LOOK_PATIENCE = 10.0
@@ -89,7 +91,7 @@ def _meet(name: str, seconds: float, checkout: str | None) -> Met:
     ):
         is_tls = name in UNDER_TLS
         options = [argument.replace("--tls", "--http-tls") for argument in arguments] if is_tls else []
-        with servers.gmd(f"{data}/games", *options, checkout=checkout, separate_loopback=True) as daemon:
+        with servers.gmd(f"{data}/games", *SHARES, *options, checkout=checkout, separate_loopback=True) as daemon:
             return _meet_daemon(name, seconds, daemon, trust if is_tls else None)
 
 

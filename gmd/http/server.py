@@ -20,7 +20,7 @@ from gmd.http.reserve import health_alone
 from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
 from gmd.net.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
-from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots, Share
 from gmd.net.fair_reader import FairReader
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.lingering import MAX_LINGERING, LingeringCloser
@@ -58,7 +58,7 @@ class HttpServer:
         proxies: Proxies,
         certificate: Certificate | None = None,
         *,
-        share: int | None = None,
+        share: Share | None = None,
         name: str = "http_max_connections",
         scheduler: FairScheduler | None = None,
         lease: Lease | None = None,
@@ -80,7 +80,7 @@ class HttpServer:
         self._lease = lease
         self._connections: set[Connection] = set()
         self._admission = AdmissionControl(
-            ConnectionSlots(max_connections, share or max_connections, IDLE_SECONDS),
+            ConnectionSlots(max_connections, share or Share(max_connections, max_connections), IDLE_SECONDS),
             self._connections,
             PortErrors(
                 name, connection_refusal, whole_response(400, "this port requires TLS; use an https:// address")
@@ -89,7 +89,7 @@ class HttpServer:
             self._scheduler,
             LingeringCloser(min(max_connections, MAX_LINGERING)),
             certificate,
-            reserve=ConnectionSlots(RESERVE, RESERVE, 0.0),
+            reserve=ConnectionSlots(RESERVE, Share(RESERVE, RESERVE), 0.0),
         )
         self._context = WorkerContext(None)
         self._config = _hypercorn_config()
@@ -223,7 +223,7 @@ class HttpServer:
             self._memory,
             self._timeout,
             self._proxies,
-            FairReader(stream, self._scheduler, slot),
+            FairReader(stream, self._scheduler, slot.source),
             self._lease,
         )
         incoming.served = connection

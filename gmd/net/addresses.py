@@ -38,6 +38,14 @@ def _subscriber(address: str) -> str:
     return str(ip_network((parsed, IPV6_BITS), strict=False))
 
 
+def is_public(source: str) -> bool:
+    """Return whether a key, as :func:`source_of` returns it, is that of addresses of the internet."""
+    try:
+        return ip_address(source.partition("/")[0]).is_global
+    except ValueError:
+        return False
+
+
 _loopback_is_one = True
 
 

@@ -196,7 +196,7 @@ class AdmissionControl:
         if self._certificate is None:
             return incoming.stream
         under_way = self._refusals if slot is None else self._handshakes
-        reader = FairReader(incoming.stream, self._scheduler, slot, source_of(incoming.peer))
+        reader = FairReader(incoming.stream, self._scheduler, source_of(incoming.peer) if slot is None else slot.source)
         secured = TlsStream(incoming.stream, self._certificate.context, reader.receive_some)
         reason = "it was not agreed on in time"
         with (

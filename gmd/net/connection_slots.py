@@ -20,6 +20,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
+from typing import NamedTuple
+
+from gmd.net.addresses import is_public
 
 
 class Value(IntEnum):
@@ -40,6 +43,18 @@ class Value(IntEnum):
 #: Values of slots that are not in use now.
 NOT_IN_USE = (Value.SILENT, Value.IDLE, Value.PLAYER)
 IN_USE = (Value.BUSY, Value.PLAYING)
+
+
+#: By default an address of the internet may have one part in so many of all connections: one turn of the event loop
+#: wakes all of them if they send at once. A private one, which may be that of a proxy or of many clients, has half.
+PUBLIC_PART, PRIVATE_PART = 20, 2
+
+
+class Share(NamedTuple):
+    """The connections that one address may have: a private one, and one of the internet."""
+
+    private: int
+    public: int
 
 
 class Full(Exception):
@@ -85,11 +100,6 @@ class ConnectionSlot:
         """The seat played over this connection; None if there is none, or if another connection has taken it over."""
         return self._seat
 
-    @property
-    def neighbours(self) -> int:
-        """The number of slots that its address has; 0 where it has no address."""
-        return 0 if self._home is None else self._home.count
-
     def begin(self, now: float) -> None:
         """Note that a request is in progress."""
         self._busy = True
@@ -117,10 +127,11 @@ _Rank = OrderedDict[ConnectionSlot, None]
 class _Source:
     """The slots of one address, by value; of each value, the oldest first."""
 
-    __slots__ = ("count", "name", "ranks")
+    __slots__ = ("count", "name", "ranks", "share")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, share: int = 0) -> None:
         self.name = name
+        self.share = share
         self.count = 0
         self.ranks: tuple[_Rank, ...] = tuple(OrderedDict() for _ in Value)
 
@@ -131,13 +142,13 @@ class ConnectionSlots:
     :ivar evicted: how many slots were evicted so far.
     """
 
-    def __init__(self, limit: int, share: int, idle_seconds: float) -> None:
+    def __init__(self, limit: int, share: Share, idle_seconds: float) -> None:
         """:param limit: the number of slots.
-        :param share: how many of them one source may have.
+        :param share: how many of them one source may have; more than all are as many as all.
         :param idle_seconds: how long a slot that has been in use must be out of use before rule 2 may evict it.
         """
         self._limit = limit
-        self._share = min(share, limit)
+        self._share = share
         self._idle_seconds = idle_seconds
         self._taken: set[ConnectionSlot] = set()
         self._sources: dict[str, _Source] = {}
@@ -160,8 +171,8 @@ class ConnectionSlots:
         """
         home = self._sources.get(source)
         count = 0 if home is None else home.count
-        if home is not None and self._share <= count < self._limit:
-            self._give_up(self._idle_one(home, now), Full(self._share, by_source=True))
+        if home is not None and home.share <= count < self._limit:
+            self._give_up(self._idle_one(home, now), Full(home.share, by_source=True))
         elif len(self._taken) >= self._limit:
             self._give_up(self._least(home, count, now), Full(self._limit, by_source=False))
         slot = ConnectionSlot(self, self._home(source), evict, now)
@@ -201,7 +212,10 @@ class ConnectionSlots:
         """Return a source, after adding one to its number of slots; None for the empty source."""
         if not source:
             return None
-        home = self._sources.get(source) or self._sources.setdefault(source, _Source(source))
+        home = self._sources.get(source)
+        if home is None:
+            share = self._share.public if is_public(source) else self._share.private
+            home = self._sources[source] = _Source(source, share)
         self._count(home, home.count + 1)
         return home
 
@@ -279,12 +293,12 @@ def _first(ranks: Iterable[_Rank]) -> ConnectionSlot | None:
     return next((next(iter(rank)) for rank in ranks if rank), None)
 
 
-def share_of(setting: int | None, limit: int, *, local: bool) -> int:
+def share_of(setting: int | None, limit: int, *, local: bool) -> Share:
     """Return how many of a number of connections one address may have.
 
     :param setting: the operator's setting; None for the default.
     :param local: whether only this machine's users can reach the port: they all share one address.
     """
     if setting is not None:
-        return setting
-    return limit if local else max(1, limit // 2)
+        return Share(setting, setting)
+    return Share(limit, limit) if local else Share(max(1, limit // PRIVATE_PART), max(1, limit // PUBLIC_PART))

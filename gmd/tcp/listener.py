@@ -16,7 +16,7 @@ from gmd.handlers.services import Services
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.admission import AdmissionControl, Incoming, PortErrors
-from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots
+from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots, Share
 from gmd.net.lingering import LingeringCloser
 from gmd.net.listening import accept
 from gmd.net.proxies import BadProxyHeader, Proxies, client_of
@@ -44,7 +44,7 @@ class SessionServer:
         services: Services,
         certificate: Certificate | None = None,
         authority: Authority = Authority.CLIENT,
-        share: int | None = None,
+        share: Share | None = None,
         proxies: Proxies | None = None,
     ) -> None:
         """:param certificate: puts TLS on every connection.
@@ -56,7 +56,7 @@ class SessionServer:
         limit = services.limits.max_connections if authority is Authority.CLIENT else MAX_OPERATORS
         self._sessions: set[Session] = set()
         self._admission = AdmissionControl(
-            ConnectionSlots(limit, share or limit, IDLE_SECONDS),
+            ConnectionSlots(limit, share or Share(limit, limit), IDLE_SECONDS),
             self._sessions,
             _errors(authority),
             services.memory,

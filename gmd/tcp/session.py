@@ -98,7 +98,8 @@ class Session:
         slot: ConnectionSlot | None = None,
     ) -> None:
         """:param slot: the connection's, which the session informs of what it does."""
-        self._reader = FairReader(stream, services.scheduler, None if authority is Authority.OPERATOR else slot)
+        source = None if slot is None or authority is Authority.OPERATOR else slot.source
+        self._reader = FairReader(stream, services.scheduler, source)
         self._sending = Sending(stream, services.send_timeout)
         self._seat = PlayReport(slot)
         self._is_tls = isinstance(stream, TlsStream)

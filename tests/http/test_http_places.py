@@ -13,6 +13,7 @@ from trio.testing import MockClock
 
 from gmd.daemon import Daemon
 from gmd.http.server import RESERVE, HttpServer
+from gmd.net.connection_slots import Share
 from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.net.proxies import Proxies
 from gmd.net.send_timeout import SendTimeout
@@ -140,7 +141,7 @@ async def test_address_with_most_connections_makes_room_even_if_all_are_in_progr
 
 
 async def test_address_is_limited_to_its_share() -> None:
-    async with served(10, share=2) as one:
+    async with served(10, share=Share(2, 2)) as one:
         for _ in range(2):
             await one.hold(HOG)
         stream = await one.connect(HOG, GET % b"")
@@ -152,7 +153,7 @@ async def test_address_is_limited_to_its_share() -> None:
 
 
 async def test_trusted_proxy_is_not_limited_to_a_share() -> None:
-    async with served(3, share=1, proxies=Proxies.parse(HOG)) as one:
+    async with served(3, share=Share(1, 1), proxies=Proxies.parse(HOG)) as one:
         for _ in range(3):
             await one.hold(HOG)
         response = await read_to_end(await one.connect(HONEST, GET % b""))

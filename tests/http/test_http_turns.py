@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from itertools import count
 from typing import Any
 
 import pytest
@@ -49,8 +48,7 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
         while await stream.receive_some():
             pass
 
-    ticks = count()
-    scheduler = FairScheduler(0.0, lambda: next(ticks) * 1e-3)  # every step takes a millisecond
+    scheduler = FairScheduler(0.0)
     memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
     certificate = certificate_of(str(certificates.cert), str(certificates.key)) if wire == "TLS" else None
     server = HttpServer(PORT_LIMITS, 200, memory, SendTimeout(30.0, 1.0), Proxies(), certificate, scheduler=scheduler)
