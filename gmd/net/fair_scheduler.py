@@ -4,8 +4,8 @@ Trio runs every runnable task before it looks for input again. So thousands of c
 once would make one turn of the loop last for seconds. Here a turn should take :data:`TURN_SECONDS`. A connection with
 input passes at once while the present turn has taken less than that. Later ones wait, unread, and pass in the turns
 that follow: the addresses one after the other, and of an address the connection that has waited longest. So a client
-with few requests waits for one pass of every other address, however many those send. How many pass in a turn follows
-from how long the turns before have taken.
+with few requests waits for one pass of every other address, however many those send. As many pass in a turn as fill it
+if each has a request of the usual cost.
 
 Trio wakes every task whose socket is readable, if only to wait here. What bounds that is the number of connections that
 an address may have (:mod:`gmd.net.connection_slots`).
@@ -17,6 +17,7 @@ import gc
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from math import inf
 from time import perf_counter
 
@@ -25,8 +26,8 @@ from trio.lowlevel import Abort, Task
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
-#: Connections that pass in the first turn of a load: a request takes a quarter to half of a millisecond.
-FIRST_PASSES = 10
+#: Processor time of a connection that passes, in seconds. Whatever costs more is done in slices, one in a turn.
+COST_SECONDS = 0.0005
 #: Every so many turns, a collection of garbage includes the second generation.
 OLDER_EVERY = 4
 
@@ -97,16 +98,14 @@ class FairScheduler:
 
     async def _let_through(self) -> None:
         """Let waiting connections through, some in each turn of the loop, until none is left."""
-        turn, passes = 0, FIRST_PASSES if self.turn_seconds else 1
-        while self._waiting:
-            began = perf_counter()
-            for _ in range(passes):
+        for turn in count():
+            for _ in range(max(1, round(self.turn_seconds / COST_SECONDS))):
                 self._let_one_through()
             if self.collects_garbage:
                 gc.collect(1 if turn % OLDER_EVERY == 0 else 0)
             await trio.lowlevel.checkpoint()
-            turn += 1
-            passes = passes + 1 if perf_counter() - began < self.turn_seconds else max(1, passes // 2)
+            if not self._waiting:
+                break
         self._is_passing = False
 
     def _let_one_through(self) -> None:
