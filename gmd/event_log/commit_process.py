@@ -1,4 +1,4 @@
-"""The daemon's side of the process that commits batches (:mod:`gmd.event_log.commit_child`), if it can be started."""
+"""The daemon's side of the process that commits batches (:mod:`gmd.event_log.sqlite_commits`), if it can be started."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from pathlib import Path
 
 import trio
 
-from gmd.event_log.commit_child import DONE, HEADER, READY
-from gmd.event_log.transaction import Transaction
+from gmd.event_log.sqlite_commits import DONE, HEADER, READY, Transaction
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -28,7 +27,7 @@ LEAST_PIPE_SIZE = 1 << 16
 END_SECONDS = 5.0
 
 #: Without environment and site: the process imports only the standard library and a few modules of ours.
-_PROGRAM = "import sys; sys.path.append({!r}); from gmd.event_log.commit_child import main; main()"
+_PROGRAM = "import sys; sys.path.append({!r}); from gmd.event_log.sqlite_commits import main; main()"
 _ROOT = str(Path(__file__).parents[2])
 
 

@@ -26,12 +26,11 @@ from gm_protocol.state import COLOR_NAMES
 from gmd.event_log.commit_process import CommitProcess, start_process
 from gmd.event_log.damage import any_text
 from gmd.event_log.last_commit import Committed
-from gmd.event_log.open_files import OpenFiles
 from gmd.event_log.rows import NEW_COLUMNS, Missed, has_joined, new_row, seat_row, token_row
 from gmd.event_log.sql import SqlStore
+from gmd.event_log.sqlite_commits import OpenFiles, Statement, Transaction, execute
 from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.event_log.tables import games, retired
-from gmd.event_log.transaction import Statement, Transaction, execute
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gmd.event_log.wal_room import LEAST_ROOM, WalRoom
+from gmd.event_log.sqlite_commits import LEAST_ROOM, WalRoom
 from tests.event_log.test_commit_process import log_in
 from tests.event_log.test_contract import CREATED, SUMMARY
 
