@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
+from gm_protocol.endings import Termination
 from gm_protocol.errors import ERRORS
 from gm_protocol.messages import REQUESTS
-from gm_protocol.state import Termination
 from tests.protocol_examples import PAGES, SPECIFICATION, Part, fill, parse, parts, play
 
 TEXT = SPECIFICATION.read_text("utf-8")

@@ -17,10 +17,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from gm_protocol.choices import with_choices
-from gm_protocol.endings import Cause, Ending, read_ending, result_of, termination_of
+from gm_protocol.endings import Cause, Ending, Result, Termination, read_ending, result_of, termination_of
 from gm_protocol.errors import GmError, quote
 from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
-from gm_protocol.state import COLOR_NAMES, Result, Termination
+from gm_protocol.state import COLOR_NAMES
 from gm_recon.history import History, WinReason
 from gm_recon.reading import BadHistory, read_json
 from gmd.archive.games import BadGame, Taken, restored
@@ -246,7 +246,7 @@ def _events_of(history: History) -> list[AnyEvent]:
         raise BadGame("it ended on time, and its record has no times to import")
     if history.win_reason is WinReason.RESIGN:
         loser = not history.winner
-        resigned = termination_of(Ending(Cause.RESIGNATION, winner=not loser))
+        resigned = termination_of(Ending.by(Cause.RESIGNATION, loser))
         events.append(Ended(resigned, seat=COLOR_NAMES[loser], asked=resigned))
     return events
 

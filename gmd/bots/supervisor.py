@@ -339,7 +339,7 @@ class Supervisor:
             if not now.over and not now.begun:
                 await self._services.lobby.decline(game.game_id, game.player, loop_time.now())
             elif not now.over:
-                ending = Ending(Cause.RESIGNATION, winner=not now.seats(game.player)[0])
+                ending = Ending.by(Cause.RESIGNATION, now.seats(game.player)[0])
                 fields = {"game_id": game.game_id, "termination": termination_of(ending)}
                 await self._local.ask(Authority.OPERATOR, "end_game", fields)
         except (GmError, Refused) as error:  # it has ended meanwhile, or cannot be written

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast, get_args
 import click
 from click.core import ParameterSource
 
+from gm_protocol.endings import Result
 from gm_protocol.messages import GameStatus, Variant
-from gm_protocol.state import Result
 from gmd.cli.progress import counted, progress_bar
 from gmd.cli.settings import Storage, Unusable, data_options, storage
 from gmd.event_log.directory import DataError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, get_args
 
-from gm_protocol.state import Termination
+from gm_protocol.endings import Termination
 from gmd.event_log.reading import StoredGame, Unreadable
 from gmd.event_log.rows import COLUMNS, status_of, versions_of
 from gmd.event_log.utc import is_time

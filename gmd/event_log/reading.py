@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, func, or_, select
 
-from gm_protocol.endings import read_ending, result_of
+from gm_protocol.endings import Result, Termination, read_ending, result_of
 from gm_protocol.messages import GameStatus, Variant
-from gm_protocol.state import Result, Termination
 from gmd.event_log.damage import OutOfOrder
 from gmd.event_log.tables import events, games, tokens
 from gmd.games.events import AnyEvent

@@ -42,13 +42,7 @@ class End(Struct, frozen=True, gc=False):
     @property
     def ending(self) -> Ending:
         """The ending of the game, if the command is accepted."""
-        match self.cause:
-            case Cause.RESIGNATION:
-                return Ending(self.cause, winner=not self.seat)
-            case Cause.DRAW_CLAIM:
-                return Ending(self.cause, claimant=self.seat)
-            case Cause.AGREEMENT:
-                return Ending(self.cause)
+        return Ending.by(self.cause, self.seat)
 
 
 def is_resignation(command: object) -> bool:

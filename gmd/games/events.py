@@ -11,9 +11,9 @@ from typing import Annotated
 import chess
 from msgspec import Meta, Struct
 
-from gm_protocol.endings import Ending, read_ending
+from gm_protocol.endings import Ending, Termination, read_ending
 from gm_protocol.messages import GameOptions
-from gm_protocol.state import COLOR_NAMES, Color, Termination, side_of
+from gm_protocol.state import COLOR_NAMES, Color, side_of
 
 #: A version of a player's bot: 0 before the first. It fits a database's integer with much room.
 Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]

@@ -16,9 +16,9 @@ import chess
 from chess import BLACK, WHITE
 from msgspec import UNSET, Struct, UnsetType
 
-from gm_protocol.endings import ON, Cause, Ending, termination_of
+from gm_protocol.endings import ON, Cause, Ending, Termination, termination_of
 from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.state import COLOR_NAMES, Color, LastResult, LastSense, Termination
+from gm_protocol.state import COLOR_NAMES, Color, LastResult, LastSense
 from gm_recon.history import History as ReconHistory
 from gmd.games.clock import Clock
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense, is_resignation

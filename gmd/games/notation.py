@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar, assert_never, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 from msgspec import UNSET
 
-from gm_protocol.endings import Cause, Ending
+from gm_protocol.endings import Ending, Result
 from gm_protocol.errors import BadPgn, quote
 from gm_protocol.messages import ClockOption
-from gm_protocol.state import Result
 
 _T = TypeVar("_T")
 
@@ -228,31 +227,7 @@ def _escape(value: str) -> str:
 
 def pgn_termination(ending: Ending | None) -> str:
     """Return the value of PGN's Termination tag (9.8.1 of its standard); ``ending`` is None for a game in progress."""
-    if ending is None:
-        return "unterminated"
-    match ending.cause:
-        case Cause.TIMEOUT:
-            return "time forfeit"
-        case Cause.FORFEIT:
-            return "rules infraction"
-        case Cause.MOVE_LIMIT | Cause.TURN_LIMIT:
-            return "adjudication"
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
-            return "abandoned"
-        case (
-            Cause.CHECKMATE
-            | Cause.KING_CAPTURE
-            | Cause.RESIGNATION
-            | Cause.STALEMATE
-            | Cause.INSUFFICIENT_MATERIAL
-            | Cause.FIFTY_MOVES
-            | Cause.THREEFOLD_REPETITION
-            | Cause.DRAW_CLAIM
-            | Cause.AGREEMENT
-        ):
-            return "normal"
-        case other:
-            assert_never(other)
+    return "unterminated" if ending is None else ending.cause.value.pgn
 
 
 def time_control(clock: ClockOption) -> str:

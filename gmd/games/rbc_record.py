@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
-from typing import assert_never
 
 import msgspec
 from chess import BLACK, WHITE, Color, Square
@@ -16,6 +15,7 @@ from gm_protocol.endings import Cause
 from gm_recon import WinReason
 from gm_recon.board import ReconBoard
 from gm_recon.history import COLUMNS, TURNS_A_STEP, History, row, shown, window_of
+from gm_recon.pgn_reading import REASONS
 from gm_recon.tables import Cell
 
 _encode = msgspec.json.Encoder().encode
@@ -59,28 +59,4 @@ def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Squ
 
 def reason_of(cause: Cause) -> WinReason | None:
     """Return reconchess's win reason for a cause; None for a cause that reconchess does not have."""
-    match cause:
-        case Cause.KING_CAPTURE:
-            return WinReason.KING_CAPTURE
-        case Cause.TIMEOUT:
-            return WinReason.TIMEOUT
-        case Cause.RESIGNATION:
-            return WinReason.RESIGN
-        case Cause.TURN_LIMIT | Cause.MOVE_LIMIT:
-            return WinReason.TURN_LIMIT
-        case Cause.FIFTY_MOVES:
-            return WinReason.MOVE_LIMIT
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
-            return None
-        case (
-            Cause.CHECKMATE
-            | Cause.STALEMATE
-            | Cause.INSUFFICIENT_MATERIAL
-            | Cause.THREEFOLD_REPETITION
-            | Cause.DRAW_CLAIM
-            | Cause.AGREEMENT
-            | Cause.FORFEIT
-        ):
-            return None
-        case other:
-            assert_never(other)
+    return None if cause is Cause.CHECKMATE else REASONS.get(cause.value.word)

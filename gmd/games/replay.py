@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import assert_never
 
 import chess
 import msgspec
 from msgspec import UNSET, structs
 
-from gm_protocol.endings import Cause
+from gm_protocol.endings import Cause, is_voluntary
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
@@ -137,34 +136,18 @@ def _ending(game: Game, event: Ended) -> Command:
         ending, seat = event.ending, event.side
     except ValueError as error:
         raise _Wrong(str(error)) from None
+    if is_voluntary(ending.cause):
+        return End(_asker(event, ending.side), ending.cause)
+    if ending.called_off:
+        return CallOff(_who_called_off(game, event, ending.cause))
     match ending.cause:
         case Cause.TIMEOUT if seat is not None:
             return RunOut(seat)
         case Cause.TIMEOUT:
             return Absent() if game.awaited else Flag()
-        case Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED:
-            return CallOff(_who_called_off(game, event, ending.cause))
-        case Cause.RESIGNATION:
-            return End(_asker(event, ending.loser), ending.cause)
-        case Cause.DRAW_CLAIM:
-            return End(_asker(event, ending.claimant), ending.cause)
-        case Cause.AGREEMENT:
-            return End(_asker(event, None), ending.cause)
         case Cause.FORFEIT:
-            return Play(_asker(event, ending.loser), event.asked or "", offer_draw=event.offer_draw)
-        case (
-            Cause.CHECKMATE
-            | Cause.KING_CAPTURE
-            | Cause.STALEMATE
-            | Cause.INSUFFICIENT_MATERIAL
-            | Cause.FIFTY_MOVES
-            | Cause.THREEFOLD_REPETITION
-            | Cause.MOVE_LIMIT
-            | Cause.TURN_LIMIT
-        ):
-            raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
-        case other:
-            assert_never(other)
+            return Play(_asker(event, ending.side), event.asked or "", offer_draw=event.offer_draw)
+    raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
 
 
 def _asker(event: Ended, expected: chess.Color | None) -> chess.Color:

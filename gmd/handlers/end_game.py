@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from gm_protocol.endings import Cause, Voluntary, read_ending
+from gm_protocol.endings import Voluntary, is_voluntary, read_ending
 from gm_protocol.errors import BadRequest, GmError, NotAPlayer
 from gm_protocol.messages import EndGame
 from gm_protocol.state import side_of
@@ -45,15 +45,8 @@ def _asked(request: EndGame) -> tuple[Voluntary, chess.Color | None]:
     """Return the requested cause, and the side that the termination names; None for a draw agreement."""
     ending = read_ending(request.termination)
     assert ending is not None
-    match ending.cause:
-        case Cause.RESIGNATION:
-            return ending.cause, ending.loser
-        case Cause.DRAW_CLAIM:
-            return ending.cause, ending.claimant
-        case Cause.AGREEMENT:
-            return ending.cause, None
-        case other:
-            raise AssertionError(f"no player asks for {other}")
+    assert is_voluntary(ending.cause)
+    return ending.cause, ending.side
 
 
 def _asked_by(

@@ -142,7 +142,7 @@ class Seat:
 
         :raises Refused: it is over, and not by this seat's resignation.
         """
-        ending = Ending(Cause.RESIGNATION, winner=not self.color)
+        ending = Ending.by(Cause.RESIGNATION, self.color)
         await self.ask("end_game", termination=ending.termination, ply=self.state.ply_index)
 
     async def run_out(self, arbiter: Arbiter) -> None:

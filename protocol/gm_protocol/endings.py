@@ -1,47 +1,147 @@
-"""The ways in which games end, as types, and the only table of their terminations on the wire.
+"""The ways in which games end, as types, and the only table of what is said of each.
 
 Code compares causes and winners. :func:`termination_of` returns the termination of an :class:`Ending`, and
 :func:`read_ending` parses one. The log and the files of games use the same words. A side is python-chess's bool.
-``gm_recon.pgn_reading``, which may not import this package, has those of blind chess once more;
-``tests/http/test_win_reasons.py`` compares them.
+
+A new termination needs its words in :data:`Termination`, and its row in :class:`Cause`; also in
+:data:`VoluntaryTermination` and :data:`Voluntary` if a request may cause it. ``gm_recon.pgn_reading``, which may not
+import this package, has the reasons of reconchess.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum, auto
-from typing import Final, Literal, get_args
+from enum import Enum
+from typing import Final, Literal, TypeGuard, cast, get_args
 
 from msgspec import Struct
 
-from .state import Result, Termination
+Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
+
+#: The way in which a game ended, or that it is live: :class:`Cause` explains each word.
+Termination = Literal[
+    "available_move",
+    "victory_white",
+    "victory_black",
+    "stalemate",
+    "taken_draw_white",
+    "taken_draw_black",
+    "resignation_white",
+    "resignation_black",
+    "timeout_white",
+    "timeout_black",
+    "forfeit_white",
+    "forfeit_black",
+    "draw_agreed",
+    "draw_repetition",
+    "draw_fifty_moves",
+    "draw_material",
+    "draw_move_limit",
+    "draw_turn_limit",
+    "declined",
+    "withdrawn",
+    "expired",
+]
+
+#: The terminations that ``end_game`` may request.
+VoluntaryTermination = Literal[
+    "taken_draw_white", "taken_draw_black", "resignation_white", "resignation_black", "draw_agreed"
+]
+
+
+class Traits(Struct, frozen=True, kw_only=True):
+    """What is said of a cause. In a sentence, ``{winner}``, ``{loser}`` and ``{claimant}`` stand for the sides.
+
+    :ivar word: the termination on the wire, without its side.
+    :ivar side: the side in the termination: the one that acted or failed to act; None where it has none.
+    :ivar words: the cause in results and tables.
+    :ivar page: the sentence on pages.
+    :ivar referee: the referee's sentence; empty where it says more of an eliminated bot, or no refereed game ends so.
+    :ivar pgn: the value of PGN's Termination tag (9.8.1 of its standard).
+    :ivar called_off: whether the game never began; then it has no result.
+    """
+
+    word: str
+    side: Literal["winner", "loser", "claimant"] | None = None
+    words: str
+    page: str
+    referee: str = ""
+    pgn: str = "normal"
+    called_off: bool = False
 
 
 class Cause(Enum):
-    """The cause of a game's end. Causes that python-chess knows have their names from ``chess.Termination``."""
+    """The causes of a game's end. Causes that python-chess knows have their names from ``chess.Termination``."""
 
-    CHECKMATE = auto()
+    _value_: Traits
+
+    CHECKMATE = Traits(
+        word="victory", side="winner", words="checkmate", page="{winner} won by checkmate", referee="Checkmate."
+    )
     #: In variants where a king may be captured.
-    KING_CAPTURE = auto()
-    STALEMATE = auto()
-    INSUFFICIENT_MATERIAL = auto()
-    FIFTY_MOVES = auto()
-    THREEFOLD_REPETITION = auto()
+    KING_CAPTURE = Traits(
+        word="victory", side="winner", words="king captured", page="{winner} won by capturing the king"
+    )
+    STALEMATE = Traits(word="stalemate", words="stalemate", page="Draw by stalemate", referee="Stalemate.")
+    INSUFFICIENT_MATERIAL = Traits(
+        word="draw_material",
+        words="insufficient material",
+        page="Draw by insufficient material",
+        referee="Draw by insufficient material.",
+    )
+    FIFTY_MOVES = Traits(
+        word="draw_fifty_moves",
+        words="fifty moves",
+        page="Draw by the fifty-move rule",
+        referee="Draw by the fifty-move rule.",
+    )
+    THREEFOLD_REPETITION = Traits(
+        word="draw_repetition",
+        words="threefold repetition",
+        page="Draw by repetition",
+        referee="Draw by threefold repetition.",
+    )
     #: The game has reached its ``max_moves``, or the server's limit.
-    MOVE_LIMIT = auto()
+    MOVE_LIMIT = Traits(
+        word="draw_move_limit",
+        words="move limit",
+        page="Draw by the limit of moves",
+        referee="Draw: all moves are played.",
+        pgn="adjudication",
+    )
     #: The last full turn of its ``max_turns`` was played.
-    TURN_LIMIT = auto()
+    TURN_LIMIT = Traits(
+        word="draw_turn_limit", words="turn limit", page="Draw by the limit of turns", pgn="adjudication"
+    )
     #: A player claimed a draw that the rules allowed.
-    DRAW_CLAIM = auto()
-    AGREEMENT = auto()
-    RESIGNATION = auto()
-    TIMEOUT = auto()
+    DRAW_CLAIM = Traits(word="taken_draw", side="claimant", words="draw claimed", page="Draw, claimed by {claimant}")
+    AGREEMENT = Traits(word="draw_agreed", words="draw agreed", page="Draw by agreement", referee="Draw by agreement.")
+    RESIGNATION = Traits(
+        word="resignation",
+        side="loser",
+        words="resignation",
+        page="{winner} won by resignation",
+        referee="{loser} resigns.",
+    )
+    TIMEOUT = Traits(word="timeout", side="loser", words="time", page="{winner} won on time", pgn="time forfeit")
     #: An illegal move, in a game where it loses.
-    FORFEIT = auto()
+    FORFEIT = Traits(
+        word="forfeit",
+        side="loser",
+        words="illegal move",
+        page="{winner} won because of an illegal move",
+        pgn="rules infraction",
+    )
     #: The game never began: an invited player declined, the inviter withdrew, or the invitation expired.
-    DECLINED = auto()
-    WITHDRAWN = auto()
-    EXPIRED = auto()
+    DECLINED = Traits(
+        word="declined", words="declined", page="The invitation was declined", pgn="abandoned", called_off=True
+    )
+    WITHDRAWN = Traits(
+        word="withdrawn", words="withdrawn", page="The invitation was withdrawn", pgn="abandoned", called_off=True
+    )
+    EXPIRED = Traits(
+        word="expired", words="expired", page="The invitation has expired", pgn="abandoned", called_off=True
+    )
 
 
 #: The victory by the rules in a variant. The wire has one word for both.
@@ -50,10 +150,13 @@ Victory = Literal[Cause.CHECKMATE, Cause.KING_CAPTURE]
 #: The causes that a player can request.
 Voluntary = Literal[Cause.RESIGNATION, Cause.DRAW_CLAIM, Cause.AGREEMENT]
 
-#: The causes that have a winner.
-DECISIVE: Final = frozenset({Cause.CHECKMATE, Cause.KING_CAPTURE, Cause.RESIGNATION, Cause.TIMEOUT, Cause.FORFEIT})
-#: The causes of games that never began: they have no result.
-CALLED_OFF: Final = frozenset({Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED})
+
+def is_voluntary(cause: Cause) -> TypeGuard[Voluntary]:
+    """Return whether a player can request a cause."""
+    return cause in get_args(Voluntary)
+
+
+_NAMES: Final = {None: "", True: "White", False: "Black"}
 
 
 class Ending(Struct, frozen=True, gc=False):
@@ -69,9 +172,29 @@ class Ending(Struct, frozen=True, gc=False):
     claimant: bool | None = None
 
     def __post_init__(self) -> None:
-        is_won, is_claimed = self.cause in DECISIVE, self.cause is Cause.DRAW_CLAIM
+        side = self.cause.value.side
+        is_won, is_claimed = side in ("winner", "loser"), side == "claimant"
         if is_won != (self.winner is not None) or is_claimed != (self.claimant is not None):
             raise ValueError(f"no game ends by {self.cause.name} with {self.winner=} and {self.claimant=}")
+
+    @classmethod
+    def by(cls, cause: Cause, side: bool) -> Ending:
+        """Return the ending that a side has caused: the side in its termination, if that has one."""
+        match cause.value.side:
+            case "winner":
+                return cls(cause, winner=side)
+            case "loser":
+                return cls(cause, winner=not side)
+            case "claimant":
+                return cls(cause, claimant=side)
+            case None:
+                return cls(cause)
+
+    @property
+    def side(self) -> bool | None:
+        """The side in the termination; None for none."""
+        sides = {None: None, "winner": self.winner, "loser": self.loser, "claimant": self.claimant}
+        return sides[self.cause.value.side]
 
     @property
     def loser(self) -> bool | None:
@@ -81,7 +204,7 @@ class Ending(Struct, frozen=True, gc=False):
     @property
     def called_off(self) -> bool:
         """Whether the game never began."""
-        return self.cause in CALLED_OFF
+        return self.cause.value.called_off
 
     @property
     def result(self) -> Result:
@@ -95,34 +218,20 @@ class Ending(Struct, frozen=True, gc=False):
         """The termination on the wire."""
         return TERMINATIONS[self]
 
+    def said(self, sentence: str) -> str:
+        """Return a sentence of its cause's, with the names of the sides."""
+        winner, loser, claimant = (_NAMES[side] for side in (self.winner, self.loser, self.claimant))
+        return sentence.format(winner=winner, loser=loser, claimant=claimant)
 
-_WHITE, _BLACK = True, False
 
-#: The terminations on the wire. The side in a word is the one that acted or failed to act: the winner of a victory, the
-#: loser of a resignation, a timeout or a forfeit, the claimant of a draw.
+def _termination(ending: Ending) -> Termination:
+    side = "" if ending.side is None else f"_{_NAMES[ending.side].lower()}"
+    return cast(Termination, ending.cause.value.word + side)
+
+
+#: The terminations on the wire.
 TERMINATIONS: Final[Mapping[Ending, Termination]] = {
-    Ending(Cause.CHECKMATE, winner=_WHITE): "victory_white",
-    Ending(Cause.CHECKMATE, winner=_BLACK): "victory_black",
-    Ending(Cause.KING_CAPTURE, winner=_WHITE): "victory_white",
-    Ending(Cause.KING_CAPTURE, winner=_BLACK): "victory_black",
-    Ending(Cause.STALEMATE): "stalemate",
-    Ending(Cause.INSUFFICIENT_MATERIAL): "draw_material",
-    Ending(Cause.FIFTY_MOVES): "draw_fifty_moves",
-    Ending(Cause.THREEFOLD_REPETITION): "draw_repetition",
-    Ending(Cause.MOVE_LIMIT): "draw_move_limit",
-    Ending(Cause.TURN_LIMIT): "draw_turn_limit",
-    Ending(Cause.DRAW_CLAIM, claimant=_WHITE): "taken_draw_white",
-    Ending(Cause.DRAW_CLAIM, claimant=_BLACK): "taken_draw_black",
-    Ending(Cause.AGREEMENT): "draw_agreed",
-    Ending(Cause.RESIGNATION, winner=_BLACK): "resignation_white",
-    Ending(Cause.RESIGNATION, winner=_WHITE): "resignation_black",
-    Ending(Cause.TIMEOUT, winner=_BLACK): "timeout_white",
-    Ending(Cause.TIMEOUT, winner=_WHITE): "timeout_black",
-    Ending(Cause.FORFEIT, winner=_BLACK): "forfeit_white",
-    Ending(Cause.FORFEIT, winner=_WHITE): "forfeit_black",
-    Ending(Cause.DECLINED): "declined",
-    Ending(Cause.WITHDRAWN): "withdrawn",
-    Ending(Cause.EXPIRED): "expired",
+    ending: _termination(ending) for ending in (Ending.by(cause, side) for cause in Cause for side in (True, False))
 }
 #: The termination of a game that has not ended.
 ON: Final = "available_move"

@@ -16,6 +16,7 @@ from .base import Reply as Reply
 from .base import Request as Request
 from .belief import BeliefReply, GetBelief
 from .contests import ContestReply, ReportContest
+from .endings import Result, Termination, VoluntaryTermination
 from .lobby import (
     Accept,
     Challenge,
@@ -38,17 +39,12 @@ from .options import Seconds
 from .options import Variant as Variant
 from .players import KeyReply, ListPlayers, PlayersReply, Register, Rekey, Revoke, RevokedReply
 from .ranked import GetLeaderboard, LeaderboardReply
-from .state import Color, GameState, Result, SenseResult, Termination
+from .state import Color, GameState, SenseResult
 
 Ply = Annotated[int, Meta(ge=0, le=2**53 - 1, description="The ply_index acted on; makes a retry safe.")]
 Thought = Annotated[Seconds, Meta(description="Seconds the player took, for a clock with lag.")]
 
 GameStatus = Literal["live", "over", "open"]
-
-#: The terminations that ``end_game`` may request.
-VoluntaryTermination = Literal[
-    "taken_draw_white", "taken_draw_black", "resignation_white", "resignation_black", "draw_agreed"
-]
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------

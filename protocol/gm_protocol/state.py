@@ -7,6 +7,7 @@ from typing import Annotated, Literal, overload
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .base import PlayerId
+from .endings import Result, Termination
 
 #: A side of the board, by name. Code that does not handle messages uses python-chess's bool.
 Color = Literal["white", "black"]
@@ -27,33 +28,6 @@ def side_of(name: Color | None) -> bool | None:
 #: A seat's phase: "open" while a seat is not taken; in chess always "move" while the game is live; in rbc and
 #: dark_chess hidden from the side that is not to move.
 Phase = Literal["open", "sense", "move", "over"]
-
-Result = Literal["1-0", "0-1", "1/2-1/2", "*"]
-
-#: The way in which a game ended, or that it is live: :mod:`gm_protocol.endings` explains each word.
-Termination = Literal[
-    "available_move",
-    "victory_white",
-    "victory_black",
-    "stalemate",
-    "taken_draw_white",
-    "taken_draw_black",
-    "resignation_white",
-    "resignation_black",
-    "timeout_white",
-    "timeout_black",
-    "forfeit_white",
-    "forfeit_black",
-    "draw_agreed",
-    "draw_repetition",
-    "draw_fifty_moves",
-    "draw_material",
-    "draw_move_limit",
-    "draw_turn_limit",
-    "declined",
-    "withdrawn",
-    "expired",
-]
 
 #: Bits of ``available_castles``.
 WHITE_KINGSIDE, WHITE_QUEENSIDE, BLACK_KINGSIDE, BLACK_QUEENSIDE = 0x01, 0x02, 0x04, 0x08

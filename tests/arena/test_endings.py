@@ -6,12 +6,11 @@ from typing import Any, get_args
 
 import pytest
 
-from gm_arena.endings import cause_words, ending_words, reason_words, result_words
+from gm_arena.endings import ending_words, reason_words, result_words
 from gm_arena.match.game import ending
 from gm_arena.referee.game import status_of
 from gm_bots.play.blind import words
-from gm_protocol.endings import TERMINATIONS, Cause, read_ending, result_of
-from gm_protocol.state import Termination
+from gm_protocol.endings import TERMINATIONS, Cause, Termination, read_ending, result_of
 from gm_recon import WinReason
 
 WORDS = {
@@ -59,7 +58,7 @@ def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -
 
 
 def test_other_words_and_results() -> None:
-    assert {reason_words(reason) for reason in WinReason} <= {cause_words(cause) for cause in Cause}
+    assert {reason_words(reason) for reason in WinReason} <= {cause.value.words for cause in Cause}
     for other in ("", "normal", "time forfeit", "White mates"):
         assert ending_words(other) == other, "endings of other programs stay as they are"
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"

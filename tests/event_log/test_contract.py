@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from gm_protocol.endings import Termination
 from gm_protocol.messages import ClockOption, GameOptions, GameRow, Variant
-from gm_protocol.state import Color, Termination
+from gm_protocol.state import Color
 from gmd.event_log.batching import BatchingLog
 from gmd.event_log.interface import (
     Deadline,

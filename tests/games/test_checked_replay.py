@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from msgspec import structs
 
-from gm_protocol.endings import TERMINATIONS, Cause, Ending, read_ending
+from gm_protocol.endings import TERMINATIONS, Cause, Ending, Termination, read_ending
 from gm_protocol.messages import ClockOption, NewGame
-from gm_protocol.state import Termination
 from gmd.games.chess import ChessGame
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved
 from gmd.games.replay import DoesNotApply, replay

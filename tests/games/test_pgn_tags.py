@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from gm_protocol.endings import read_ending, result_of
-from gm_protocol.state import Termination
+from gm_protocol.endings import Termination, read_ending, result_of
 from gmd.games.notation import pgn_termination
 
 #: Values of section 9.8.1 of the PGN standard.

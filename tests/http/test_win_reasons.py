@@ -8,7 +8,8 @@ import pytest
 import reconchess
 
 from gm_protocol.endings import TERMINATIONS, Cause, Ending
-from gm_recon import WinReason, pgn_reading
+from gm_recon import WinReason
+from gm_recon.pgn_reading import read_pgn
 from gmd.games.rbc_record import reason_of
 from gmd.http.reconchess import WinReasonName, win_reason
 
@@ -38,9 +39,8 @@ def test_reasons_are_those_of_reconchess_and_each_is_used() -> None:
     assert {reason for cause in Cause if (reason := reason_of(cause)) is not None} == set(WinReason)
 
 
-def test_pgn_reader_knows_the_reason_of_every_termination() -> None:
-    ends = {Cause(cause) for cause in REASONS}
-    words = {word: win_reason(ending) for ending, word in TERMINATIONS.items() if ending.cause in ends}
-    assert {word: reason.name for word, reason in pgn_reading.REASONS.items()} == {
-        word: reason and reason.value for word, reason in words.items()
-    }
+@pytest.mark.parametrize("ending", [ending for ending in TERMINATIONS if ending.cause in REASONS], ids=str)
+def test_pgn_reader_reads_the_reason_of_every_termination_of_blind_chess(ending: Ending) -> None:
+    history = read_pgn(f'[GmdTermination "{ending.termination}"]\n\n{ending.result}\n').history
+    assert history.win_reason is not None
+    assert history.win_reason.name == REASONS[ending.cause]

@@ -11,21 +11,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gm_protocol.endings import (
-    CALLED_OFF,
-    DECISIVE,
     TERMINATIONS,
     Cause,
     Ending,
+    Termination,
     Victory,
+    VoluntaryTermination,
     read_ending,
     result_of,
     termination_of,
 )
-from gm_protocol.messages import VoluntaryTermination
-from gm_protocol.state import COLOR_NAMES, Color, Termination, side_of
+from gm_protocol.state import COLOR_NAMES, Color, side_of
 
 WORDS = get_args(Termination)
 VICTORIES = get_args(Victory)
+#: The causes that have a winner, and those of games that never began.
+DECISIVE = {Cause.CHECKMATE, Cause.KING_CAPTURE, Cause.RESIGNATION, Cause.TIMEOUT, Cause.FORFEIT}
+CALLED_OFF = {Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED}
 #: Every combination of a cause with a winner and a claimant, possible or not.
 COMBINATIONS = list(product(Cause, (None, chess.WHITE, chess.BLACK), (None, chess.WHITE, chess.BLACK)))
 

@@ -9,11 +9,11 @@ import chess
 
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.state import side_of
 from gmd.games.variants import VARIANTS
 
 from .bot import Bot, BotFailed, Place
-from .endings import claim
 
 
 def board_of(variant: str, fen: str) -> chess.Board:
@@ -54,7 +54,7 @@ class BoardBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:
-            await turn.end_game(claim(side_of(turn.color)).termination)
+            await turn.end_game(Ending.by(Cause.DRAW_CLAIM, side_of(turn.color)).termination)
             return
         await self.choose(turn, await self._record.catch_up(turn.state))
 

@@ -20,7 +20,7 @@ from gm_protocol.state import COLOR_NAMES
 from gm_recon import Cell, History, ReconBoard
 
 from .bot import BotFailed
-from .endings import CAUSES, loss
+from .endings import CAUSES
 
 #: The players' ids in states: the learner's and the bot's.
 LEARNER, BOT = 1, 2
@@ -111,7 +111,7 @@ class EnvTurn(Turn):
         :raises BotFailed: the termination is not the bot's resignation.
         """
         self._check_turn()
-        if termination != loss(Cause.RESIGNATION, self._observed.color).termination:
+        if termination != Ending.by(Cause.RESIGNATION, self._observed.color).termination:
             raise BotFailed(f"end_game {termination!r} is not possible: only a resignation is", fault="illegal move")
         self.following = await self._table.act(RESIGN)
         self.state = over(self._table, self.following)

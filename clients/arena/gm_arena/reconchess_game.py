@@ -24,9 +24,7 @@ from reconchess import Game, GameHistory, GameHistoryDecoder, LocalGame, Player,
 
 from gm_client.blocking import Client, Color, GameState, GmError, StateActionsReply, WaitReply
 from gm_client.rbc import possible_moves, read_move, read_sense, read_square
-from gm_protocol.endings import Cause
-
-from .endings import loss
+from gm_protocol.endings import Cause, Ending
 
 __all__ = ["ServerGame", "ServerSeat", "play_seat"]
 
@@ -131,7 +129,7 @@ class ServerSeat(Game):  # type: ignore[misc]
 
     def resign(self) -> None:
         """Resign, in either player's turn."""
-        self._act("end_game", termination=loss(Cause.RESIGNATION, self._color).termination)
+        self._act("end_game", termination=Ending.by(Cause.RESIGNATION, self._color).termination)
 
     # --- The end --------------------------------------------------------------------------------------------------
 

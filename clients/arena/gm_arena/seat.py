@@ -11,10 +11,9 @@ import trio
 
 from gm_client.blocking import BadReply, ConnectionLost, GameState, GmError
 from gm_client.trio_client import Client, Turn
-from gm_protocol.endings import Cause
+from gm_protocol.endings import Cause, Ending
 
 from .bot import Bot, BotFailed, Place
-from .endings import loss
 from .sides import player_in
 
 logger = logging.getLogger(__name__)
@@ -148,7 +147,7 @@ async def _give_up(client: Client, place: Place) -> GameState:
         if state["phase"] == "over":
             return state
         try:
-            resignation = loss(Cause.RESIGNATION, place.color).termination
+            resignation = Ending.by(Cause.RESIGNATION, place.color).termination
             ended = await client.end_game(place.game_id, resignation, seat=place.seat, ply=state["ply_index"])
             return ended["state"]
         except GmError as error:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, get_args
 import trio
 
 from gm_arena.bot import Bot, Bots, Place
-from gm_arena.endings import claim
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
+from gm_protocol.endings import Cause, Ending
 from gm_protocol.messages import Variant
 from gm_protocol.state import side_of
 
@@ -54,7 +54,7 @@ class RandomBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         if turn.state["draws"]:
-            await turn.end_game(claim(side_of(turn.color)).termination)
+            await turn.end_game(Ending.by(Cause.DRAW_CLAIM, side_of(turn.color)).termination)
             return
         if turn.sense_actions:
             await turn.sense(self._rng.choice(turn.sense_actions))

@@ -20,14 +20,11 @@ _TOKEN = re.compile(r"\{([^}]*)\}|([^\s{}]+)")
 _NUMBER = re.compile(r"^\d+\.+")
 _RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
 _LAST_SENSE = re.compile(r"\{[^}]*\[%last_sense ([^\]]*)\]")
-#: reconchess's reasons by the server's terminations of games of blind chess.
+#: reconchess's reasons by the server's terminations, which in games also name a side.
 REASONS: Final[Mapping[str, WinReason]] = {
-    "victory_white": WinReason.KING_CAPTURE,
-    "victory_black": WinReason.KING_CAPTURE,
-    "timeout_white": WinReason.TIMEOUT,
-    "timeout_black": WinReason.TIMEOUT,
-    "resignation_white": WinReason.RESIGN,
-    "resignation_black": WinReason.RESIGN,
+    "victory": WinReason.KING_CAPTURE,
+    "timeout": WinReason.TIMEOUT,
+    "resignation": WinReason.RESIGN,
     "draw_turn_limit": WinReason.TURN_LIMIT,
     "draw_move_limit": WinReason.TURN_LIMIT,
     "draw_fifty_moves": WinReason.MOVE_LIMIT,
@@ -54,7 +51,8 @@ def read_pgn(text: str) -> SavedGame:
     except ValueError as error:
         raise BadHistory(str(error)) from None
     history.winner = {"1-0": WHITE, "0-1": BLACK}.get(headers.get("Result", "*"))
-    history.win_reason = REASONS.get(headers.get("GmdTermination", headers.get("Termination", "")))
+    termination = headers.get("GmdTermination", headers.get("Termination", ""))
+    history.win_reason = REASONS.get(termination.removesuffix("_white").removesuffix("_black"))
     return SavedGame(history, headers.get("White"), headers.get("Black"))
 
 

@@ -6,10 +6,8 @@ the refusal as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-import chess
 from litestar import Request, Response, post
 from litestar.status_codes import HTTP_200_OK, HTTP_303_SEE_OTHER
 from msgspec import UNSET, Meta, Struct
@@ -35,12 +33,8 @@ Kind = Literal["ready", "move", "pass", "sense", "sense_nothing", "resign", "acc
 
 #: The message for a visitor whose page is out of date.
 _GONE_ON = "The game has gone on since this page was made: this is how it stands now."
-#: What ends a game, by the side that asks for it.
-_ENDINGS: dict[str, Callable[[chess.Color], Ending]] = {
-    "resign": lambda side: Ending(Cause.RESIGNATION, winner=not side),
-    "accept_draw": lambda _: Ending(Cause.AGREEMENT),
-    "claim_draw": lambda side: Ending(Cause.DRAW_CLAIM, claimant=side),
-}
+#: What ends a game.
+_ENDINGS = {"resign": Cause.RESIGNATION, "accept_draw": Cause.AGREEMENT, "claim_draw": Cause.DRAW_CLAIM}
 
 
 class Act(Struct, frozen=True):
@@ -122,7 +116,7 @@ async def _do(visit: Visit, look: Look, form: Act) -> None:
             square = form.square.strip().lower() if form.kind == "sense" else None
             await _ask(visit, "sense", **fields, square=square, ply=form.ply, **named)
         case "resign" | "accept_draw" | "claim_draw":
-            ending = _ENDINGS[form.kind](look.seat)
+            ending = Ending.by(_ENDINGS[form.kind], look.seat)
             await _ask(visit, "end_game", **fields, termination=ending.termination, **named)
         case "call_off":
             await _ask(visit, "decline", **fields)

@@ -4,33 +4,8 @@ from __future__ import annotations
 
 from math import floor
 
-from gm_protocol.endings import Cause, Ending, read_ending
+from gm_protocol.endings import read_ending
 from gmd.games.variants import VARIANTS, victory_in
-
-#: How a game was won, after "White won".
-_WON = {
-    Cause.CHECKMATE: "by checkmate",
-    Cause.KING_CAPTURE: "by capturing the king",
-    Cause.RESIGNATION: "by resignation",
-    Cause.TIMEOUT: "on time",
-    Cause.FORFEIT: "because of an illegal move",
-}
-#: How a game was drawn, after "Draw".
-_DRAWN = {
-    Cause.STALEMATE: "by stalemate",
-    Cause.INSUFFICIENT_MATERIAL: "by insufficient material",
-    Cause.FIFTY_MOVES: "by the fifty-move rule",
-    Cause.THREEFOLD_REPETITION: "by repetition",
-    Cause.MOVE_LIMIT: "by the limit of moves",
-    Cause.TURN_LIMIT: "by the limit of turns",
-    Cause.AGREEMENT: "by agreement",
-}
-#: Why a game never began.
-_CALLED_OFF = {
-    Cause.DECLINED: "The invitation was declined",
-    Cause.WITHDRAWN: "The invitation was withdrawn",
-    Cause.EXPIRED: "The invitation has expired",
-}
 
 
 def variant_name(variant: str) -> str:
@@ -46,17 +21,7 @@ def variant_short(variant: str) -> str:
 def result_words(termination: str, variant: str) -> str:
     """Return how a game ended, as in "White won on time"; empty for a game that has not ended."""
     ending = read_ending(termination, victory_in(variant))
-    return "" if ending is None else _words(ending)
-
-
-def _words(ending: Ending) -> str:
-    if ending.winner is not None:
-        return f"{side_name(ending.winner)} won {_WON[ending.cause]}"
-    if ending.claimant is not None:
-        return f"Draw, claimed by {side_name(ending.claimant)}"
-    if ending.called_off:
-        return _CALLED_OFF[ending.cause]
-    return f"Draw {_DRAWN[ending.cause]}"
+    return "" if ending is None else ending.said(ending.cause.value.page)
 
 
 def side_name(side: bool) -> str:

@@ -6,9 +6,8 @@ from typing import get_args
 
 import pytest
 
-from gm_protocol.endings import Cause
+from gm_protocol.endings import Cause, Termination
 from gm_protocol.options import Variant
-from gm_protocol.state import Termination
 from gmd.games.variants import VARIANTS
 from gmd.http.pages.words import clock_text, result_words
 

@@ -18,7 +18,7 @@ from gm_protocol.state import COLOR_NAMES
 
 from ..bot import Bot, BotFailed, Bots, Place, Stillborn
 from ..bridge import Server
-from ..endings import cause_words, ending_of
+from ..endings import ending_of
 from ..seat import Played, play_seat
 from ..sides import player_in
 from .observed import HandOver, MoveTime, ObservedBot
@@ -230,7 +230,7 @@ def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
         return "stall"
     if ended.cause is Cause.RESIGNATION and bot is not None and bot.failure is not None:
         return bot.failure.fault
-    return cause_words(ended.cause)
+    return ended.cause.value.words
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:

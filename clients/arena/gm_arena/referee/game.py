@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any
 
 import chess
 
@@ -15,7 +15,7 @@ from gm_protocol.state import COLOR_NAMES
 
 from ..boards import board_of
 from ..codingame import MAX_MOVES, Action, Answer, BadAnswer, Position, fen, inputs, read_answer, read_move, write_move
-from ..endings import ending_of, loss
+from ..endings import ending_of
 from .contestant import Contestant, Defeat, Heard, Limits
 from .record import GameRecord, TurnRecord
 
@@ -37,31 +37,7 @@ UNPLAYABLE = "?"
 
 def status_of(ending: Ending) -> str:
     """Return the sentence for a game that ended so; empty where the elimination of a bot says more."""
-    match ending.cause:
-        case Cause.CHECKMATE:
-            return "Checkmate."
-        case Cause.STALEMATE:
-            return "Stalemate."
-        case Cause.THREEFOLD_REPETITION:
-            return "Draw by threefold repetition."
-        case Cause.FIFTY_MOVES:
-            return "Draw by the fifty-move rule."
-        case Cause.INSUFFICIENT_MATERIAL:
-            return "Draw by insufficient material."
-        case Cause.MOVE_LIMIT:
-            return "Draw: all moves are played."
-        case Cause.AGREEMENT:
-            return "Draw by agreement."
-        case Cause.RESIGNATION:
-            return f"{'Black' if ending.winner else 'White'} resigns."
-        case Cause.TIMEOUT | Cause.FORFEIT:
-            return ""
-        case (  # no refereed game ends so
-            Cause.DRAW_CLAIM | Cause.KING_CAPTURE | Cause.TURN_LIMIT | Cause.DECLINED | Cause.WITHDRAWN | Cause.EXPIRED
-        ):
-            return ""
-        case other:
-            assert_never(other)
+    return ending.said(ending.cause.value.referee)
 
 
 class NoVerdict(Exception):
@@ -202,7 +178,7 @@ class RefereedGame:
             reply = await self._act("move", move=text, offer_draw=answer.offers_draw)
             self._board.push(move)
         elif answer.action is Action.RESIGN:
-            reply = await self._act("end_game", termination=loss(Cause.RESIGNATION, self._board.turn).termination)
+            reply = await self._act("end_game", termination=Ending.by(Cause.RESIGNATION, self._board.turn).termination)
         else:
             reply = await self._act("end_game", termination=Ending(Cause.AGREEMENT).termination)
         self._stand(reply["state"])
@@ -248,13 +224,13 @@ class RefereedGame:
         """End the game of a bot that has lost the match."""
         color = self._board.turn
         if defeat.kind == "timeout":
-            expected = loss(Cause.TIMEOUT, color).termination
+            expected = Ending.by(Cause.TIMEOUT, color).termination
             await self._until_the_clock_falls()
         elif defeat.kind == "crash":
-            expected = loss(Cause.RESIGNATION, color).termination  # as for every bot that stops answering
+            expected = Ending.by(Cause.RESIGNATION, color).termination  # as for every bot that stops answering
             self._stand((await self._act("end_game", termination=expected))["state"])
         else:
-            expected = loss(Cause.FORFEIT, color).termination
+            expected = Ending.by(Cause.FORFEIT, color).termination
             self._stand((await self._act("move", move=f"{UNPLAYABLE}{defeat}"))["state"])
         if self.record.termination != expected:
             message = f"game {self.record.game_id} ended by {self.record.termination} instead of {expected}"

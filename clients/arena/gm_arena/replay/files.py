@@ -22,7 +22,7 @@ from gmd.games.replay import replay
 from gmd.games.views import player_text
 
 from ..boards import board_of
-from ..endings import cause_words, ending_words, reason_words
+from ..endings import ending_words, reason_words
 from .main_line import read_main_line
 from .match_files import is_match, match_game, match_lines
 from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
@@ -165,7 +165,7 @@ def line_game(text: str, where: str) -> Recorded:
     white, black = (
         names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
     )
-    ending = "" if game.now.ending is None else cause_words(game.now.ending.cause)
+    ending = "" if game.now.ending is None else game.now.ending.cause.value.words
     recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
     recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
     if (history := game.recon_history()) is not None:

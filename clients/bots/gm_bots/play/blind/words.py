@@ -7,14 +7,21 @@ from collections.abc import Iterable
 import chess
 from chess import Board, Color, Move, Piece, Square
 
-from gm_arena.endings import cause_words
-from gm_protocol.endings import Cause, Ending, read_ending
+from gm_protocol.endings import Cause, read_ending
 from gm_recon import Cell
 
 from .memory import blocked_at
 
 #: The order in which pieces are named.
 _ORDER = (chess.KING, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.PAWN)
+
+#: Why a game ended, where this is not said as in a table of results.
+_REASONS = {
+    Cause.KING_CAPTURE: "the king is captured",
+    Cause.RESIGNATION: "{loser} resigned",
+    Cause.TIMEOUT: "{loser}'s time ran out",
+    Cause.FORFEIT: "{loser} forfeited",
+}
 
 
 def of_sense(square: Square | None, cells: Iterable[Cell], color: Color) -> str:
@@ -86,21 +93,8 @@ def of_end(result: str, termination: str) -> str:
     """Return the result: ``White wins: 1-0, the king is captured``."""
     ending = read_ending(termination, Cause.KING_CAPTURE)
     verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(result, "Draw")
-    return f"{verdict}: {result}, {termination if ending is None else _reason(ending)}"
-
-
-def _reason(ending: Ending) -> str:
-    loser = "Black" if ending.winner else "White"
-    match ending.cause:
-        case Cause.KING_CAPTURE:
-            return "the king is captured"
-        case Cause.RESIGNATION:
-            return f"{loser} resigned"
-        case Cause.TIMEOUT:
-            return f"{loser}'s time ran out"
-        case Cause.FORFEIT:
-            return f"{loser} forfeited"
-    return cause_words(ending.cause)
+    reason = termination if ending is None else ending.said(_REASONS.get(ending.cause, ending.cause.value.words))
+    return f"{verdict}: {result}, {reason}"
 
 
 def of_kings_end(capture: Square, move: Move, by_player: bool) -> str:
