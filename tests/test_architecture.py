@@ -9,6 +9,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import grimp
 import pytest
@@ -210,8 +211,11 @@ def test_help_imports_no_command() -> None:
     assert {"trio", "msgspec", "chess", "sqlalchemy", "structlog", "rich"} & loaded == set()
 
 
-def test_every_kind_has_a_handler() -> None:
-    assert set(HANDLERS) == set(REQUESTS.values())
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_handler_of_a_kind_takes_its_request(kind: str) -> None:
+    handler = HANDLERS[REQUESTS[kind]]
+    taken = get_type_hints(handler, vars(sys.modules[handler.__module__]))["request"]
+    assert issubclass(REQUESTS[kind], taken)
 
 
 def test_no_handler_imports_another_handler() -> None:

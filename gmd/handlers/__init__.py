@@ -1,1 +1,1 @@
-"""The handlers of requests, one module for each kind, and what they share; :mod:`gmd.handlers.dispatch` lists them."""
+"""The handlers of requests, one module for each kind, and what they share; :mod:`gmd.handlers.dispatch` finds them."""

@@ -13,10 +13,12 @@ from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
 from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import in_game
 from gmd.play.beliefs import Belief, Beliefs, Followed, believed_steps
 from gmd.play.live_games import LiveGame
 
 
+@in_game(by_player=True)
 async def belief(request: GetBelief, live: LiveGame, context: RequestContext) -> PendingReply:
     """Show how many positions are possible for a seat, what may stand where in them, and some of them."""
     game, beliefs, bench = live.game, context.services.beliefs, context.services.arbiter.bench

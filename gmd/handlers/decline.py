@@ -15,16 +15,14 @@ async def decline(request: Decline, context: RequestContext) -> PendingReply:
     """Call the game off, or show it again to a player who has; without a game, take the player out of the queue."""
     player = context.actor
     if request.game_id is not None:
-        return await _call_off_found(request, context)
+        return await _call_off(request, context)
     authorise(context)
     context.services.lobby.seeking.leave(player)
     return context.reply(StateReply(id=echo_id(request), state=None))
 
 
+@in_game()
 async def _call_off(request: Decline, live: LiveGame, context: RequestContext) -> PendingReply:
     lobby, game_id = context.services.lobby, live.game.id
     live = await lobby.decline(game_id, context.actor, context.arrived, context.session.peer)
     return state_answer(live, viewer_of(live.game, None, context), context)
-
-
-_call_off_found = in_game(_call_off)

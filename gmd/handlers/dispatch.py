@@ -1,101 +1,30 @@
 """The path of every request, over TCP, HTTP or in-process: to its handler, to its reply, until the reply may be sent.
 
-A reply may be sent once the state that it shows is durable. A new kind of request needs a line in :data:`HANDLERS`.
+A reply may be sent once the state that it shows is durable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 
 from msgspec import UNSET
 
-from gm_protocol.belief import GetBelief
 from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
-from gm_protocol.contests import ReportContest
 from gm_protocol.errors import GmError, Internal, ShuttingDown
-from gm_protocol.lobby import Accept, Challenge, Decline, ListInvitations, Pair, Seek, Settings
-from gm_protocol.messages import (
-    EndGame,
-    GameFromPgn,
-    GetActions,
-    GetHistory,
-    GetState,
-    Hello,
-    Join,
-    ListGames,
-    MakeMove,
-    MakeSense,
-    NewGame,
-    Ping,
-    Request,
-    Wait,
-)
-from gm_protocol.players import ListPlayers, Register, Rekey, Revoke
-from gm_protocol.ranked import GetLeaderboard
+from gm_protocol.messages import REQUESTS, Request, Wait
 from gmd.event_log.interface import Commit
-from gmd.handlers.accept import accept
-from gmd.handlers.actions import actions
-from gmd.handlers.belief import belief
-from gmd.handlers.challenge import challenge
-from gmd.handlers.contest import contest
 from gmd.handlers.context import ClientSession, RefusedInGame, RequestContext, Unreadable
 from gmd.handlers.context import PendingReply as PendingReply
-from gmd.handlers.decline import decline
-from gmd.handlers.end_game import end_game, names_seat
-from gmd.handlers.game_requests import Handler, in_game
-from gmd.handlers.games import games
-from gmd.handlers.hello import hello
-from gmd.handlers.history import history
-from gmd.handlers.invitations import invitations
-from gmd.handlers.join import join
-from gmd.handlers.leaderboard import leaderboard
-from gmd.handlers.move import move
-from gmd.handlers.new_game import new_game
-from gmd.handlers.pair import pair
-from gmd.handlers.ping import ping
-from gmd.handlers.players import players
-from gmd.handlers.register import register
-from gmd.handlers.rekey import rekey
-from gmd.handlers.revoke import revoke
-from gmd.handlers.seek import seek
-from gmd.handlers.sense import sense
-from gmd.handlers.settings import settings
-from gmd.handlers.state import state
-from gmd.handlers.wait import wait
+from gmd.handlers.game_requests import Handler
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.metrics import NO_KIND
 
-#: Handlers by the request's type, whose tag is the kind.
+#: Handlers by the request's type: the handler of a kind is the function of its name, in the module of its name.
 HANDLERS: dict[type[Request], Handler] = {
-    Hello: hello,
-    Ping: ping,
-    NewGame: new_game,
-    GameFromPgn: new_game,
-    Join: in_game(join, by_player=True),
-    GetState: in_game(state),
-    MakeMove: in_game(move, by_player=True, acts=True),
-    MakeSense: in_game(sense, by_player=True, acts=True),
-    GetActions: in_game(actions, by_player=True),
-    EndGame: in_game(end_game, check=names_seat, acts=True),
-    Wait: wait,
-    GetHistory: in_game(history),
-    ListGames: games,
-    Register: register,
-    Rekey: rekey,
-    Revoke: revoke,
-    ListPlayers: players,
-    Settings: settings,
-    Challenge: challenge,
-    Seek: seek,
-    Accept: in_game(accept, by_player=True),
-    Decline: decline,
-    ListInvitations: invitations,
-    Pair: pair,
-    GetLeaderboard: leaderboard,
-    ReportContest: contest,
-    GetBelief: in_game(belief, by_player=True),
+    request: getattr(import_module(f"gmd.handlers.{kind}"), kind) for kind, request in REQUESTS.items()
 }
 
 logger = get_logger(__name__)

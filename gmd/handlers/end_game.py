@@ -12,14 +12,14 @@ from gmd.games.commands import End
 from gmd.games.game import Game, seat_name
 from gmd.games.views import VIEWER_IN, Viewer
 from gmd.handlers.context import PendingReply, RequestContext
-from gmd.handlers.game_requests import act, state_answer
+from gmd.handlers.game_requests import act, in_game, state_answer
 from gmd.logger import get_logger
 from gmd.play.live_games import LiveGame
 
 logger = get_logger(__name__)
 
 
-def names_seat(request: EndGame, context: RequestContext) -> object:
+def _names_seat(request: EndGame, context: RequestContext) -> object:
     """Check that the request names a player or, from the operator, a seat instead; return it.
 
     :raises BadRequest: it names neither.
@@ -31,6 +31,7 @@ def names_seat(request: EndGame, context: RequestContext) -> object:
     return request.seat
 
 
+@in_game(check=_names_seat, acts=True)
 async def end_game(request: EndGame, live: LiveGame, context: RequestContext) -> PendingReply:
     """End the game, or show again how it ended."""
     cause, side = _asked(request)
@@ -57,7 +58,7 @@ def _asked_by(
         seat = _seat(game, context.player, side, request)
         return seat, VIEWER_IN[seat]
     named = side_of(request.seat) if side is None else side
-    assert named is not None  # names_seat has checked this
+    assert named is not None  # _names_seat has checked this
     return named, Viewer.OVERSEER
 
 

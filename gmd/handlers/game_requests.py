@@ -30,31 +30,33 @@ Check = Callable[[Any, RequestContext], object]
 
 
 def in_game(
-    handler: GameHandler, *, by_player: bool = False, check: Check | None = None, acts: bool = False
-) -> Handler:
-    """Return a handler that looks up the request's game and calls a game handler.
+    *, by_player: bool = False, check: Check | None = None, acts: bool = False
+) -> Callable[[GameHandler], Handler]:
+    """Make a handler that looks up the request's game, and calls the decorated function with it as of its arrival.
 
-    :param handler: gets the game as of the request's arrival.
     :param by_player: whether the request needs a player.
     :param check: called before the game is looked up.
     :param acts: whether the handler only has a command decided (:func:`act`), which tests the clock's flag.
     """
 
-    @wraps(handler)
-    async def handle(request: Any, context: RequestContext) -> PendingReply:
-        if by_player and context.player is None:
-            raise context.needs_player()
-        if check is not None:
-            check(request, context)
-        arbiter = context.services.arbiter
-        live = arbiter.cached(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
-        enter(live, context, acts=acts)
-        try:
-            return await handler(request, live, context)
-        except GmError as error:
-            raise RefusedInGame(error, live.commit) from error
+    def decorate(handler: GameHandler) -> Handler:
+        @wraps(handler)
+        async def handle(request: Any, context: RequestContext) -> PendingReply:
+            if by_player and context.player is None:
+                raise context.needs_player()
+            if check is not None:
+                check(request, context)
+            arbiter = context.services.arbiter
+            live = arbiter.cached(request.game_id) or await arbiter.live_game(request.game_id, context.session.peer)
+            enter(live, context, acts=acts)
+            try:
+                return await handler(request, live, context)
+            except GmError as error:
+                raise RefusedInGame(error, live.commit) from error
 
-    return handle
+        return handle
+
+    return decorate
 
 
 async def find(game_id: int, context: RequestContext) -> LiveGame:

@@ -7,10 +7,12 @@ from gm_protocol.messages import GetHistory, HistoryReply
 from gmd.games import views
 from gmd.games.game import Game
 from gmd.handlers.context import PendingReply, RequestContext
+from gmd.handlers.game_requests import in_game
 from gmd.play.histories import EncodedHistory, encoded
 from gmd.play.live_games import LiveGame
 
 
+@in_game()
 async def history(request: GetHistory, live: LiveGame, context: RequestContext) -> PendingReply:
     """Show the game as PGN and as UCI moves and, in rbc, in reconchess's format."""
     views.check_history(live.game)

@@ -6,10 +6,11 @@ from gm_protocol.messages import Join
 from gm_protocol.state import side_of
 from gmd.games import commands
 from gmd.handlers.context import PendingReply, RequestContext
-from gmd.handlers.game_requests import join_answer
+from gmd.handlers.game_requests import in_game, join_answer
 from gmd.play.live_games import LiveGame
 
 
+@in_game(by_player=True)
 async def join(request: Join, live: LiveGame, context: RequestContext) -> PendingReply:
     """Take the seat; a player who has it already is shown the game again."""
     seat = side_of(request.seat)

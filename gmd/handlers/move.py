@@ -10,10 +10,11 @@ from gmd.games.game import Game
 from gmd.games.rbc import PASS
 from gmd.games.views import VIEWER_IN
 from gmd.handlers.context import PendingReply, RequestContext
-from gmd.handlers.game_requests import act, move_answer, state_answer
+from gmd.handlers.game_requests import act, in_game, move_answer, state_answer
 from gmd.play.live_games import LiveGame
 
 
+@in_game(by_player=True, acts=True)
 async def move(request: MakeMove, live: LiveGame, context: RequestContext) -> PendingReply:
     """Play the move, or show its outcome again if the request is repeated."""
     game = live.game
