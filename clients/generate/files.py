@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from . import protocol_tables, python_types, typescript
+from . import kinds, protocol_tables, python_types, typescript
 from .blocking_client import blocking_client
 from .shapes import Shapes
 
@@ -21,14 +21,21 @@ def current(root: Path) -> dict[Path, str]:
     schema = json.loads((root / "protocol" / "schema.json").read_text("utf-8"))
     shapes = Shapes(schema)
     package = root / "clients" / "python" / "gm_client"
-    blocking = package / "blocking.py"
-    text = blocking.read_text("utf-8")
+    node = root / "clients" / "node"
+    blocking, gmcat = package / "blocking.py", package / "gmcat.py"
+    client = (package / "trio_client.py").read_text("utf-8")
+    methods = list(kinds.methods(client))
+    if lacking := shapes.repeated_by.keys() - {method.kind for method in methods}:
+        raise ValueError(f"trio_client.py has no method for {', '.join(sorted(lacking))}")
+    text = with_region(blocking.read_text("utf-8"), "kinds", kinds.python(shapes))
     text = with_region(text, "types", python_types.render(shapes))
-    text = with_region(text, "client", blocking_client((package / "trio_client.py").read_text("utf-8")))
+    text = with_region(text, "client", blocking_client(client))
     texts = [root / "PROTOCOL", *sorted((root / "docs" / "protocol").glob("*.md"))]
     return {
         blocking: text,
-        root / "clients" / "node" / "protocol.d.ts": typescript.render(shapes),
+        gmcat: with_region(gmcat.read_text("utf-8"), "kinds", kinds.python(shapes)),
+        node / "protocol.d.ts": typescript.render(shapes, methods),
+        node / "lib" / "kinds.js": kinds.javascript(shapes),
         **{each: protocol_tables.with_tables(each.read_text("utf-8"), schema) for each in texts},
     }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from .shapes import Field, Schema, Shape, Shapes, reference
+from .kinds import Method
+from .shapes import Field, Schema, Shape, Shapes, camel, reference
 
 #: The length of a line.
 WIDTH = 120
@@ -32,10 +33,13 @@ _OPEN = {"Variant", "Termination"}
 #: Structs with numbers for values, to which a later server may add.
 _OF_NUMBERS = {"Limits"}
 
+#: Kinds that need one of their fields, although each of them may be left out.
+_NEED_ONE = {"wait", "revoke"}
+
 _LARGEST = 2**53 - 1
 
 
-def render(shapes: Shapes) -> str:
+def render(shapes: Shapes, methods: Iterable[Method]) -> str:
     """Return the whole file."""
     parts = [
         *(_alias(shapes, name, type_) for name, type_ in shapes.named.items()),
@@ -44,6 +48,7 @@ def render(shapes: Shapes) -> str:
         *(_interface(shapes, shape, is_request=True) for shape in shapes.requests),
         "// Replies.\n",
         *(_interface(shapes, shape, is_request=False) for shape in shapes.replies),
+        _requests(shapes, methods),
     ]
     return "\n".join([HEADER, *parts])
 
@@ -62,6 +67,21 @@ def _interface(shapes: Shapes, shape: Shape, *, is_request: bool) -> str:
         lines += [f"  {line}" for line in _field(shapes, field, is_request)]
     if not is_request and shape.base is None:
         lines.append(f"  [{'limit' if shape.name in _OF_NUMBERS else 'field'}: string]: {_others(shape)};")
+    return "\n".join([*lines, "}\n"])
+
+
+def _requests(shapes: Shapes, methods: Iterable[Method]) -> str:
+    """Return the methods of the client."""
+    found = {shape.name: shape for shape in shapes.requests}
+    lines = ["/** A method for each kind. */", "export interface Requests {"]
+    for method in methods:
+        fields = found[camel(method.kind)]
+        inherited = found[fields.base].fields if fields.base else ()
+        needed = method.kind in _NEED_ONE or any(field.required for field in (*fields.fields, *inherited))
+        mark = "" if needed else "?"
+        description = " ".join(method.description.split()).replace("``", "`").replace("None", "null")
+        lines += [f"  {line}" for line in _comment(description)]
+        lines.append(f"  {method.kind}(fields{mark}: {fields.name}): Promise<{method.reply}>;")
     return "\n".join([*lines, "}\n"])
 
 

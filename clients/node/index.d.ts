@@ -1,62 +1,16 @@
 // The types of the client, with their documentation; those of the messages are in protocol.d.ts.
 
 import type {
-  AcceptFields,
-  ActionsFields,
-  ActionsReply,
-  BeliefFields,
-  BeliefReply,
-  ChallengeFields,
-  ChallengeReply,
   Color,
-  ContestFields,
-  ContestReply,
-  DeclineFields,
-  DeclineReply,
-  EndGameFields,
-  Fields,
-  GameFromPgnFields,
   GameState,
-  GamesFields,
-  GamesReply,
-  HelloFields,
-  HelloReply,
-  HistoryFields,
-  HistoryReply,
   Id,
-  InvitationsFields,
-  InvitationsReply,
-  JoinFields,
-  JoinReply,
-  KeyReply,
-  LeaderboardFields,
-  LeaderboardReply,
   Limits,
-  MoveFields,
   MoveReply,
-  NewGameFields,
-  NewGameReply,
-  PairFields,
-  PairReply,
-  PlayerReply,
-  PlayersFields,
-  PlayersReply,
-  RegisterFields,
-  RekeyFields,
   Reply,
-  RevokeFields,
-  SeatReply,
-  SeekFields,
-  SenseFields,
+  Requests,
   SenseReply,
-  SettingsFields,
-  SettingsReply,
-  StateActionsReply,
-  StateFields,
   StateReply,
   VoluntaryTermination,
-  WaitFields,
-  WaitReply,
 } from "./protocol.js";
 
 export * from "./protocol.js";
@@ -151,6 +105,7 @@ export function connect(options?: ConnectOptions): Promise<Client>;
  *
  * It keeps the process alive until it is closed.
  */
+export interface Client extends Requests {}
 export class Client {
   /** Takes the options of `connect`; connects with the first request. */
   constructor(options?: ConnectOptions);
@@ -170,51 +125,6 @@ export class Client {
 
   /** Sends a request of any kind, also one without a method here. */
   request(kind: string, fields?: object): Promise<Reply>;
-
-  /** Changes the default player of the requests and connections that follow. */
-  hello(fields?: HelloFields): Promise<HelloReply>;
-  ping(fields?: Fields): Promise<Reply>;
-  new_game(fields: NewGameFields): Promise<NewGameReply>;
-  game_from_pgn(fields: GameFromPgnFields): Promise<NewGameReply>;
-  move(fields: MoveFields): Promise<MoveReply>;
-  sense(fields: SenseFields): Promise<SenseReply>;
-  end_game(fields: EndGameFields): Promise<StateReply>;
-  state(fields: StateFields): Promise<StateActionsReply>;
-  wait(fields: WaitFields): Promise<WaitReply>;
-  actions(fields: ActionsFields): Promise<ActionsReply>;
-  games(fields?: GamesFields): Promise<GamesReply>;
-  history(fields: HistoryFields): Promise<HistoryReply>;
-  belief(fields: BeliefFields): Promise<BeliefReply>;
-  register(fields: RegisterFields): Promise<KeyReply>;
-  /**
-   * Gets another key for the session's player. This client goes on with it, and so do its loops of `turns`; other
-   * sessions that began with the old key become void.
-   */
-  rekey(fields?: RekeyFields): Promise<KeyReply>;
-  /** Takes a seat; returns the game again to a player who has the seat already. */
-  join(fields: JoinFields): Promise<JoinReply>;
-  /** Invites a registered player who is present to a game in which one's own seat is taken. */
-  challenge(fields: ChallengeFields): Promise<ChallengeReply>;
-  /** Gets a game with another player who seeks one like it, or waits to be found while this connection lasts. */
-  seek(fields?: SeekFields): Promise<SeatReply>;
-  /** A page of the invitations that are not answered. */
-  invitations(fields?: InvitationsFields): Promise<InvitationsReply>;
-  /** Takes the seat that the player was invited to. */
-  accept(fields: AcceptFields): Promise<JoinReply>;
-  /** Calls off a game that has not begun; without a game, stops seeking. */
-  decline(fields?: DeclineFields): Promise<DeclineReply>;
-  /** Sets the given fields, and returns the player's settings. */
-  settings(fields?: SettingsFields): Promise<SettingsReply>;
-  /** A page of the ratings from ranked games, the strongest first. */
-  leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
-  /** Reports how a match or a tournament stands, under a token of its own; it begins with the first report. */
-  contest(fields: ContestFields): Promise<ContestReply>;
-  /** For the operator: revokes a player's key and password, and ends its sessions. */
-  revoke(fields: RevokeFields): Promise<PlayerReply>;
-  /** For the operator: invites two registered players who are present to a game. */
-  pair(fields: PairFields): Promise<PairReply>;
-  /** For the operator: the registered players, newest first. */
-  players(fields?: PlayersFields): Promise<PlayersReply>;
 
   /**
    * The turns of the player in one game, until it is over; or, without `game_id`, in all its games, also those that

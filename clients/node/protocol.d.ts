@@ -1055,3 +1055,64 @@ export interface MoveReply extends Reply {
   /** Where it captured. */
   capture_square?: string | null;
 }
+
+/** A method for each kind. */
+export interface Requests {
+  /** Change the default player of the requests and connections that follow. */
+  hello(fields?: HelloFields): Promise<HelloReply>;
+  /** Check that the server answers. */
+  ping(fields?: PingFields): Promise<Reply>;
+  /** Begin a game; a seat that is null is open to any player. */
+  new_game(fields: NewGameFields): Promise<NewGameReply>;
+  /** Begin a game from the end of the main line of `pgn`. */
+  game_from_pgn(fields: GameFromPgnFields): Promise<NewGameReply>;
+  /** Move, in SAN or UCI; in reconnaissance blind chess in UCI, or null to pass. */
+  move(fields: MoveFields): Promise<MoveReply>;
+  /** Sense around a square, or null to sense nothing. */
+  sense(fields: SenseFields): Promise<SenseReply>;
+  /** Resign, claim a draw, or agree to one. */
+  end_game(fields: EndGameFields): Promise<StateReply>;
+  /** Return the game as the player may see it. */
+  state(fields: StateFields): Promise<StateActionsReply>;
+  /** Wait until the player is to act in the game, or in any of its games, or until a game is over. */
+  wait(fields: WaitFields): Promise<WaitReply>;
+  /** Return the actions that are open to the player now. */
+  actions(fields: ActionsFields): Promise<ActionsReply>;
+  /** Return a page of games, newest first. */
+  games(fields?: GamesFields): Promise<GamesReply>;
+  /** Return the whole game. */
+  history(fields: HistoryFields): Promise<HistoryReply>;
+  /** Return what the player may know of the position of a game of rbc, by all that it has observed. */
+  belief(fields: BeliefFields): Promise<BeliefReply>;
+  /** Register a player. Store the key: it is shown only once. */
+  register(fields: RegisterFields): Promise<KeyReply>;
+  /**
+   * Get another key for a registered player, which replaces its present one. The client and its loops of turns go on
+   * with a key of their own player.
+   */
+  rekey(fields?: RekeyFields): Promise<KeyReply>;
+  /** Take the seat that the player was invited to, or an open one. */
+  join(fields: JoinFields): Promise<JoinReply>;
+  /** Invite a registered player who is present, by name or id, to a game in which one's own seat is taken. */
+  challenge(fields: ChallengeFields): Promise<ChallengeReply>;
+  /** Get a game with another player who seeks one like it, or wait to be found while this connection lasts. */
+  seek(fields?: SeekFields): Promise<SeatReply>;
+  /** Return a page of the invitations that are not answered. */
+  invitations(fields?: InvitationsFields): Promise<InvitationsReply>;
+  /** Take the seat that the player was invited to. */
+  accept(fields: AcceptFields): Promise<JoinReply>;
+  /** Call off a game that has not begun; without a game, stop seeking. */
+  decline(fields?: DeclineFields): Promise<DeclineReply>;
+  /** Set the given fields, and return the player's settings. */
+  settings(fields?: SettingsFields): Promise<SettingsReply>;
+  /** Return a page of the ratings from ranked games, the strongest first. */
+  leaderboard(fields?: LeaderboardFields): Promise<LeaderboardReply>;
+  /** Report how a match or a tournament stands, under a token of its own; it begins with the first report. */
+  contest(fields: ContestFields): Promise<ContestReply>;
+  /** Revoke a player's key. For the operator only. */
+  revoke(fields: RevokeFields): Promise<PlayerReply>;
+  /** Return a page of registered players. For the operator only. */
+  players(fields?: PlayersFields): Promise<PlayersReply>;
+  /** Invite two registered players who are present, by name or id, to a game. For the operator only. */
+  pair(fields: PairFields): Promise<PairReply>;
+}

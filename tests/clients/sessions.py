@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from gm_client import BadReply, ConnectionLost, GmError
-from gm_client.gmcat import ONCE_BY
+from gm_client.gmcat import MAKING
 from tests.clients.other_languages import Driver, compile_c, driving
 from tests.clients.python_clients import Clients, Json, trio_in_a_thread
 from tests.clients.running import GMCAT, PATIENCE
@@ -117,7 +117,7 @@ def _hex(value: Json) -> str:
 
 def _with_token(kind: str, fields: Json) -> Json:
     """Return a request with the token that users of gmcat and of the client for C add."""
-    return {"kind": kind, **({"token": uuid4().hex} if ONCE_BY.get(kind) == "token" else {}), **fields}
+    return {"kind": kind, **({"token": uuid4().hex} if kind in MAKING else {}), **fields}
 
 
 def _answer(text: str) -> Json:

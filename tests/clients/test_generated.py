@@ -18,7 +18,9 @@ from tests.clients.other_languages import ROOT
 
 BLOCKING = Path("clients/python/gm_client/blocking.py")
 TRIO = Path("clients/python/gm_client/trio_client.py")
+GMCAT = Path("clients/python/gm_client/gmcat.py")
 DECLARATIONS = Path("clients/node/protocol.d.ts")
+KINDS = Path("clients/node/lib/kinds.js")
 SCHEMA = Path("protocol/schema.json")
 SPECIFICATION = Path("PROTOCOL")
 LIMITS = Path("docs/protocol/limits.md")
@@ -36,7 +38,7 @@ def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 def tree(tmp_path: Path) -> Path:
     """Return a folder with a copy of all files that the generator reads and writes."""
     shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
-    for path in (BLOCKING, TRIO, DECLARATIONS, SCHEMA, SPECIFICATION, LIMITS):
+    for path in (BLOCKING, TRIO, GMCAT, DECLARATIONS, KINDS, SCHEMA, SPECIFICATION, LIMITS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -51,7 +53,8 @@ def replace(path: Path, old: str, new: str) -> None:
 def test_generated_files_are_current() -> None:
     stale = [path for path, text in current(ROOT).items() if text != path.read_text("utf-8")]
     assert stale == [], "run: python -m clients.generate"
-    assert {ROOT / path for path in (BLOCKING, DECLARATIONS, SPECIFICATION, LIMITS)} <= current(ROOT).keys()
+    generated = (BLOCKING, GMCAT, DECLARATIONS, KINDS, SPECIFICATION, LIMITS)
+    assert {ROOT / path for path in generated} <= current(ROOT).keys()
 
 
 @pytest.mark.slow
@@ -59,10 +62,11 @@ def test_check_option_names_stale_files_and_writes_nothing(tree: Path) -> None:
     assert generate(tree, "--check") == (0, [])
     replace(tree / TRIO, "Check that the server answers.", "Is a server there?")
     before = (tree / BLOCKING).read_text("utf-8")
-    assert generate(tree, "--check") == (1, [str(BLOCKING)])
-    assert (tree / BLOCKING).read_text("utf-8") == before
-    replace(tree / DECLARATIONS, "export type Id = number | bigint;", "export type Id = number;")
     assert generate(tree, "--check") == (1, [str(BLOCKING), str(DECLARATIONS)])
+    assert (tree / BLOCKING).read_text("utf-8") == before
+    assert generate(tree) == (0, [str(BLOCKING), str(DECLARATIONS)])
+    replace(tree / DECLARATIONS, "export type Id = number | bigint;", "export type Id = number;")
+    assert generate(tree, "--check") == (1, [str(DECLARATIONS)])
 
 
 @pytest.mark.slow
@@ -107,6 +111,28 @@ def test_field_without_description_is_refused() -> None:
     del schema["$defs"]["ClockOption"]["properties"]["lag"]["description"]
     with pytest.raises(ValueError, match="ClockOption: lag has no description"):
         with_tables("Object: ClockOption\n", schema)
+
+
+def test_new_kind_reaches_every_client_from_the_schema_and_its_method(tree: Path) -> None:
+    schema = json.loads((tree / SCHEMA).read_text("utf-8"))
+    structs = schema["$defs"]
+    structs["Rematch"] = json.loads(json.dumps(structs["Challenge"]))
+    structs["Rematch"]["properties"]["kind"] = {"enum": ["rematch"]}
+    structs["Request"]["oneOf"].append({"$ref": "#/$defs/Rematch"})
+    (tree / SCHEMA).write_text(json.dumps(schema), "utf-8")
+    with pytest.raises(ValueError, match=r"trio_client\.py has no method for rematch"):
+        current(tree)
+    method = '''    async def rematch(self, opponent: str | int, **fields: Unpack[RematchFields]) -> SeatReply:
+        """Play again."""
+        return await self._call(SeatReply, "rematch", opponent=opponent, **fields)
+
+'''
+    replace(tree / TRIO, "    async def ping(self", f"{method}    async def ping(self")
+    texts = current(tree)
+    for path in (BLOCKING, GMCAT, KINDS):
+        making = texts[tree / path].partition("MAKING")[2].partition("]" if path == KINDS else "}")[0]
+        assert '"rematch"' in making, "it has a token"
+    assert "  /** Play again. */\n  rematch(fields: RematchFields): Promise<SeatReply>;\n" in texts[tree / DECLARATIONS]
 
 
 def test_trio_word_without_a_blocking_counterpart_is_refused() -> None:

@@ -3,20 +3,8 @@ import { randomUUID } from "node:crypto";
 import { Connection, addresses } from "./connection.js";
 import { BadReply, ConnectionLost, GmError } from "./errors.js";
 import { decode, encode } from "./json.js";
+import { ACTING, MAKING, READING } from "./kinds.js";
 import { turns } from "./turns.js";
-
-/** Kinds that change nothing, or nothing more when repeated. */
-const READING = new Set([
-  ...["hello", "ping", "state", "wait", "actions", "games", "history", "belief"],
-  ...["join", "players", "revoke"],
-  ...["invitations", "accept", "decline", "settings", "leaderboard", "contest"],
-]);
-
-/** Kinds that may be sent again if "ply" identifies the action. */
-const ACTING = new Set(["move", "sense", "end_game"]);
-
-/** Kinds that may be sent again because of their "token", which the client adds if there is none. */
-const MAKING = new Set(["new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"]);
 
 /** Codes of a reply to hello that a retry may overcome. */
 const PASSING = new Set(["too_many", "shutting_down"]);
@@ -69,114 +57,6 @@ export class Client {
     this.#servers = addresses(host, port);
     this.#options = { ...where, patience };
     this.#greeting = { protocol: 2, client, player, name, key, password, spectator_key };
-  }
-
-  hello(fields) {
-    return this.request("hello", fields);
-  }
-
-  ping(fields) {
-    return this.request("ping", fields);
-  }
-
-  new_game(fields) {
-    return this.request("new_game", fields);
-  }
-
-  game_from_pgn(fields) {
-    return this.request("game_from_pgn", fields);
-  }
-
-  move(fields) {
-    return this.request("move", fields);
-  }
-
-  sense(fields) {
-    return this.request("sense", fields);
-  }
-
-  end_game(fields) {
-    return this.request("end_game", fields);
-  }
-
-  state(fields) {
-    return this.request("state", fields);
-  }
-
-  wait(fields) {
-    return this.request("wait", fields);
-  }
-
-  actions(fields) {
-    return this.request("actions", fields);
-  }
-
-  games(fields) {
-    return this.request("games", fields);
-  }
-
-  history(fields) {
-    return this.request("history", fields);
-  }
-
-  belief(fields) {
-    return this.request("belief", fields);
-  }
-
-  register(fields) {
-    return this.request("register", fields);
-  }
-
-  rekey(fields) {
-    return this.request("rekey", fields);
-  }
-
-  join(fields) {
-    return this.request("join", fields);
-  }
-
-  challenge(fields) {
-    return this.request("challenge", fields);
-  }
-
-  seek(fields) {
-    return this.request("seek", fields);
-  }
-
-  invitations(fields) {
-    return this.request("invitations", fields);
-  }
-
-  accept(fields) {
-    return this.request("accept", fields);
-  }
-
-  decline(fields) {
-    return this.request("decline", fields);
-  }
-
-  settings(fields) {
-    return this.request("settings", fields);
-  }
-
-  leaderboard(fields) {
-    return this.request("leaderboard", fields);
-  }
-
-  contest(fields) {
-    return this.request("contest", fields);
-  }
-
-  players(fields) {
-    return this.request("players", fields);
-  }
-
-  pair(fields) {
-    return this.request("pair", fields);
-  }
-
-  revoke(fields) {
-    return this.request("revoke", fields);
   }
 
   /** The player's turns, on a connection of their own: a `wait` ends when another request is sent after it. */
@@ -408,6 +288,12 @@ export class Client {
     this.#settle();
     for (const { reject } of this.#unanswered.splice(0)) reject(error());
   }
+}
+
+for (const kind of [...READING, ...ACTING, ...MAKING]) {
+  Client.prototype[kind] = function (fields) {
+    return this.request(kind, fields);
+  };
 }
 
 /** The reply to the only message on a connection. If there is none, the connection is closed. */

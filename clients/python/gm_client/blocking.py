@@ -50,15 +50,49 @@ SILENCE_SECONDS = 30.0
 #: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
 KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
 
+# >>> kinds: generated from protocol/schema.json; run `python -m clients.generate`.
+
+
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
-    *("hello", "ping", "state", "wait", "actions", "games", "history", "belief"),
-    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "players", "revoke"),
+    "hello",
+    "ping",
+    "state",
+    "wait",
+    "actions",
+    "games",
+    "history",
+    "join",
+    "revoke",
+    "players",
+    "invitations",
+    "accept",
+    "decline",
+    "settings",
+    "leaderboard",
+    "contest",
+    "belief",
 }
 #: Kinds that may be sent again if "ply" identifies the action.
-ACTING = {"move", "sense", "end_game"}
-#: Kinds that may be sent again because of their "token", which the client adds if there is none.
-MAKING = {"new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"}
+ACTING = {
+    "move",
+    "sense",
+    "end_game",
+}
+#: Kinds that may be sent again if they have a "token".
+MAKING = {
+    "new_game",
+    "game_from_pgn",
+    "register",
+    "rekey",
+    "challenge",
+    "seek",
+    "pair",
+}
+
+
+# <<< kinds
+
 #: Unwanted invitations that a loop can exclude: as many as the server accepts in the field "except".
 MAX_DECLINED = 100
 #: Codes of a reply to join that mean that the invitation no longer exists.
@@ -1947,7 +1981,10 @@ class Client(BlockingSession):
         return self._call(KeyReply, "register", name=name, **fields)
 
     def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Get another key for a registered player, which replaces its present one."""
+        """Get another key for a registered player, which replaces its present one.
+
+        The client and its loops of turns go on with a key of their own player.
+        """
         return self._call(KeyReply, "rekey", **fields)
 
     def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:

@@ -42,16 +42,48 @@ ANSWER_SECONDS, FIRST_DELAY, LONGEST_DELAY = 5.0, 0.05, 2.0
 #: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
 KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
 
+# >>> kinds: generated from protocol/schema.json; run `python -m clients.generate`.
+
+
 #: Kinds that change nothing, or nothing more when repeated.
 READING = {
-    *("hello", "ping", "state", "wait", "actions", "games", "history", "belief"),
-    *("join", "invitations", "accept", "decline", "settings", "leaderboard", "contest", "players", "revoke"),
+    "hello",
+    "ping",
+    "state",
+    "wait",
+    "actions",
+    "games",
+    "history",
+    "join",
+    "revoke",
+    "players",
+    "invitations",
+    "accept",
+    "decline",
+    "settings",
+    "leaderboard",
+    "contest",
+    "belief",
 }
-#: Kinds that may be sent again if they have the member: the action's ply, or a token.
-ONCE_BY = {
-    **dict.fromkeys(("move", "sense", "end_game"), "ply"),
-    **dict.fromkeys(("new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"), "token"),
+#: Kinds that may be sent again if "ply" identifies the action.
+ACTING = {
+    "move",
+    "sense",
+    "end_game",
 }
+#: Kinds that may be sent again if they have a "token".
+MAKING = {
+    "new_game",
+    "game_from_pgn",
+    "register",
+    "rekey",
+    "challenge",
+    "seek",
+    "pair",
+}
+
+
+# <<< kinds
 
 #: Codes of a reply to hello for which the next of several servers is tried.
 PASSING = {"too_many", "shutting_down"}
@@ -306,7 +338,8 @@ def _may_repeat(request: bytes) -> bool:
         value = _decode(request)
         kind = value.get("kind") if isinstance(value, dict) else None
         if isinstance(value, dict) and isinstance(kind, str):
-            return kind in READING or (kind in ONCE_BY and value.get(ONCE_BY[kind]) is not None)
+            field = "ply" if kind in ACTING else "token" if kind in MAKING else None
+            return kind in READING or (field is not None and value.get(field) is not None)
     return False
 
 

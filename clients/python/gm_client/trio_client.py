@@ -191,7 +191,10 @@ class Client(TrioSession):
         return await self._call(KeyReply, "register", name=name, **fields)
 
     async def rekey(self, **fields: Unpack[RekeyFields]) -> KeyReply:
-        """Get another key for a registered player, which replaces its present one."""
+        """Get another key for a registered player, which replaces its present one.
+
+        The client and its loops of turns go on with a key of their own player.
+        """
         return await self._call(KeyReply, "rekey", **fields)
 
     async def join(self, game_id: int, **fields: Unpack[JoinFields]) -> JoinReply:
