@@ -299,7 +299,7 @@ class DarkGame(HiddenGame):
     def seen_by(self, shown: Snapshot, seat: Color | None) -> Seen:
         return NOTHING if seat is None else self.seat_views.of(shown.position, seat)
 
-    def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> tuple[object, ...]:
+    def own_fields(self, shown: Snapshot, seat: Color | None, seen: object) -> tuple[object, ...]:
         return UNSET, UNSET, UNSET, seen.visible if isinstance(seen, DarkView) else None
 
     def facts_at(self, shown: Snapshot) -> Facts:

@@ -18,12 +18,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.endings import ON, Cause, Ending, Termination, termination_of
 from gm_protocol.errors import BadPgn, BadRequest, GameIsOver, GmError, NotAPlayer, NotAvailable, NotYourTurn, Stale
-from gm_protocol.state import COLOR_NAMES, Color, LastResult, LastSense
+from gm_protocol.state import COLOR_NAMES, Color, LastResult, LastSense, Phase
 from gm_recon.history import History as ReconHistory
 from gmd.games.clock import Clock
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense, is_resignation
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded
-from gmd.games.facts import Resolved
+from gmd.games.facts import Facts, Resolved, facts_of
 from gmd.games.position import Position
 
 
@@ -192,6 +192,24 @@ class Game(ABC):
     def draws(self, shown: Snapshot) -> int:
         """Return the draws that the side to move may claim at a moment, as the wire's bits."""
         return 0
+
+    def facts_at(self, shown: Snapshot) -> Facts:
+        """Return the facts of the position at a moment; those of a hidden one are never shared with other games."""
+        return facts_of(shown.position)
+
+    def phase_at(self, shown: Snapshot) -> Phase:
+        """Return the phase of the side to move at a moment, in a game that has begun."""
+        return "move" if shown.ending is None else "over"
+
+    def own_fields(self, shown: Snapshot, seat: chess.Color | None, seen: object) -> tuple[object, ...]:
+        """Return, for a seat, the fields of a state that not every variant has.
+
+        They are the last fields of :class:`~gm_protocol.state.GameState` in their order, from ``opponent_capture`` on;
+        fields after the returned ones are left out.
+
+        :param seen: what :meth:`~gmd.games.hidden.HiddenGame.seen_by` returned; None if everything is shown.
+        """
+        return ()
 
     def knowledge_of(self, shown: Snapshot, seat: chess.Color | None) -> SeatKnowledge:
         """Return what a seat knows of the latest turns, in addition to what it sees of the board."""

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from gm_protocol.endings import Cause
 from gm_protocol.errors import NotAvailable
-from gm_protocol.state import AccessMap, BoardRows, Phase
+from gm_protocol.state import AccessMap, BoardRows
 from gmd.games.commands import Absent, CallOff, Command, End, FirstContact, Flag, Join, Play, RunOut, Sense
 from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
 from gmd.games.facts import PAIRS, Facts, Resolved, access_json_of, castling, fen_of, placement
@@ -152,20 +152,6 @@ class HiddenGame(Game):
     @abstractmethod
     def facts_at(self, shown: Snapshot) -> Facts:
         """Return the facts of the true position at a moment, which are never shared with other games."""
-
-    @abstractmethod
-    def own_fields(self, shown: Snapshot, seat: chess.Color | None, seen: Seen | None) -> tuple[object, ...]:
-        """Return, for a seat, the fields of a state that not every variant has.
-
-        They are the last fields of :class:`~gm_protocol.state.GameState` in their order, from ``opponent_capture`` on;
-        fields after the returned ones are left out.
-
-        :param seen: what :meth:`seen_by` returned; None if everything is shown.
-        """
-
-    def phase_at(self, shown: Snapshot) -> Phase:
-        """Return the phase of the side to move at a moment."""
-        return "move" if shown.ending is None else "over"
 
 
 #: By colour: the step of a pawn, and the rank from which it may step twice.

@@ -111,7 +111,7 @@ class RbcGame(HiddenGame):
     def knowledge_of(self, shown: Snapshot, seat: Color | None) -> SeatKnowledge:
         return knowledge_of_seat(cast(ReconSnapshot, shown), seat)
 
-    def own_fields(self, shown: Snapshot, seat: Color | None, seen: Seen | None) -> SeatKnowledge:
+    def own_fields(self, shown: Snapshot, seat: Color | None, seen: object) -> SeatKnowledge:
         return self.knowledge_of(shown, seat)
 
     def observations(self, seat: Color) -> Observations:

@@ -21,7 +21,6 @@ from gm_protocol.codec import encode
 from gm_protocol.endings import Cause, result_of, termination_of
 from gm_protocol.errors import NotAvailable
 from gm_protocol.state import ClockState, GameState
-from gmd.games.facts import facts_of
 from gmd.games.game import Actions, Game, Snapshot, seat_name
 from gmd.games.hidden import HiddenGame
 from gmd.games.notation import pgn_termination, run_through, time_control, write_pgn_steps
@@ -86,19 +85,23 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         present's.
     :param brief: leave out ``board``, ``access_map`` and ``pgn``.
     """
-    if not game.open:
-        return _hidden_state(cast(HiddenGame, game), shown, elapsed, viewer, brief=brief)
-    # A game of open information: every viewer sees all of it.
-    facts = facts_of(shown.position)
+    reveals = game.open or viewer is Viewer.OVERSEER or shown.ending is not None
+    if reveals:
+        return _revealed_state(game, shown, elapsed, viewer.seat, brief=brief)
+    return _blind_state(cast(HiddenGame, game), shown, elapsed, viewer.seat, brief=brief)
+
+
+def _revealed_state(game: Game, shown: Snapshot, elapsed: float, seat: chess.Color | None, *, brief: bool) -> GameState:
+    """Return the full state of a game. In a game that hides something, a king may be missing from the board."""
+    facts = game.facts_at(shown)
     options = game.options
-    over = shown.ending is not None
     return _state_of(
         UNSET if brief else facts.board,
         facts.castles,
         facts.passant_file,
         UNSET if brief else facts.access_map,
         shown.ply,
-        UNSET if brief else game.movetext[: shown.text_length],
+        UNSET if brief else game.movetext[: shown.text_length] if game.open else game.movetext,
         f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         game.draws(shown),
         termination_of(shown.ending),
@@ -109,19 +112,14 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
         game.named[chess.BLACK],
         options.fen,
         seat_name(facts.turn),
-        "over" if over else "move" if game.begun else "open",
+        game.phase_at(shown) if game.begun or shown.ending is not None else "open",
         result_of(shown.ending),
         None if game.clock is None else game.clock.show(game.turn, elapsed),
         shown.draw_offered,
         shown.last_move,
         UNSET if facts.pockets is None else facts.pockets,
+        *game.own_fields(shown, seat, None),
     )
-
-
-def _hidden_state(game: HiddenGame, shown: Snapshot, elapsed: float, viewer: Viewer, *, brief: bool) -> GameState:
-    reveals = viewer is Viewer.OVERSEER or shown.ending is not None
-    state = _revealed_state if reveals else _blind_state
-    return state(game, shown, elapsed, viewer.seat, brief=brief)
 
 
 def _blind_state(
@@ -155,38 +153,6 @@ def _blind_state(
         None,  # last_move
         UNSET,  # pockets
         *game.own_fields(shown, seat, seen),
-    )
-
-
-def _revealed_state(
-    game: HiddenGame, shown: Snapshot, elapsed: float, seat: chess.Color | None, *, brief: bool
-) -> GameState:
-    """Return the full state of a game that hides something. A king may be missing from the board."""
-    facts = game.facts_at(shown)
-    return _state_of(
-        UNSET if brief else facts.board,
-        facts.castles,
-        facts.passant_file,
-        UNSET if brief else facts.access_map,
-        shown.ply,
-        UNSET if brief else game.movetext,
-        f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
-        0,  # draws
-        termination_of(shown.ending),
-        facts.check,
-        game.id,
-        game.options.variant,
-        game.named[chess.WHITE],
-        game.named[chess.BLACK],
-        game.options.fen,
-        seat_name(facts.turn),
-        game.phase_at(shown) if game.begun or game.over else "open",
-        result_of(shown.ending),
-        None if game.clock is None else game.clock.show(game.turn, elapsed),
-        False,  # draw_offered
-        shown.last_move,
-        UNSET,  # pockets
-        *game.own_fields(shown, seat, None),
     )
 
 
