@@ -6,12 +6,13 @@ from typing import Any, get_args
 
 import pytest
 
-from gm_arena.endings import ending_words, reason_words, result_words
+from gm_arena.endings import CAUSES, ending_words, reason_words, result_words
 from gm_arena.match.game import ending
 from gm_arena.referee.game import status_of
 from gm_bots.play.blind import words
 from gm_protocol.endings import TERMINATIONS, Cause, Termination, read_ending, result_of
 from gm_recon import WinReason
+from gm_recon.pgn_reading import REASONS
 
 WORDS = {
     "available_move": "available_move",
@@ -58,7 +59,9 @@ def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -
 
 
 def test_other_words_and_results() -> None:
-    assert {reason_words(reason) for reason in WinReason} <= {cause.value.words for cause in Cause}
+    for reason in WinReason:
+        assert REASONS[CAUSES[reason].value.word] is reason, "a record of blind chess ends as on the server"
+        assert reason_words(reason) == CAUSES[reason].value.words
     for other in ("", "normal", "time forfeit", "White mates"):
         assert ending_words(other) == other, "endings of other programs stay as they are"
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"

@@ -12,7 +12,7 @@ CAUSES = {
     WinReason.TIMEOUT: Cause.TIMEOUT,
     WinReason.RESIGN: Cause.RESIGNATION,
     WinReason.TURN_LIMIT: Cause.TURN_LIMIT,
-    WinReason.MOVE_LIMIT: Cause.MOVE_LIMIT,
+    WinReason.MOVE_LIMIT: Cause.FIFTY_MOVES,
 }
 
 
