@@ -112,8 +112,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             int,
             Meta(
                 ge=1,
-                description="Connections that one address may have; by default a twentieth of max_connections, half "
-                "for a private address, or all of them where the daemon listens only on loopback addresses.",
+                description="Connections that one address may have; by default half of max_connections, but at most "
+                "500 for one of the internet, or all of them where the daemon listens only on loopback addresses.",
             ),
         ]
         | None
@@ -355,9 +355,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             int,
             Meta(
                 ge=1,
-                description="HTTP connections that one address may have; by default a twentieth of "
-                "http_max_connections, half for a private address, or all of them where HTTP is served only on "
-                "loopback addresses.",
+                description="HTTP connections that one address may have; by default half of http_max_connections, but "
+                "at most 500 for one of the internet, or all of them where HTTP is served only on loopback addresses.",
             ),
         ]
         | None

@@ -161,10 +161,10 @@ def test_place_that_was_evicted_or_left_stays_so() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "local", "expected"),
-    [(None, True, (100, 100)), (None, False, (50, 5)), (3, True, (3, 3)), (3, False, (3, 3))],
+    [(None, True, (2_000, 2_000)), (None, False, (1_000, 500)), (3, True, (3, 3)), (3, False, (3, 3))],
 )
 def test_share_depends_on_who_can_reach_the_port(setting: int | None, local: bool, expected: tuple[int, int]) -> None:
-    assert share_of(setting, 100, local=local) == expected
+    assert share_of(setting, 2_000, local=local) == expected
     assert share_of(None, 1, local=False) == (1, 1)
 
 

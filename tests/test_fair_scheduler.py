@@ -168,6 +168,23 @@ async def test_garbage_is_collected_between_turns_in_a_process_that_is_a_server(
     assert set(collections) == ({0, 1} if is_server else set())
 
 
+async def test_all_pass_when_the_scheduler_ends_and_it_can_run_again() -> None:
+    scheduler, served = stepping_scheduler(), list[str]()
+
+    async def ask() -> None:
+        await scheduler.wait_turn(GREEDY)
+        served.append(GREEDY)
+
+    for times in (1, 2):
+        async with trio.open_nursery() as nursery, scheduler.running():
+            await trio.lowlevel.checkpoint()
+            for _ in range(MANY):
+                nursery.start_soon(ask)
+            await trio.lowlevel.checkpoint()
+        assert len(served) == times * MANY
+        assert not scheduler.is_loaded
+
+
 async def test_load_ends_when_all_connections_have_gone() -> None:
     scheduler = stepping_scheduler()
     async with scheduler.running():

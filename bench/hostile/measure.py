@@ -29,7 +29,7 @@ from .attacks import ATTACKS, UNDER_TLS
 MOST_MEMORY = 1 << 30
 MOST_SECONDS = 0.1
 #: As addresses of the internet have by default: those here are this machine's.
-SHARES = ("--max-connections-per-address", "500", "--http-max-connections-per-address", "50")
+SHARES = ("--max-connections-per-address", "500", "--http-max-connections-per-address", "500")
 #: Seconds between two checks of the daemon, and the timeout of one.
 LOOK = 0.25
 LOOK_PATIENCE = 10.0

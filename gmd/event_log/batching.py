@@ -428,7 +428,9 @@ class BatchingLog:
                 return await self._thread.call(partial(self.store.write_beside, work))
             except OutcomeUnknown as error:
                 logger.error("the connection to the database was lost during a commit", reason=reason_of(error))
-                raise LogFailed("the connection to the database was lost; nobody knows whether this was done") from None
+                raise OutcomeInDoubt(
+                    "the connection to the database was lost; nobody knows whether this was done"
+                ) from None
             except Exception as error:
                 logger.error("the database cannot be written", reason=reason_of(error))
                 raise failed("written", None, error) from None

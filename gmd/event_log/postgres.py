@@ -398,14 +398,12 @@ class PostgresStore(SqlStore):
             except (ConnectionLost, NotReplicated) as error:
                 last = error
                 lost = error
-            except DBAPIError as error:
-                if not _is_unreachable(error):
-                    raise
+            except (DBAPIError, psycopg.Error) as error:
+                if not (isinstance(error, DBAPIError) and _is_unreachable(error)):
+                    if lost is None:
+                        raise
+                    raise _unknown() from error  # what was lost may still be under way
                 last = error
-            except psycopg.Error as error:
-                if lost is None:
-                    raise
-                raise _unknown() from error  # what was lost may still be under way
             else:
                 self._failing = False
                 return done

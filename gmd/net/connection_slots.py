@@ -45,9 +45,9 @@ NOT_IN_USE = (Value.SILENT, Value.IDLE, Value.PLAYER)
 IN_USE = (Value.BUSY, Value.PLAYING)
 
 
-#: By default an address of the internet may have one part in so many of all connections: one turn of the event loop
-#: wakes all of them if they send at once. A private one, which may be that of a proxy or of many clients, has half.
-PUBLIC_PART, PRIVATE_PART = 20, 2
+#: The connections that an address of the internet may have by default: one turn of the event loop wakes all of them if
+#: they send at once. A private one, which may be that of a proxy or of many clients, has half of all.
+MOST_OF_PUBLIC = 500
 
 
 class Share(NamedTuple):
@@ -301,4 +301,5 @@ def share_of(setting: int | None, limit: int, *, local: bool) -> Share:
     """
     if setting is not None:
         return Share(setting, setting)
-    return Share(limit, limit) if local else Share(max(1, limit // PRIVATE_PART), max(1, limit // PUBLIC_PART))
+    half = max(1, limit // 2)
+    return Share(limit, limit) if local else Share(half, min(half, MOST_OF_PUBLIC))

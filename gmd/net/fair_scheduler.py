@@ -5,7 +5,7 @@ once would make one turn of the loop last for seconds. Here a turn should take :
 input passes at once while the present turn has taken less than that. Later ones wait, unread, and pass in the turns
 that follow: the addresses one after the other, and of an address the connection that has waited longest. So a client
 with few requests waits for one pass of every other address, however many those send. As many pass in a turn as fill it
-if each has a request of the usual cost.
+at :data:`COST_SECONDS` each, for which a session answers what it has read before it waits again.
 
 Trio wakes every task whose socket is readable, if only to wait here. What bounds that is the number of connections that
 an address may have (:mod:`gmd.net.connection_slots`).
@@ -26,7 +26,8 @@ from trio.lowlevel import Abort, Task
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
-#: Processor time of a connection that passes, in seconds. Whatever costs more is done in slices, one in a turn.
+#: Seconds for which a connection that passes is expected to be answered: one request, or a few small ones. What takes
+#: longer by itself, such as a history, is done in slices of its own.
 COST_SECONDS = 0.0005
 #: Every so many turns, a collection of garbage includes the second generation.
 OLDER_EVERY = 4
@@ -50,6 +51,7 @@ class FairScheduler:
         self._turn_ends = inf  # when the present turn of the loop will have taken turn_seconds, by perf_counter
         self._waiting: OrderedDict[str, OrderedDict[Task, None]] = OrderedDict()  # by address; the first is next
         self._is_passing = False  # whether the task that lets them through runs
+        self._turns = count()  # of the loop, under load
 
     @property
     def is_loaded(self) -> bool:
@@ -66,9 +68,10 @@ class FairScheduler:
                 yield
             finally:
                 trio.lowlevel.remove_instrument(watch)
-                self._turn_ends = inf
                 self._nursery.cancel_scope.cancel()
-                self._nursery = None
+                self._nursery, self._turn_ends, self._is_passing = None, inf, False
+                while self._waiting:
+                    self._let_one_through()
 
     def begin_turn(self) -> None:
         """Note that a turn of the loop begins, after it has looked for input."""
@@ -98,20 +101,18 @@ class FairScheduler:
 
     async def _let_through(self) -> None:
         """Let waiting connections through, some in each turn of the loop, until none is left."""
-        for turn in count():
-            for _ in range(max(1, round(self.turn_seconds / COST_SECONDS))):
-                self._let_one_through()
+        passes = max(1, round(self.turn_seconds / COST_SECONDS))
+        while self._waiting:
+            for _ in range(passes):
+                if self._waiting:
+                    self._let_one_through()
             if self.collects_garbage:
-                gc.collect(1 if turn % OLDER_EVERY == 0 else 0)
+                gc.collect(1 if next(self._turns) % OLDER_EVERY == 0 else 0)
             await trio.lowlevel.checkpoint()
-            if not self._waiting:
-                break
         self._is_passing = False
 
     def _let_one_through(self) -> None:
-        """Let the next connection through, if one waits."""
-        if not self._waiting:
-            return
+        """Let the next connection through."""
         source, waiting = self._waiting.popitem(last=False)
         task, _ = waiting.popitem(last=False)
         if waiting:

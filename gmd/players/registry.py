@@ -13,7 +13,7 @@ from msgspec import structs
 
 from gm_protocol.base import LAST_REGISTERED
 from gm_protocol.errors import BadRequest, NotAvailable, TooMany, quote
-from gmd.event_log.interface import LogFailed
+from gmd.event_log.interface import LogFailed, LogUnreachable
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.event_log.utc import write_now
 from gmd.players import keys
@@ -161,6 +161,8 @@ class Registry:
                     self._in_doubt = False
                 try:
                     yield
+                except LogUnreachable:
+                    raise  # nothing was done
                 except LogFailed:
                     self._in_doubt = True
                     raise
@@ -171,7 +173,7 @@ class Registry:
         :param password: its hash.
         :raises NotAvailable: the name is another player's.
         :raises TooMany: the limit of players is reached.
-        :raises LogFailed: storing it failed; there is no such player.
+        :raises LogFailed: storing it failed, or may have; a repeated request finds out.
         """
         async with self._alone():
             if (made := self.registered_under(name, token)) is not None:
@@ -195,7 +197,7 @@ class Registry:
         """Give a player another key; or, with the same token again, the same key, unless that has been used.
 
         :param permit: raises where the client may not do this; its error is raised here, and nothing changes.
-        :raises LogFailed: storing it failed; the old key stays valid.
+        :raises LogFailed: storing it failed, and the old key stays valid; or it may have, as the error says.
         """
         async with self._alone():
             permit()
@@ -216,7 +218,7 @@ class Registry:
     async def revoke(self, player: int) -> Account:
         """Revoke a player's key and password.
 
-        :raises LogFailed: storing it failed; both stay valid.
+        :raises LogFailed: storing it failed, and both stay valid; or it may have, as the error says.
         """
         async with self._alone():
             account = structs.replace(
@@ -243,7 +245,7 @@ class Registry:
         :param ranked: whether it wants ranked games.
         :param version: the version of its bot: the present one, or the next.
         :raises BadRequest: it is another version.
-        :raises LogFailed: storing it failed; nothing has changed.
+        :raises LogFailed: storing it failed, and nothing has changed; or it may have, as the error says.
         """
         given = {"max_games": max_games, "ranked": ranked, "version": version}
         settings = {name: value for name, value in given.items() if value is not None}
@@ -262,7 +264,7 @@ class Registry:
         """Begin a new version of a player's bot: version 1, or the one after the last.
 
         :param permit: as for :meth:`set`.
-        :raises LogFailed: storing it failed; nothing has changed.
+        :raises LogFailed: storing it failed, and nothing has changed; or it may have, as the error says.
         """
         async with self._settings_turn(player):
             permit()
@@ -288,8 +290,8 @@ class Registry:
     async def _note_used(self) -> None:
         used, self._used = self._used, []
         for player in used:
-            async with self._alone():
-                with suppress(LogFailed):  # logged already; at worst the key is shown again after a restart
+            with suppress(LogFailed):  # logged already; at worst the key is shown again after a restart
+                async with self._alone():
                     await self._store.change(self._by_id[player])
 
     async def _change(self, account: Account) -> Account:

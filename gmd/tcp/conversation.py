@@ -66,6 +66,8 @@ class Singles:
 #: Requests answered, and seconds spent on them, before the replies are sent and other connections get a turn.
 BATCH = 32
 BATCH_SECONDS = 0.002
+#: The same while others wait for their turns: as much as a turn of the scheduler counts for (``COST_SECONDS``).
+LOADED_SECONDS = 0.0005
 #: Bytes of replies after which a batch is over, and which may be held, or not taken, while requests behind them are
 #: answered: a connection makes the server hold so many bytes, and one reply more.
 MAX_REPLY_BYTES = 65_536
@@ -230,12 +232,13 @@ class Conversation:
 
     # --- What is to be done -------------------------------------------------------------------------------------------
 
-    def advance(self, clock: float) -> State:
+    def advance(self, clock: float, *, loaded: bool = False) -> State:
         """Return what is to be done next, when nothing is being answered. A batch begins with the request it takes.
 
         :param clock: seconds by a clock that also passes while requests are read and answered.
+        :param loaded: whether others wait for their turns.
         """
-        self._batch_until = clock + BATCH_SECONDS
+        self._batch_until = clock + (LOADED_SECONDS if loaded else BATCH_SECONDS)
         if self.state is not State.ENDED:
             if self.cut is not None:
                 whole = self.outbox.is_whole

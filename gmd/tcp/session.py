@@ -211,7 +211,8 @@ class Session:
         :raises trio.TooSlowError: it was cut off in the middle of a reply.
         """
         conversation = self._conversation
-        while (state := conversation.advance(perf_counter())) is not State.ENDED:
+        scheduler = self.client.services.scheduler
+        while (state := conversation.advance(perf_counter(), loaded=scheduler.is_loaded)) is not State.ENDED:
             if state is State.READING:
                 await self._receive()
             elif state is State.SENDING:

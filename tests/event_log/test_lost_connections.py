@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from gmd.event_log.batching import BatchingLog
-from gmd.event_log.interface import LogFailed
+from gmd.event_log.interface import LogFailed, OutcomeInDoubt
 from gmd.games.events import Moved
 from gmd.players.registry import Registry
 from gmd.players.sql import SqlPlayers
@@ -30,6 +30,9 @@ PATIENCE = 30
 #: What a server that is being stopped says, in PostgreSQL's protocol, as the last message of a session.
 _SHUTDOWN = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
 SHUTDOWN = b"E" + (len(_SHUTDOWN) + 4).to_bytes(4, "big") + _SHUTDOWN
+#: What a server says that refuses a statement, and waits for the next one.
+_REFUSAL = b"SERROR\0VERROR\0C53100\0Mcould not write\0\0"
+REFUSAL = b"E" + (len(_REFUSAL) + 4).to_bytes(4, "big") + _REFUSAL + b"Z\0\0\0\5I"
 
 
 class CuttingProxy:
@@ -37,7 +40,7 @@ class CuttingProxy:
 
     :ivar cut_reply: whether the next answer is dropped, with its connection.
     :ivar cut_request: the next request that contains this is dropped, with its connection; empty for none.
-    :ivar last_words: what the client of that connection gets for it.
+    :ivar last_words: what the client gets for it; after a refusal the connection goes on.
     """
 
     def __init__(self, path: str) -> None:
@@ -81,6 +84,8 @@ class CuttingProxy:
                 if not may_cut and self.cut_request and self.cut_request in data:
                     self.cut_request = b""
                     source.sendall(self.last_words)
+                    if self.last_words == REFUSAL:
+                        continue
                     break
                 target.sendall(data)
         for end in (source, target):
@@ -154,6 +159,17 @@ async def test_new_connection_that_is_lost_at_once_is_opened_again(
         await append(log, 1, 0, CREATED)
         assert not proxy.cut_request
         assert await log.load(1) == [CREATED]
+
+
+async def test_commit_whose_answer_is_lost_is_in_doubt_if_the_next_connection_is_refused(
+    url: str, proxy: CuttingProxy
+) -> None:
+    async with open_log(through(proxy, url), by_thread=True) as log:
+        await append(log, 1, 0, CREATED)
+        proxy.cut_reply = True
+        proxy.cut_request, proxy.last_words = b"plan_cache_mode", REFUSAL
+        with pytest.raises(OutcomeInDoubt, match="it is not known whether the request was carried out"):
+            await append(log, 1, 1, Moved("e2e4"))
 
 
 @pytest.mark.parametrize("by_thread", [True, False])

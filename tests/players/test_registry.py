@@ -11,7 +11,7 @@ from msgspec import structs
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gm_protocol.errors import NotAvailable, Unauthorized
-from gmd.event_log.interface import LogFailed
+from gmd.event_log.interface import LogFailed, LogUnreachable
 from gmd.players import keys
 from gmd.players.account import FIRST_PLAYER, Account
 from gmd.players.authenticator import Authenticator
@@ -155,6 +155,51 @@ async def test_player_who_was_stored_unknown_to_the_registry_keeps_nobody_from_r
                 await registry.register("two", None, None)
             assert (await registry.register("two", None, None))[0].player == FIRST_PLAYER + 1
             assert (await registry.register("one", None, "t"))[0].player == FIRST_PLAYER
+
+
+class Away(MemoryPlayers):
+    """Store whose database may be unreachable."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.away = False
+
+    async def load(self) -> list[Account]:
+        self._reach()
+        return await super().load()
+
+    async def add(self, account: Account) -> None:
+        self._reach()
+        await super().add(account)
+
+    async def change(self, account: Account) -> None:
+        self._reach()
+        await super().change(account)
+
+    def _reach(self) -> None:
+        if self.away:
+            raise LogUnreachable("the database cannot be reached now")
+
+
+async def test_use_of_a_key_while_the_database_is_away_ends_nothing() -> None:
+    store = Away()
+    registry = Registry(store, 10)
+    authenticator = Authenticator(registry, 1_000, 1_000)
+    (one, first), (two, second) = [await registered(authenticator, name, f"{name} token") for name in ("one", "two")]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(registry.run)
+        store.away = True
+        with pytest.raises(LogUnreachable):
+            await registry.register("three", None, None)
+        assert admits(authenticator, one, first)
+        await wait_all_tasks_blocked()
+        account, _ = await registry.register("two", None, "two token")
+        assert account.player == two, "what is known needs no database"
+        store.away = False
+        assert admits(authenticator, two, second)
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert [account.nonce is None for account in await store.load()] == [False, True]
 
 
 class FullDisk(MemoryPlayers):
