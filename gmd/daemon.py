@@ -18,11 +18,9 @@ from gmd.event_log.interface import EventLog, LogFailed, Superseded
 from gmd.event_log.opening import data_directory, open_log
 from gmd.handlers.context import Authority
 from gmd.handlers.in_process import InProcessClient
-from gmd.handlers.limits import is_private, limits_of, max_work_of
 from gmd.handlers.services import Services
 from gmd.http.web import HttpAddressError as HttpAddressError
 from gmd.http.web import Web, http_certificate_of, opened_web
-from gmd.lobby.admission import LobbyLimits
 from gmd.lobby.contests import Contests, ContestStore, MemoryContests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
@@ -39,7 +37,8 @@ from gmd.net.tls import Certificate, certificate_of
 from gmd.play.arbiter import Arbiter
 from gmd.play.budget import Budget
 from gmd.play.game_lines import GameLines
-from gmd.play.quotas import Quotas, quota_limits
+from gmd.play.limits import is_private, limits_of
+from gmd.play.quotas import Quotas
 from gmd.play.spectators import Spectators
 from gmd.players.authenticator import Authenticator
 from gmd.players.passwords import Passwords
@@ -486,14 +485,8 @@ def lobby_of(config: Config, arbiter: Arbiter, authenticator: Authenticator, *, 
 
     :param local: whether only this machine's users can reach the daemon.
     """
-    limits = LobbyLimits(
-        seconds=config.invitation_timeout,
-        kept_seconds=config.kept_seat_timeout,
-        out=config.max_invitations,
-        received=config.max_invitations_received,
-        max_plies=config.max_plies,
-    )
-    quotas = Quotas(arbiter, quota_limits(config, local=local))
+    limits = limits_of(config, local=local)
+    quotas = Quotas(arbiter, limits)
     return Lobby(arbiter, authenticator.registry, authenticator.presence, quotas, limits)
 
 
@@ -525,14 +518,14 @@ def services_of(
     :param local: whether only this machine's users can reach the daemon, on any port.
     :param lease: the right to serve the database; None for games in SQLite or in memory.
     """
-    max_work = max_work_of(config, local=local)
+    max_work = lobby.limits.max_work_per_minute
     arbiter.bench.budget = None if max_work is None else Budget(max_work)
     return Services(
         arbiter,
         authenticator,
         lobby,
         ranked,
-        limits_of(config, lobby.quotas.limits, max_work),
+        lobby.limits,
         metrics,
         spectators_of(config, local=all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),

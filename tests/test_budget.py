@@ -12,8 +12,8 @@ from trio.testing import MockClock
 
 from gm_protocol.errors import TooMany
 from gmd.config import Config
-from gmd.handlers.limits import DEFAULT_MAX_WORK, is_private, max_work_of
 from gmd.play.budget import PERIOD, Budget, CpuQueue
+from gmd.play.limits import ELSEWHERE, is_private, limits_of
 
 ONE, OTHER = "10.0.0.1:1", "10.0.0.2:1"
 
@@ -186,9 +186,10 @@ def test_daemon_is_private_when_no_stranger_reaches_any_of_its_ports(settings: d
 
 
 @pytest.mark.parametrize(
-    ("setting", "local", "limit"), [(None, True, None), (None, False, DEFAULT_MAX_WORK), (7, True, 7), (7, False, 7)]
+    ("setting", "local", "limit"),
+    [(None, True, None), (None, False, ELSEWHERE["max_work_per_minute"]), (7, True, 7), (7, False, 7)],
 )
 def test_work_limit_applies_when_strangers_can_connect_or_one_is_set(
     setting: int | None, local: bool, limit: int | None
 ) -> None:
-    assert max_work_of(Config(max_work_per_minute=setting), local=local) == limit
+    assert limits_of(Config(max_work_per_minute=setting), local=local).max_work_per_minute == limit

@@ -117,7 +117,7 @@ def _begun(request: NewGame, pgn: PgnText, context: RequestContext) -> tuple[Gam
         created=write_now(),
         result_header=pgn.result,
         invited=invited,
-        lapses=services.lobby.limits.kept_seconds if invited else None,
+        lapses=services.lobby.limits.kept_seat_seconds if invited else None,
         asked_by=(player or 0) if invited else None,
         max_plies=services.limits.max_plies,
     )

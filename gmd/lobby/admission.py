@@ -4,36 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from msgspec import Struct
-
 from gm_protocol.errors import NotAvailable, TooMany
+from gm_protocol.messages import Limits
 from gmd.lobby.book import Asker, Book
 from gmd.lobby.invitation import ANYBODY
 from gmd.players.registry import Registry
-
-
-class LobbyLimits(Struct, frozen=True, kw_only=True):
-    """The limits of invitations.
-
-    :ivar seconds: how long an invitation waits for its answer.
-    :ivar kept_seconds: how long one made by ``new_game`` waits, whose player need not be present.
-    :ivar out: how many invitations of one inviter may wait for answers at a time.
-    :ivar received: how many invitations may wait for one player's answer at a time.
-    :ivar max_plies: after how many plies the games are drawn.
-    """
-
-    seconds: float
-    kept_seconds: float
-    out: int
-    received: int
-    max_plies: int
 
 
 class Admission:
     """Admits invitations within the limits; beyond them, one displaces another of an inviter who sent more."""
 
     def __init__(
-        self, expire: Callable[[int], Awaitable[None]], registry: Registry, book: Book, limits: LobbyLimits
+        self, expire: Callable[[int], Awaitable[None]], registry: Registry, book: Book, limits: Limits
     ) -> None:
         """:param expire: calls off a game that has not begun."""
         self._expire = expire
@@ -60,16 +42,19 @@ class Admission:
         :raises TooMany: too many invitations wait for answers: of the inviter, or to one of the invited players.
         """
         inviter = asker.inviter
-        if inviter not in (None, ANYBODY) and self._book.out(inviter) >= self._limits.out:
-            message = f"max_invitations: {self._limits.out} of yours wait for answers; withdraw some, or wait"
-            raise TooMany(message, self._limits.seconds)
+        if inviter not in (None, ANYBODY) and self._book.out(inviter) >= self._limits.max_invitations:
+            message = (
+                f"max_invitations: {self._limits.max_invitations} of yours wait for answers; withdraw some, or wait"
+            )
+            raise TooMany(message, self._limits.invitation_seconds)
         for player in invited:
             if self._is_full(player, asker):
                 message = (
-                    f"max_invitations_received: {self._limits.received} invitations wait for player {player}'s answer; "
+                    f"max_invitations_received: {self._limits.max_invitations_received} invitations wait for player "
+                    f"{player}'s answer; "
                     "try again later"
                 )
-                raise TooMany(message, self._limits.seconds)
+                raise TooMany(message, self._limits.invitation_seconds)
 
     async def make_way(self, asker: Asker, invited: Iterable[int]) -> None:
         """Make way for an invitation, if need be by displacing one of an inviter who has sent more than the asker.
@@ -96,7 +81,7 @@ class Admission:
 
     def _is_full(self, player: int, asker: Asker) -> bool:
         """Return whether an asker's invitation to a player would exceed the limit; the server's own never do."""
-        return asker.inviter is not None and len(self._book.inbox(player)) >= self._limits.received
+        return asker.inviter is not None and len(self._book.inbox(player)) >= self._limits.max_invitations_received
 
     async def _displace(self, player: int, asker: Asker, *, counts: bool) -> None:
         game_id = self._book.inbox(player).to_displace(asker, counts=counts)

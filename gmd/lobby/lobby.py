@@ -11,7 +11,7 @@ import chess
 import trio
 
 from gm_protocol.errors import BadRequest, NotAvailable, quote
-from gm_protocol.messages import NewGame
+from gm_protocol.messages import Limits, NewGame
 from gm_protocol.options import VARIANT_TRAITS
 from gmd.event_log.interface import TokenUse, Unanswered
 from gmd.games.commands import CallOff, Join
@@ -20,7 +20,7 @@ from gmd.games.game import Game
 from gmd.games.game_note import GameNote, note_of
 from gmd.games.notation import run_through
 from gmd.games.variants import replayed
-from gmd.lobby.admission import Admission, LobbyLimits
+from gmd.lobby.admission import Admission
 from gmd.lobby.book import Asker, Book
 from gmd.lobby.invitation import Invitation, Offer, invitation_of, inviter_of, make
 from gmd.lobby.invitation import terms as make_terms
@@ -165,7 +165,7 @@ class Lobby(Answers):
 
     :ivar book: the index of invitations and of games in hand.
     :ivar presence: the present players.
-    :ivar limits: the limits of invitations.
+    :ivar limits: the limits in effect.
     :ivar quotas: the limits by address.
     :ivar seeking: the queue of players who seek any opponent.
     """
@@ -176,7 +176,7 @@ class Lobby(Answers):
         registry: Registry,
         presence: Presence,
         quotas: Quotas,
-        limits: LobbyLimits,
+        limits: Limits,
         random: Random | None = None,
     ) -> None:
         """:param random: draws colours where no player chooses one, and the start positions of Chess960."""
@@ -214,14 +214,14 @@ class Lobby(Answers):
 
     async def run(self) -> None:
         """Call off the invitations of revoked players, and pair players who have room again, until cancelled."""
-        beyond = self.book.beyond(self.limits.received)
+        beyond = self.book.beyond(self.limits.max_invitations_received)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._expire_ageless)
             nursery.start_soon(do_all, [partial(self.expire, game_id) for game_id in beyond])
             await self._chores.run()
 
     async def _expire_ageless(self) -> None:
-        await trio.sleep(self.limits.kept_seconds)
+        await trio.sleep(self.limits.kept_seat_seconds)
         await do_all([partial(self.expire, game_id) for game_id in self._ageless])
 
     def _note(self, game: GameNote) -> None:
@@ -312,7 +312,9 @@ class Lobby(Answers):
         :raises LogFailed: the log failed; the game was not created.
         """
         versions = self._version(offer.white), self._version(offer.black)
-        game, events = make(offer, self._random.randrange(960), self.limits.seconds, versions, self.limits.max_plies)
+        game, events = make(
+            offer, self._random.randrange(960), self.limits.invitation_seconds, versions, self.limits.max_plies
+        )
         return await durably(self.open(game, events, offer.token, peer))
 
     def open(

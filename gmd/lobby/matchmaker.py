@@ -413,7 +413,7 @@ class Matchmaker:
         """Return the number of games to invite a player to: not more than it could itself have sent unanswered."""
         unanswered = self._lobby.book.inbox(player).count(None)
         room = self._lobby.room(player) or int(self._lobby.could_have_room(player))
-        return max(0, min(room, self._lobby.limits.out - unanswered))
+        return max(0, min(room, self._lobby.limits.max_invitations - unanswered))
 
     async def _invite(self, pairing: Pairing) -> None:
         """Invite a pair, unless one of them has been invited elsewhere since the pairing."""

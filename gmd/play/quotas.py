@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from gm_protocol.errors import TooMany
-from gmd.config import Config
+from gm_protocol.messages import Limits
 from gmd.event_log.interface import TokenUse
 from gmd.games.events import AnyEvent
 from gmd.games.game import Game
@@ -26,52 +24,6 @@ MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 MAX_SETTINGS_PER_MINUTE = 60
 #: Seconds after which a client with too many games, or invitations, at a time should try again.
 FULL_RETRY_AFTER = 60.0
-
-
-class QuotaLimits(Struct, frozen=True, kw_only=True):
-    """The limits of one address, each named as its setting."""
-
-    max_games_per_hour: int
-    max_unfinished_games: int
-    max_invitations_per_minute: int
-    max_invitations_from_address: int
-    max_registrations_per_day: int
-    max_rekeys_per_hour: int
-
-
-#: Defaults where the daemon listens only on loopback: no program on this machine comes near them unless it runs wild. A
-#: benchmark starts some thousand games a second.
-ON_LOOPBACK = QuotaLimits(
-    max_games_per_hour=10_000_000,
-    max_unfinished_games=1_000_000,
-    max_invitations_per_minute=60_000,
-    max_invitations_from_address=20_000,
-    max_registrations_per_day=100_000,
-    max_rekeys_per_hour=100_000,
-)
-#: Defaults elsewhere, for a class of 50 bots behind one address. Their double round robin has 2,450 games; they may
-#: play it twice in an hour, and as many other games. They play 25 games at a time, which leaves room for 400 times as
-#: many abandoned games. With games of five seconds, 50 bots seek 1,200 times a minute. Each bot may send the 20
-#: invitations that ``max_invitations`` allows, may be registered six times a day, and may lose its key twelve times an
-#: hour.
-ELSEWHERE = QuotaLimits(
-    max_games_per_hour=10_000,
-    max_unfinished_games=10_000,
-    max_invitations_per_minute=1_500,
-    max_invitations_from_address=1_000,
-    max_registrations_per_day=300,
-    max_rekeys_per_hour=600,
-)
-
-
-def quota_limits(config: Config, *, local: bool) -> QuotaLimits:
-    """Return the limits from the settings; a setting of None has the default for where the daemon listens.
-
-    :param local: whether only this machine's users can reach the daemon (:func:`gmd.handlers.limits.is_private`).
-    """
-    default = ON_LOOPBACK if local else ELSEWHERE
-    given = {name: getattr(config, name) for name in QuotaLimits.__struct_fields__}
-    return QuotaLimits(**{name: getattr(default, name) if value is None else value for name, value in given.items()})
 
 
 class Holdings:
@@ -115,15 +67,13 @@ class Holdings:
 class Quotas:
     """The counts of each address, and their limits. All games that clients request are created here.
 
-    :ivar limits: the limits of one address.
     :ivar games: the unfinished games of each address.
     :ivar pending: the games of each address that are invitations and have not begun.
     :ivar registrations: the rate limiter of registrations.
     :ivar rekeys: the rate limiter of new keys in place of old ones.
     """
 
-    def __init__(self, arbiter: Arbiter, limits: QuotaLimits) -> None:
-        self.limits = limits
+    def __init__(self, arbiter: Arbiter, limits: Limits) -> None:
         self.games = Holdings(limits.max_unfinished_games)
         self.pending = Holdings(limits.max_invitations_from_address)
         self.registrations = RateLimiter("max_registrations_per_day", limits.max_registrations_per_day, DAY)

@@ -12,12 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gmd.config import Config
 from gmd.daemon import Daemon
-from gmd.handlers.limits import limits_of
-from gmd.play.quotas import quota_limits
+from gmd.play.limits import limits_of
 from tests.helpers import running_daemon
 
 #: Limits that clients of a daemon with default settings are shown, for tests of a port alone.
-PORT_LIMITS = limits_of(Config(), quota_limits(Config(), local=True), None)
+PORT_LIMITS = limits_of(Config(), local=True)
 
 #: Key of a sample: its name and its labels.
 Sample = tuple[str, frozenset[tuple[str, str]]]
