@@ -4,7 +4,8 @@ writes
 - in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
   from ``trio_client.py``;
 - ``clients/node/protocol.d.ts``, from the schema and, for the methods, from ``trio_client.py``;
-- in ``blocking.py``, ``gmcat.py`` and ``clients/node/lib/kinds.js`` which kinds may be repeated, from the schema;
+- in ``blocking.py``, ``gmcat.py`` and ``clients/node/lib/kinds.js`` which kinds may be sent again, from
+  ``gm_protocol``;
 - the tables of fields in ``PROTOCOL`` and in the pages of ``docs/protocol``, from ``protocol/schema.json``.
 
 With ``--check`` it writes nothing, prints the names of outdated files, and exits with 1 if there are any.

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+from gm_protocol.messages import REQUESTS
+
 from . import kinds, protocol_tables, python_types, typescript
 from .blocking_client import blocking_client
 from .shapes import Shapes
@@ -13,10 +15,11 @@ from .shapes import Shapes
 _REGION = "(?P<begin># >>> {name}: [^\n]*\n).*?(?P<end># <<< {name}\n)"
 
 
-def current(root: Path) -> dict[Path, str]:
+def current(root: Path, requests: kinds.Requests = REQUESTS) -> dict[Path, str]:
     """Return the up-to-date text of each generated file, by path.
 
     :param root: the top of a source tree.
+    :raises ValueError: the clients cannot have a kind; see :func:`.kinds.check`.
     """
     schema = json.loads((root / "protocol" / "schema.json").read_text("utf-8"))
     shapes = Shapes(schema)
@@ -25,17 +28,16 @@ def current(root: Path) -> dict[Path, str]:
     blocking, gmcat = package / "blocking.py", package / "gmcat.py"
     client = (package / "trio_client.py").read_text("utf-8")
     methods = list(kinds.methods(client))
-    if lacking := shapes.repeated_by.keys() - {method.kind for method in methods}:
-        raise ValueError(f"trio_client.py has no method for {', '.join(sorted(lacking))}")
-    text = with_region(blocking.read_text("utf-8"), "kinds", kinds.python(shapes))
+    kinds.check(requests, methods, kinds.members((node / "index.d.ts").read_text("utf-8")))
+    text = with_region(blocking.read_text("utf-8"), "kinds", kinds.python(requests))
     text = with_region(text, "types", python_types.render(shapes))
     text = with_region(text, "client", blocking_client(client))
     texts = [root / "PROTOCOL", *sorted((root / "docs" / "protocol").glob("*.md"))]
     return {
         blocking: text,
-        gmcat: with_region(gmcat.read_text("utf-8"), "kinds", kinds.python(shapes)),
+        gmcat: with_region(gmcat.read_text("utf-8"), "kinds", kinds.python(requests)),
         node / "protocol.d.ts": typescript.render(shapes, methods),
-        node / "lib" / "kinds.js": kinds.javascript(shapes),
+        node / "lib" / "kinds.js": kinds.javascript(requests),
         **{each: protocol_tables.with_tables(each.read_text("utf-8"), schema) for each in texts},
     }
 

@@ -119,7 +119,6 @@ class Shapes:
     """All shapes.
 
     :ivar named: types that have a name, by name.
-    :ivar repeated_by: by kind, the field that makes it safe to repeat a request; None where it always is.
     :ivar requests: the base of all requests, the shared shapes, and each kind's own.
     :ivar structs: the parts of requests and replies.
     :ivar replies: the base of all replies, and the others.
@@ -130,7 +129,6 @@ class Shapes:
         self._kinds = {self._kind(name): name for name in _names(self._structs["Request"]["oneOf"])}
         self._answers = _names(self._structs["Reply"]["anyOf"])
         self.named = {name: _leaf(self._structs[struct]["properties"][at]) for name, (struct, at) in NAMED.items()}
-        self.repeated_by = {kind: self._repeated_by(name) for kind, name in self._kinds.items()}
         self.requests = [*self._shared_shapes(), *map(self._request, self._kinds)]
         messages = {"Request", "Reply", *self._kinds.values(), *self._answers}
         self.structs = [self._shape(_known(name), None, name) for name in self._structs if name not in messages]
@@ -142,12 +140,6 @@ class Shapes:
 
     def _kind(self, struct: str) -> str:
         return str(self._structs[struct]["properties"]["kind"]["enum"][0])
-
-    def _repeated_by(self, struct: str) -> str | None:
-        """Return the field that makes it safe to repeat a request, which its description says."""
-        return next(
-            (field.name for field in self._shape("", None, struct).fields if "retry" in field.description), None
-        )
 
     def _shared(self, kinds: Iterable[str]) -> set[str]:
         """Return the fields that all of several kinds have."""

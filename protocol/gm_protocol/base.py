@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -31,11 +31,19 @@ def shown(message: Struct) -> list[tuple[str, Any]]:
     return [(name, "..." if name in SECRET_FIELDS and value else value) for name, value in fields]
 
 
+#: When a client may send a request again after a lost connection: always, as it changes nothing more when repeated; or
+#: with this field, by which the server recognizes it.
+Retry = Literal["always", "ply", "token"]
+
+
 class Request(Struct, tag_field="kind", kw_only=True):
     """The fields that every request may have. Without ``player`` it is the session's player; null means no player.
 
     ``key`` is the key of that player, if it is registered.
     """
+
+    #: Each kind sets it: the generator of the clients refuses one that does not.
+    retry: ClassVar[Retry | None] = None
 
     id: int | str | None = None  #: A value that the reply repeats.
     brief: bool = False  #: Whether states in the reply lack board, access_map and pgn.

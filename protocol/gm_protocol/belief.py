@@ -13,6 +13,7 @@ from .state import Color
 class GetBelief(Request, tag="belief", kw_only=True):
     """A request for what the player may believe of the position in rbc, by all that it has observed."""
 
+    retry = "always"
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
     samples: Annotated[int, Meta(ge=0, le=100)] = 0  #: How many to draw.

@@ -37,6 +37,7 @@ class ListInvitations(Request, tag="invitations", kw_only=True):
     ``received_after`` and ``sent_after`` are the values from the previous page; without them, both lists start again.
     """
 
+    retry = "always"
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
     received_after: InvitationPlace | None = None  #: Where the page before ended.
     sent_after: InvitationPlace | None = None  #: Where the page before ended.
@@ -45,12 +46,14 @@ class ListInvitations(Request, tag="invitations", kw_only=True):
 class Accept(Request, tag="accept", kw_only=True):
     """A request to take the seat that is kept for the player."""
 
+    retry = "always"
     game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]  #: The game.
 
 
 class Decline(Request, tag="decline", kw_only=True):
     """A request to call off a game that has not begun; without ``game_id``, to stop seeking."""
 
+    retry = "always"
     game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None  #: The game; left out: stop seeking.
 
 
@@ -60,6 +63,7 @@ class Settings(Request, tag="settings", kw_only=True):
     ``version`` is the present version of the player's bot, or the next one.
     """
 
+    retry = "always"
     max_games: (
         Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
     ) = None

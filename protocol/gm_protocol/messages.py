@@ -53,6 +53,7 @@ GameStatus = Literal["live", "over", "open"]
 class Hello(Request, tag="hello", kw_only=True):
     """A request to begin a version 2 session, or to name another player for the rest of it, by id or name."""
 
+    retry = "always"
     protocol: Annotated[int, Meta(ge=1)] = 2  #: The highest version the client speaks.
     client: str = ""  #: Client program.
     name: PlayerName | None = None  #: A registered player's name, instead of player.
@@ -62,6 +63,8 @@ class Hello(Request, tag="hello", kw_only=True):
 
 class Ping(Request, tag="ping", kw_only=True):
     """A request that only checks that the server answers."""
+
+    retry = "always"
 
 
 class NewGame(GameRequest, tag="new_game", kw_only=True):
@@ -81,6 +84,7 @@ class GameFromPgn(NewGame, tag="game_from_pgn", kw_only=True):
 class Join(Request, tag="join", kw_only=True):
     """A request to take a seat: an open one, or one that the player was invited to."""
 
+    retry = "always"
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat to take.
 
@@ -88,6 +92,7 @@ class Join(Request, tag="join", kw_only=True):
 class MakeMove(Request, tag="move", kw_only=True, gc=False):
     """A request to move, in SAN or UCI; in rbc, null passes."""
 
+    retry = "ply"
     game_id: GameId  #: The game.
     move: str | None  #: SAN or UCI; null (rbc): pass.
     seat: Color | None = None  #: The seat acted for.
@@ -99,6 +104,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
 class MakeSense(Request, tag="sense", kw_only=True):
     """A request to sense the three by three squares around ``square`` (a name, or a1 = 0 to h8 = 63); null for none."""
 
+    retry = "ply"
     game_id: GameId  #: The game.
     square: str | int | None  #: A name (e7), 0 (a1) to 63 (h8), or null: sense nothing.
     seat: Color | None = None  #: The seat acted for.
@@ -109,6 +115,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
 class EndGame(Request, tag="end_game", kw_only=True):
     """A request to resign, to claim a draw, or to agree to a draw."""
 
+    retry = "ply"
     game_id: GameId  #: The game.
     termination: VoluntaryTermination  #: How the game is to end.
     seat: Color | None = None  #: The seat acted for.
@@ -119,6 +126,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
 class GetState(Request, tag="state", kw_only=True):
     """A request for a game's state, as ``player`` may see it."""
 
+    retry = "always"
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
     actions: bool = False  #: Whether to add the actions.
@@ -127,6 +135,7 @@ class GetState(Request, tag="state", kw_only=True):
 class Wait(Request, tag="wait", kw_only=True):
     """A request that blocks until the player must act in one of the games, or one is over."""
 
+    retry = "always"
     game_id: GameId | None = None  #: Wait for this game.
     game_ids: list[GameId] | None = None  #: Wait for the first of these games.
     any: bool = False  #: Wait for any of the player's games.
@@ -140,6 +149,7 @@ class Wait(Request, tag="wait", kw_only=True):
 class GetActions(Request, tag="actions", kw_only=True):
     """A request for the moves, and in rbc the senses, that the player may make now."""
 
+    retry = "always"
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
 
@@ -147,6 +157,7 @@ class GetActions(Request, tag="actions", kw_only=True):
 class ListGames(Request, tag="games", kw_only=True):
     """A request for a page of games, newest first."""
 
+    retry = "always"
     status: GameStatus | None = None  #: Only games of this status.
     variant: Variant | None = None  #: Only games of this variant.
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
@@ -156,6 +167,7 @@ class ListGames(Request, tag="games", kw_only=True):
 class GetHistory(Request, tag="history", kw_only=True):
     """A request for the whole game as PGN and as UCI moves."""
 
+    retry = "always"
     game_id: GameId  #: The game.
 
 

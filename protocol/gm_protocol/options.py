@@ -55,6 +55,7 @@ class GameRequest(Request, kw_only=True):
     ``clock`` may be a text, such as ``180+2``.
     """
 
+    retry = "token"
     token: str | None = None  #: Names the request for a retry.
     variant: Variant | None = None  #: Default: standard.
     fen: str | None = None  #: The start position.

@@ -12,6 +12,7 @@ from .base import PlayerId, PlayerName, Reply, Request, shown
 class Register(Request, tag="register", kw_only=True):
     """A request to register a player. Repeated with the same name and token, it shows the same player."""
 
+    retry = "token"
     name: PlayerName  #: The name wanted.
     password: str | None = None  #: 8 to 256 characters.
     token: str | None = None  #: 1 to 256 characters, for a retry.
@@ -20,6 +21,7 @@ class Register(Request, tag="register", kw_only=True):
 class Rekey(Request, tag="rekey", kw_only=True):
     """A request for a new key for the player; the operator may send its ``name`` instead of the id."""
 
+    retry = "token"
     name: PlayerName | None = None  #: Operator: instead of player.
     token: str | None = None  #: 1 to 256 characters, for a retry.
 
@@ -27,12 +29,14 @@ class Rekey(Request, tag="rekey", kw_only=True):
 class Revoke(Request, tag="revoke", kw_only=True):
     """The operator's request to revoke a player's key and password, and to end its sessions."""
 
+    retry = "always"
     name: PlayerName | None = None  #: Instead of player.
 
 
 class ListPlayers(Request, tag="players", kw_only=True):
     """The operator's request for a page of registered players, newest first; with ``here``, only present ones."""
 
+    retry = "always"
     here: bool = False  #: Whether to list only players who are present.
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
     before: PlayerId | None = None  #: Only players with a lower id.

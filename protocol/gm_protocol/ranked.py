@@ -12,6 +12,7 @@ from .base import Reply, Request
 class GetLeaderboard(Request, tag="leaderboard", kw_only=True):
     """A request for a page of the leaderboard, the strongest first: ``limit`` rows after the place ``after``."""
 
+    retry = "always"
     limit: Annotated[int, Meta(ge=1, le=100)] = 100  #: The most rows.
     after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: How many rows to skip.
 

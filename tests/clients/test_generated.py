@@ -8,18 +8,23 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clients.generate.blocking_client import blocking_client
 from clients.generate.files import current
+from clients.generate.kinds import Method, check, members
 from clients.generate.protocol_tables import with_tables
+from gm_client import blocking, gmcat
+from gm_protocol.messages import REQUESTS, Challenge, Request
 from tests.clients.other_languages import ROOT
 
 BLOCKING = Path("clients/python/gm_client/blocking.py")
 TRIO = Path("clients/python/gm_client/trio_client.py")
 GMCAT = Path("clients/python/gm_client/gmcat.py")
 DECLARATIONS = Path("clients/node/protocol.d.ts")
+NODE_CLIENT = Path("clients/node/index.d.ts")
 KINDS = Path("clients/node/lib/kinds.js")
 SCHEMA = Path("protocol/schema.json")
 SPECIFICATION = Path("PROTOCOL")
@@ -38,7 +43,7 @@ def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 def tree(tmp_path: Path) -> Path:
     """Return a folder with a copy of all files that the generator reads and writes."""
     shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
-    for path in (BLOCKING, TRIO, GMCAT, DECLARATIONS, KINDS, SCHEMA, SPECIFICATION, LIMITS):
+    for path in (BLOCKING, TRIO, GMCAT, DECLARATIONS, NODE_CLIENT, KINDS, SCHEMA, SPECIFICATION, LIMITS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -113,22 +118,66 @@ def test_field_without_description_is_refused() -> None:
         with_tables("Object: ClockOption\n", schema)
 
 
-def test_new_kind_reaches_every_client_from_the_schema_and_its_method(tree: Path) -> None:
+@pytest.mark.parametrize("client", [blocking, gmcat])
+def test_actions_need_a_ply_and_what_has_an_effect_of_its_own_a_token_to_be_sent_again(client: Any) -> None:
+    reading = "hello ping state wait actions games history players invitations leaderboard belief"
+    without_further_effect = "join revoke accept decline settings contest"
+    assert set(f"{reading} {without_further_effect}".split()) == client.READING
+    assert {"move", "sense", "end_game"} == client.ACTING
+    assert {"new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"} == client.MAKING
+    assert sorted(REQUESTS) == sorted([*client.READING, *client.ACTING, *client.MAKING])
+
+
+class Rematch(Challenge, tag="rematch", kw_only=True):
+    """A request to play again."""
+
+
+class Undo(Request, tag="undo", kw_only=True):
+    """A request that does not say when it may be sent again."""
+
+
+class Offer(Request, tag="offer", kw_only=True):
+    """A request without the field by which it may be sent again."""
+
+    retry = "token"
+
+
+class Close(Request, tag="close", kw_only=True):
+    """A request with the name of a method that the Node client has already."""
+
+    retry = "always"
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "refusal"),
+    [
+        ("undo", Undo, "Undo: retry is None; set it to 'always', or to its field 'ply' or 'token'"),
+        ("offer", Offer, "Offer: retry is 'token'; set it to 'always', or to its field 'ply' or 'token'"),
+        ("rematch", Rematch, "trio_client.py has no method for rematch"),
+        ("close", Close, "close: the Node client has a member of this name; choose another kind"),
+    ],
+)
+def test_kind_that_clients_cannot_have_is_refused(kind: str, request_: type[Request], refusal: str) -> None:
+    methods = [] if kind == "rematch" else [Method(kind, "Reply", "")]
+    own = members((ROOT / NODE_CLIENT).read_text("utf-8"))
+    with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
+        check({kind: request_}, methods, own)
+
+
+def test_new_kind_reaches_every_client_from_its_struct_and_its_method(tree: Path) -> None:
     schema = json.loads((tree / SCHEMA).read_text("utf-8"))
     structs = schema["$defs"]
     structs["Rematch"] = json.loads(json.dumps(structs["Challenge"]))
     structs["Rematch"]["properties"]["kind"] = {"enum": ["rematch"]}
     structs["Request"]["oneOf"].append({"$ref": "#/$defs/Rematch"})
     (tree / SCHEMA).write_text(json.dumps(schema), "utf-8")
-    with pytest.raises(ValueError, match=r"trio_client\.py has no method for rematch"):
-        current(tree)
     method = '''    async def rematch(self, opponent: str | int, **fields: Unpack[RematchFields]) -> SeatReply:
         """Play again."""
         return await self._call(SeatReply, "rematch", opponent=opponent, **fields)
 
 '''
     replace(tree / TRIO, "    async def ping(self", f"{method}    async def ping(self")
-    texts = current(tree)
+    texts = current(tree, {**REQUESTS, "rematch": Rematch})
     for path in (BLOCKING, GMCAT, KINDS):
         making = texts[tree / path].partition("MAKING")[2].partition("]" if path == KINDS else "}")[0]
         assert '"rematch"' in making, "it has a token"

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from signal import SIGKILL
-from typing import Any
 
 import pytest
 
-from gm_client import blocking, gmcat
-from gm_protocol.messages import REQUESTS
+from gm_client import blocking
 from tests.clients.python_clients import HELLO, OK, Dialogue, Json, JsonPeer, dialogues, framed
 from tests.clients.running import PATIENCE
 from tests.clients.sessions import Failed, Opener, Refused, all_but
@@ -92,13 +90,6 @@ def test_action_without_a_ply_is_not_sent_again(kind: str, opened: Opener) -> No
         with opened(first.port, second.port, player=5) as session, pytest.raises(Failed):
             session.ask(kind, game_id=1)
         assert second.sessions == []
-
-
-@pytest.mark.parametrize("client", [blocking, gmcat])
-def test_only_actions_and_requests_with_an_effect_of_their_own_need_a_ply_or_a_token(client: Any) -> None:
-    assert {"move", "sense", "end_game"} == client.ACTING
-    assert {"new_game", "game_from_pgn", "challenge", "seek", "pair", "register", "rekey"} == client.MAKING
-    assert set(REQUESTS) - client.ACTING - client.MAKING == client.READING
 
 
 @all_but("node")  # its own tests do this: its driver may read a line before it sees the end of the connection

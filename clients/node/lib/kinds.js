@@ -1,4 +1,4 @@
-// Generated from protocol/schema.json: run `python -m clients.generate`.
+// Generated from the structs of gm_protocol: run `python -m clients.generate`.
 
 /** Kinds that change nothing, or nothing more when repeated. */
 export const READING = new Set([

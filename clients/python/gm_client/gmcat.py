@@ -42,7 +42,7 @@ ANSWER_SECONDS, FIRST_DELAY, LONGEST_DELAY = 5.0, 0.05, 2.0
 #: lost its power or was cut off: when a silent connection is probed, and how long data may stay unconfirmed.
 KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPALIVE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 10_000}
 
-# >>> kinds: generated from protocol/schema.json; run `python -m clients.generate`.
+# >>> kinds: generated from the structs of gm_protocol; run `python -m clients.generate`.
 
 
 #: Kinds that change nothing, or nothing more when repeated.
