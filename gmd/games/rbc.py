@@ -211,10 +211,8 @@ class RbcGame(HiddenGame):
         self.charge_ended(event)
         if ending.called_off:
             self.called_off_by = seat
-        elif (reason := reason_of(ending.cause)) is not None:
-            self.recon.end(ending.winner, reason)
         else:
-            raise ValueError(f"game {self.id}: no {event} can happen to it")
+            self.recon.end(ending.winner, reason_of(ending.cause))
         self._stand(ending, before.senses, before.results)
         if seat is not None and event.asked is not None:
             self._done[seat] = Accepted(End, before.ply, event.asked, before.position, self.now)

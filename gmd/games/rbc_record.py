@@ -57,6 +57,12 @@ def _unfinished(history: History) -> Generator[None, None, list[tuple[Color, Squ
     return [(board.turn, square, window_of(board, square)) for square in history.unfinished]
 
 
-def reason_of(cause: Cause) -> WinReason | None:
-    """Return reconchess's win reason for a cause; None for a cause that reconchess does not have."""
-    return None if cause is Cause.CHECKMATE else REASONS.get(cause.value.word)
+def reason_of(cause: Cause) -> WinReason:
+    """Return reconchess's win reason for the cause of a game's end.
+
+    :raises ValueError: no game of rbc that has begun ends so.
+    """
+    word = cause.value.word
+    if cause is Cause.CHECKMATE or word not in REASONS:
+        raise ValueError(f"no game of rbc ends by {cause.name}")
+    return REASONS[word]

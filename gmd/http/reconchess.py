@@ -75,6 +75,10 @@ for _symbol in cast(tuple[PieceSymbol, ...], get_args(PieceSymbol)):
 
 
 def win_reason(ending: Ending | None) -> WinReason | None:
-    """Return why a game of RBC ended; None where it was called off before it began."""
-    reason = None if ending is None else reason_of(ending.cause)
-    return None if reason is None else WinReason(cast(WinReasonName, reason.name))
+    """Return why a game of RBC ended; None where it was called off before it began.
+
+    :raises ValueError: no game of RBC ends so.
+    """
+    if ending is None or ending.called_off:
+        return None
+    return WinReason(cast(WinReasonName, reason_of(ending.cause).name))

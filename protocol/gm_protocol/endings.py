@@ -11,7 +11,7 @@ import this package, has the reasons of reconchess.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import Enum, unique
 from typing import Final, Literal, TypeGuard, cast, get_args
 
 from msgspec import Struct
@@ -70,6 +70,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     called_off: bool = False
 
 
+@unique
 class Cause(Enum):
     """The causes of a game's end. Causes that python-chess knows have their names from ``chess.Termination``."""
 

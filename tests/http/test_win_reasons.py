@@ -25,9 +25,16 @@ REASONS = {
 
 
 @pytest.mark.parametrize("ending", TERMINATIONS, ids=str)
-def test_every_ending_has_the_reason_of_reconchess_or_none(ending: Ending) -> None:
-    reason = win_reason(ending)
-    assert (reason and reason.value) == REASONS.get(ending.cause)
+def test_every_ending_of_blind_chess_has_the_reason_of_reconchess_and_others_are_refused(ending: Ending) -> None:
+    if ending.called_off:
+        assert win_reason(ending) is None
+    elif ending.cause in REASONS:
+        reason = win_reason(ending)
+        assert reason is not None
+        assert reason.value == REASONS[ending.cause]
+    else:
+        with pytest.raises(ValueError, match=f"^no game of rbc ends by {ending.cause.name}$"):
+            win_reason(ending)
 
 
 def test_live_game_has_no_reason() -> None:
@@ -36,7 +43,7 @@ def test_live_game_has_no_reason() -> None:
 
 def test_reasons_are_those_of_reconchess_and_each_is_used() -> None:
     assert set(REASONS.values()) == set(get_args(WinReasonName)) == {each.name for each in reconchess.WinReason}
-    assert {reason for cause in Cause if (reason := reason_of(cause)) is not None} == set(WinReason)
+    assert {reason_of(cause) for cause in REASONS} == set(WinReason)
 
 
 @pytest.mark.parametrize("ending", [ending for ending in TERMINATIONS if ending.cause in REASONS], ids=str)
