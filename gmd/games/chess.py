@@ -112,6 +112,9 @@ class ChessGame(Game):
     def pgn_text(self) -> str:
         return self.movetext
 
+    def movetext_at(self, shown: Snapshot) -> str:
+        return self.movetext[: shown.text_length]
+
     @property
     def estimated_bytes(self) -> int:
         return GAME_BYTES + POSITION_BYTES * len(self._occurred) + MOVE_BYTES * len(self.codes)

@@ -189,6 +189,10 @@ class Game(ABC):
     def pgn_text(self) -> str | Generator[None, None, str]:
         """Return the moves as PGN movetext, or a generator that makes it in steps."""
 
+    def movetext_at(self, shown: Snapshot) -> str:
+        """Return the movetext at a moment; a game that hides something shows all of it, once it shows any."""
+        return self.movetext
+
     def draws(self, shown: Snapshot) -> int:
         """Return the draws that the side to move may claim at a moment, as the wire's bits."""
         return 0

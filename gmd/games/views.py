@@ -101,7 +101,7 @@ def _revealed_state(game: Game, shown: Snapshot, elapsed: float, seat: chess.Col
         facts.passant_file,
         UNSET if brief else facts.access_map,
         shown.ply,
-        UNSET if brief else game.movetext[: shown.text_length] if game.open else game.movetext,
+        UNSET if brief else game.movetext_at(shown),
         f"{facts.fen_stem} {shown.halfmoves} {game.fullmove_at(shown.ply)}",
         game.draws(shown),
         termination_of(shown.ending),
