@@ -5,20 +5,21 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from litestar import Request
 from litestar.connection import ASGIConnection
 from litestar.di import NamedDependency
 from litestar.handlers import BaseRouteHandler
 from litestar.params import SkipValidation
+from litestar.types import Scope
 
 from gm_protocol.errors import ShuttingDown, Unauthorized
 from gmd.handlers.context import Authority
 from gmd.handlers.in_process import InProcessClient, Json, Sender
+from gmd.http.asgi import ARRIVED
 from gmd.http.backend import Backend, FromDaemon, backend_of
 from gmd.http.claims import Claims
-from gmd.http.intake import ARRIVED
 from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
 
@@ -80,25 +81,32 @@ class ApiClient:
 FromApiClient = NamedDependency[SkipValidation[ApiClient]]
 
 
-def api_client_of(request: Request[Admission | None, Any, Any], backend: FromDaemon) -> ApiClient:
-    """Return the sender of a request, whom :func:`registered` has authenticated before."""
-    admission, authenticator = request.scope.get("user"), backend.services.authenticator
+def api_client_of(scope: Scope, backend: FromDaemon) -> ApiClient:
+    """Return the sender of a request, whom :func:`authenticate` has authenticated before."""
     return ApiClient(
-        backend.in_process, peer_of(request, backend), arrived_of(request), admission, backend.claims, authenticator
+        backend.in_process,
+        peer_of(scope, backend),
+        arrived_of(scope),
+        scope.get("user"),
+        backend.claims,
+        backend.services.authenticator,
     )
 
 
-async def registered(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Admit registered players only, before any other part of their request is examined.
+async def registered(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """Admit registered players only, before any other part of their request is examined; raise what that raises."""
+    await authenticate(connection.scope, backend_of(connection))
+
+
+async def authenticate(scope: Any, backend: Backend) -> None:
+    """Note in a request's scope the registered player who sends it.
 
     :raises ShuttingDown: the daemon is stopping.
     :raises Unauthorized: the sender has not authenticated as a player.
     :raises TooMany: too many attempts have failed, or too many are in progress.
     """
-    backend = backend_of(connection)
-    connection.scope["user"] = await admit(
-        backend, connection.headers.get("authorization"), peer_of(connection, backend)
-    )
+    authorization = next(iter(_values(scope, b"authorization")), None)
+    scope["user"] = await admit(backend, authorization, peer_of(scope, backend))
 
 
 async def admit(backend: Backend, authorization: str | None, peer: str) -> Admission:
@@ -158,10 +166,14 @@ def _basic(header: str | None) -> tuple[str, str]:
     return name, secret
 
 
-def peer_of(connection: ASGIConnection[Any, Any, Any, Any], backend: Backend) -> str:
+def peer_of(scope: Any, backend: Backend) -> str:
     """Return where a request comes from, as host:port."""
-    remote = connection.scope.get("client")
-    return backend.proxies.peer(remote, connection.headers.getall("x-forwarded-for", []))
+    return backend.proxies.peer(scope["client"], _values(scope, b"x-forwarded-for"))
+
+
+def _values(scope: Any, name: bytes) -> list[str]:
+    """Return the values of a request's headers of this name."""
+    return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
 
 
 def connection_of(request: Request[Any, Any, Any]) -> str:
@@ -169,7 +181,7 @@ def connection_of(request: Request[Any, Any, Any]) -> str:
     return "{}:{}".format(*request.scope.get("client") or ("", 0))
 
 
-def arrived_of(connection: ASGIConnection[Any, Any, Any, Any]) -> float:
+def arrived_of(scope: Any) -> float:
     """Return when a request's last byte was read, in the loop's time."""
-    extensions = cast(dict[str, dict[str, float]], connection.scope.get("extensions"))
-    return extensions[ARRIVED]["time"]
+    arrived: float = scope[ARRIVED]
+    return arrived

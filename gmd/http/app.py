@@ -10,11 +10,11 @@ scripts. A proxy or a log might not recognise these as names of the same game, s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from litestar import Litestar, Request, Response, Router
+from litestar import Litestar, Router
 from litestar.di import Provide
 from litestar.exceptions import HTTPException, NotFoundException
 from litestar.openapi import OpenAPIConfig
@@ -28,11 +28,13 @@ from prometheus_client import CollectorRegistry
 from gm_protocol.errors import GmError
 from gmd.handlers.in_process import Refused
 from gmd.http.api_clients import api_client_of, registered
+from gmd.http.asgi import REFUSED
 from gmd.http.backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
 from gmd.http.bodies import JsonRequest
 from gmd.http.errors import Unusual, failed, refusal, refused
 from gmd.http.exporter import make_registry
-from gmd.http.intake import REFUSED
+from gmd.http.plain import PLAIN, PlainRoutes
+from gmd.http.requests import Refusal
 from gmd.http.routes import games, health, invitations, leaderboard, turns, users, version
 from gmd.version import VERSION
 
@@ -98,7 +100,7 @@ PLAYERS_ROUTES = Router(
     route_handlers=[
         Router("/users", route_handlers=USER_ROUTES, tags=["users"]),
         Router("/invitations", route_handlers=INVITATION_ROUTES, tags=["invitations"]),
-        Router("/games/{game_id:int}", route_handlers=GAME_ROUTES, tags=["games"]),
+        Router("/games/{game_id:int}", route_handlers=GAME_ROUTES, tags=["games"], opt={PLAIN: True}),
     ],
     guards=[registered],
     security=[{BASIC: []}],
@@ -131,22 +133,19 @@ class App:
     def __init__(self, litestar: Litestar, backend: Vitals) -> None:
         self.backend = backend
         self._litestar = litestar
+        self._plain = PlainRoutes(litestar)
         self._daemon = ServedDaemon(backend, make_registry(backend))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         name_daemon(scope, self._daemon)
-        await self._litestar(scope, receive, send)
+        if REFUSED in scope or not await self._plain.answer(scope, receive, send):
+            await self._litestar(scope, receive, send)
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
         """All routes."""
         return self._litestar.routes
-
-    @property
-    def exception_handlers(self) -> Mapping[Any, Any]:
-        """The handlers of errors, by the error's class or status."""
-        return self._litestar.exception_handlers
 
 
 def make_app(backend: Backend) -> App:
@@ -164,7 +163,7 @@ def litestar_app(pages: bool) -> Litestar:
     """Return the routes of all daemons of this process, with or without pages."""
     settings, routes = _settings(), list[ControllerRouterHandler](ROUTES)
     if pages:
-        from gmd.http.pages.error_pages import refusal_anywhere, refused_anywhere  # these import jinja2
+        from gmd.http.pages.error_pages import refused_anywhere  # these import jinja2
         from gmd.http.pages.rendering import template_config
         from gmd.http.pages.routes import PAGE_ROUTES
 
@@ -175,22 +174,23 @@ def litestar_app(pages: bool) -> Litestar:
         routes,
         **settings,
         middleware=[digits_alone],
-        openapi_config=OpenAPIConfig(
-            title="gmd",
-            version=VERSION,
-            path="/schema",
-            render_plugins=[JsonRenderPlugin(path="/")],
-            components=Components(
-                security_schemes={
-                    BASIC: SecurityScheme(
-                        "http", scheme="basic", description="A registered player's name, and its password or its key."
-                    )
-                }
-            ),
-        ),
+        openapi_config=_openapi_config(),
     )
-    _answer_refused(app, refusal_anywhere if pages else refusal)
+    _answer_refused(app)
     return app
+
+
+def _openapi_config() -> OpenAPIConfig:
+    scheme = SecurityScheme(
+        "http", scheme="basic", description="A registered player's name, and its password or its key."
+    )
+    return OpenAPIConfig(
+        title="gmd",
+        version=VERSION,
+        path="/schema",
+        render_plugins=[JsonRenderPlugin(path="/")],
+        components=Components(security_schemes={BASIC: scheme}),
+    )
 
 
 def make_health_app(vitals: Vitals) -> App:
@@ -201,28 +201,21 @@ def make_health_app(vitals: Vitals) -> App:
 @cache
 def _litestar_health_app() -> Litestar:
     app = Litestar(HEALTH_ROUTES, **_settings(), openapi_config=None)
-    _answer_refused(app, refusal)
+    _answer_refused(app)
     return app
 
 
-def _answer_refused(app: Litestar, refuse: Callable[[Request[Any, Any, Any], GmError], Response[Any]]) -> None:
-    """Have an application say why the intake refuses a request, as it says why a route does.
-
-    :param refuse: says why the daemon refuses it.
-    """
+def _answer_refused(app: Litestar) -> None:
+    """Have an application answer a request that its connection refuses, as it answers errors of its own."""
     handle, answer = app.asgi_handler, app.exception_handlers[HTTPException]
 
     async def handle_or_refuse(scope: Scope, receive: Receive, send: Send) -> None:
-        found: Any = (scope["extensions"] or {}).get(REFUSED)
-        if found is None:
+        refusal: Refusal | None = cast(dict[str, Any], scope).get(REFUSED)
+        if refusal is None:
             await handle(scope, receive, send)
             return
         request = JsonRequest(scope, receive, send)
-        if "error" in found:
-            await refuse(request, found["error"]).to_asgi_response(None, request)(scope, receive, send)
-            return
-        status, reason = found["status"], found["reason"]
-        error = HTTPException(status_code=status, detail=reason, headers={"connection": "close"})
+        error = HTTPException(status_code=refusal.status, detail=refusal.sentence)
         await answer(request, error).to_asgi_response(None, request)(scope, receive, send)
 
     app.asgi_handler = handle_or_refuse

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from math import ceil
 from typing import Any
 
@@ -22,6 +21,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.errors import GmError, TooMany
 from gmd.handlers.in_process import Refused
+from gmd.http.responses import response
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -36,6 +36,8 @@ CODES = {
     503: "too_many",
 }
 BAD_REQUEST = "bad_request"
+#: Says that the fault is the server's.
+INTERNAL = "the server failed on this request; its log says why"
 
 
 class HttpError(Struct, frozen=True):
@@ -46,29 +48,24 @@ class HttpError(Struct, frozen=True):
     retry_after: int | UnsetType = UNSET
 
 
-def encoded(status: int, sentence: str, retry_after: int | UnsetType = UNSET) -> bytes:
-    """Return the body of an error response, where litestar does not make it."""
-    return msgspec.json.encode(HttpError(sentence, CODES.get(status, BAD_REQUEST), retry_after))
-
-
-def whole_response(status: int, sentence: str, retry_after: float | None = None) -> bytes:
-    """Return a whole error response as bytes; the connection is closed after it.
+def error_response(
+    status: int, sentence: str, retry_after: float | None = None, *, is_last: bool = True, has_body: bool = True
+) -> bytes:
+    """Return a whole error response.
 
     :param retry_after: seconds, where waiting helps.
     """
     seconds = UNSET if retry_after is None else ceil(retry_after)
-    body = encoded(status, sentence, seconds)
-    headers = "" if retry_after is None else f"retry-after: {seconds}\r\n"
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\n{headers}connection: close\r\n\r\n"
-    )
-    return head.encode() + body
+    headers = [(b"content-type", b"application/json")]
+    if seconds is not UNSET:
+        headers.append((b"retry-after", b"%d" % seconds))
+    body = msgspec.json.encode(HttpError(sentence, CODES.get(status, BAD_REQUEST), seconds))
+    return response(status, headers, body, is_last=is_last, has_body=has_body)
 
 
-def connection_refusal(error: TooMany) -> bytes:
-    """Return the whole response to a connection that is refused or evicted."""
-    return whole_response(503, str(error), error.retry_after)
+def too_many_response(error: TooMany) -> bytes:
+    """Return the response to a connection that is refused, evicted, or holds too much memory."""
+    return error_response(503, str(error), error.retry_after)
 
 
 def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[HttpError]:
@@ -81,7 +78,7 @@ def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[H
     elif status == HTTP_405_METHOD_NOT_ALLOWED and "allow" in headers:
         taken = headers["allow"].split(", ")
         if "GET" in taken:
-            headers["allow"] = ", ".join([*taken, "HEAD"])  # the intake turns HEAD into GET
+            headers["allow"] = ", ".join([*taken, "HEAD"])  # which is answered as GET
         instead = " or ".join(method for method in taken if method != "OPTIONS")
         sentence = f"{path}: {request.method} is not allowed; send {instead}"
     elif isinstance(error, ValidationException) and isinstance(error.extra, list):
@@ -92,7 +89,7 @@ def refused(request: Request[Any, Any, Any], error: HTTPException) -> Response[H
 def failed(request: Request[Any, Any, Any], error: Exception) -> Response[HttpError]:
     """Log an internal error and return its response. The log names only the route: the request may hold a key."""
     logger.error("http request failed", method=request.method, route=request.scope["path_template"], exc_info=error)
-    body = HttpError("the server failed on this request; its log says why", CODES[HTTP_500_INTERNAL_SERVER_ERROR])
+    body = HttpError(INTERNAL, CODES[HTTP_500_INTERNAL_SERVER_ERROR])
     return Response(body, status_code=HTTP_500_INTERNAL_SERVER_ERROR)
 
 

@@ -1,98 +1,104 @@
-"""Plain requests for a game's routes as bytes, and responses: what reconchess's client sends nine times a turn.
+"""Plain routes: their handlers are called directly, because reconchess's client requests them nine times a turn.
 
-h11 and hypercorn, which read all other requests, take many times as long over one of these as it takes to recognise it
-here. Plain requests are a subset of what h11 accepts, and are read as h11 reads them; h11 gets all others.
+For every request litestar looks up the handler, the guards and the parameters again, in a hundred calls. A route that
+declares itself plain, with ``opt={PLAIN: True}``, has ``game_id`` in its path, the guard ``registered``, optional query
+parameters, and of ``client``, ``backend`` and ``data`` those that it needs. Its handler is looked up once, when the
+daemon starts. A request with a query, or for another method, is litestar's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from time import time
-from wsgiref.handlers import format_date_time
+from typing import Any
 
-#: A head as HTTP libraries write it. The repetitions are possessive, so that no head is scanned twice.
-_HEAD = re.compile(
-    rb"(GET|POST) /api/games/([0-9]{1,16})/([a-z_]{1,40}) HTTP/1\.1\r\n((?:[A-Za-z0-9-]++: [!-~][ -~]*+\r\n)++)\r\n"
-)
-#: A host that litestar accepts.
-_HOST = re.compile(rb"[A-Za-z0-9.-]{1,255}(?::[0-9]{1,5})?")
-_LENGTH = re.compile(rb"[0-9]{1,9}")
-#: Headers of requests that are more than a head and a body of a stated length.
-_MORE = frozenset([b"transfer-encoding", b"upgrade", b"expect"])
+import msgspec
+from litestar import Litestar, Response
+from litestar.handlers import HTTPRouteHandler
+from litestar.routes import HTTPRoute
+from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
+from litestar.types import Receive, Send
+
+from gmd.http.api_clients import api_client_of, authenticate
+from gmd.http.backend import Backend, daemon_of
+from gmd.http.bodies import JsonRequest, read_body
+
+#: The key of a route's ``opt`` that makes it plain.
+PLAIN = "plain"
+
+_PATH = re.compile(r"(/api/games/)([0-9]{1,16})(/[a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """The head of a plain request.
+class PlainRoute:
+    """A handler, and how it is called.
 
-    :ivar what: the last part of its path.
-    :ivar headers: their values, by lower-case names.
-    :ivar start: the length of the head, where the body begins.
-    :ivar end: where the body ends.
+    :ivar takes: the names of its parameters.
+    :ivar body: the type that the body is decoded as.
     """
 
-    method: str
-    game_id: int
-    what: str
-    headers: Mapping[bytes, bytes]
-    start: int
-    end: int
+    handler: HTTPRouteHandler
+    takes: frozenset[str]
+    body: Any
+    template: str
 
-    @property
-    def path(self) -> str:
-        """The path, without leading zeros in the game's number."""
-        return f"/api/games/{self.game_id}/{self.what}"
-
-
-def read_plain(data: bytes) -> Plain | None:
-    """Return the head at the beginning of some bytes; None where it is not whole, or not plain."""
-    if (found := _HEAD.match(data)) is None:
-        return None
-    method, game_id, what, lines = found.groups()
-    fields = [line.split(b": ", 1) for line in lines[:-2].split(b"\r\n")]
-    headers = {name.lower(): value.rstrip() for name, value in fields}
-    length = headers.get(b"content-length", b"0")
-    if (
-        len(headers) < len(fields)  # a header repeats
-        or not _MORE.isdisjoint(headers)
-        or headers.get(b"connection", b"keep-alive").lower() != b"keep-alive"
-        or _HOST.fullmatch(headers.get(b"host", b"")) is None
-        or _LENGTH.fullmatch(length) is None
-    ):
-        return None
-    start = found.end()
-    return Plain(method.decode(), int(game_id), what.decode(), headers, start, start + int(length))
+    async def __call__(self, game_id: int, scope: Any, receive: Receive) -> Any:
+        """Return the route's reply to a request."""
+        backend = daemon_of(scope).backend
+        assert isinstance(backend, Backend)
+        await authenticate(scope, backend)
+        given: dict[str, Any] = {"game_id": game_id, "client": api_client_of(scope, backend)}
+        if "backend" in self.takes:
+            given["backend"] = backend
+        if "data" in self.takes:
+            event: Any = await receive()
+            given["data"] = read_body(event["body"], self.body)
+        return await self.handler.fn(**given)
 
 
-class _Date:
-    """The date of responses, formatted once a second."""
+class PlainRoutes:
+    """The plain routes of an application."""
 
-    def __init__(self) -> None:
-        self._second = 0
-        self._line = b""
+    def __init__(self, app: Litestar) -> None:
+        self._app = app
+        self._routes = {
+            (method, route.path_format): _plain_route(handler, route.path_format)
+            for route in app.routes
+            if isinstance(route, HTTPRoute)
+            for method, (handler, _) in route.route_handler_map.items()
+            if PLAIN in handler.opt and method != "OPTIONS"  # litestar's own handlers inherit it
+        }
 
-    def line(self) -> bytes:
-        """Return the date header and the end of the head."""
-        if (now := int(time())) != self._second:
-            self._second, self._line = now, b"date: %s\r\n\r\n" % format_date_time(now).encode()
-        return self._line
+    async def answer(self, scope: Any, receive: Receive, send: Send) -> bool:
+        """Answer a request; return False where it is for none of the plain routes."""
+        found = None if scope["query_string"] else _PATH.fullmatch(scope["path"])
+        if found is None:
+            return False
+        before, game_id, after = found.groups()
+        route = self._routes.get((scope["method"], f"{before}{{game_id}}{after}"))
+        if route is None:
+            return False
+        try:
+            body = msgspec.json.encode(await route(int(game_id), scope, receive))
+        except Exception as error:
+            scope |= {"litestar_app": self._app, "path_template": route.template}
+            request = JsonRequest(scope, receive, send)
+            response = self._refusal(request, error)
+            await response.to_asgi_response(None, request)(scope, receive, send)
+        else:
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": route.handler.status_code, "headers": headers})
+            await send({"type": "http.response.body", "body": body, "more_body": False})
+        return True
+
+    def _refusal(self, request: JsonRequest, error: Exception) -> Response[Any]:
+        handlers: Any = self._app.exception_handlers
+        kind = next((each for each in type(error).__mro__ if each in handlers), HTTP_500_INTERNAL_SERVER_ERROR)
+        response: Response[Any] = handlers[kind](request, error)
+        return response
 
 
-_date = _Date()
-
-
-def response(status: int, body: bytes, headers: Iterable[tuple[str, str]] = ()) -> bytes:
-    """Return a JSON response as bytes.
-
-    :param headers: further headers, with lower-case names.
-    """
-    more = "".join(f"{name}: {value}\r\n" for name, value in headers).encode()
-    return b"HTTP/1.1 %d \r\n%scontent-type: application/json\r\ncontent-length: %d\r\n%s%s" % (
-        status,
-        more,
-        len(body),
-        _date.line(),
-        body,
-    )
+def _plain_route(handler: HTTPRouteHandler, template: str) -> PlainRoute:
+    field = handler.parsed_data_field
+    takes = frozenset(handler.parsed_fn_signature.parameters)
+    return PlainRoute(handler, takes, Any if field is None else field.annotation, template)

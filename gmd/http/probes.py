@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import trio
-from hypercorn.typing import ASGIFramework
 
 from gmd.config import Config
 from gmd.http.app import make_health_app
@@ -45,7 +43,7 @@ class HealthService:
             services.limits, MAX_CONNECTIONS, services.memory, services.send_timeout, Proxies(), name=name
         )
         vitals.http_ports["health"] = self.server
-        self._app = cast(ASGIFramework, make_health_app(vitals))
+        self._app = make_health_app(vitals)
 
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""

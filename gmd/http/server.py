@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import trio
-from hypercorn.config import Config as HypercornConfig
-from hypercorn.logging import Logger
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ASGIFramework
 from msgspec import structs
 
 from gm_protocol.errors import TooMany
 from gm_protocol.messages import Limits
-from gmd.http.connection import Connection
-from gmd.http.errors import connection_refusal, whole_response
-from gmd.http.reserve import health_alone
-from gmd.http.shortcut import Shortcut
+from gmd.http.asgi import Application
+from gmd.http.connection import Connection, ServerContext
+from gmd.http.errors import error_response, too_many_response
 from gmd.logger import get_logger
 from gmd.net.admission import REFUSAL_SECONDS, AdmissionControl, Incoming, PortErrors
 from gmd.net.connection_slots import ConnectionSlot, ConnectionSlots, Share
@@ -44,10 +40,7 @@ RESERVE_SECONDS = 2.0
 
 
 class HttpServer:
-    """Runs a :class:`Connection` for every client that gets a slot; no error in one reaches the others.
-
-    hypercorn's own server does neither, and waits without end for a client that reads nothing.
-    """
+    """Runs a :class:`Connection` for every client that gets a slot; no error in one reaches the others."""
 
     def __init__(
         self,
@@ -70,7 +63,7 @@ class HttpServer:
         :param share: the most connections from one address; without it, as many as from all.
         :param name: the name of the setting with the limit.
         :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
-        :param lease: the right to serve a database, for what does not pass the application.
+        :param lease: the right to serve a database; while it has run out, only health is answered.
         """
         self._limits = limits
         self._memory = memory
@@ -82,17 +75,14 @@ class HttpServer:
         self._admission = AdmissionControl(
             ConnectionSlots(max_connections, share or Share(max_connections, max_connections), IDLE_SECONDS),
             self._connections,
-            PortErrors(
-                name, connection_refusal, whole_response(400, "this port requires TLS; use an https:// address")
-            ),
+            PortErrors(name, too_many_response, error_response(400, "this port requires TLS; use an https:// address")),
             memory,
             self._scheduler,
             LingeringCloser(min(max_connections, MAX_LINGERING)),
             certificate,
             reserve=ConnectionSlots(RESERVE, Share(RESERVE, RESERVE), 0.0),
         )
-        self._context = WorkerContext(None)
-        self._config = _hypercorn_config()
+        self._stopping = trio.Event()
         self._empty = trio.Event()
 
     @property
@@ -110,22 +100,15 @@ class HttpServer:
         """The number of connections refused because there were too many."""
         return self._admission.turned_away
 
-    async def run(
-        self,
-        app: ASGIFramework,
-        listeners: Sequence[trio.SocketListener],
-        connections: trio.Nursery,
-        shortcut: Shortcut | None = None,
-    ) -> None:
-        """Accept until cancelled; the connections live on in their own nursery.
-
-        :param shortcut: answers plain requests without the application.
-        """
+    async def run(self, app: Application, listeners: Sequence[trio.SocketListener], connections: trio.Nursery) -> None:
+        """Accept until cancelled; the connections live on in their own nursery."""
+        context = ServerContext(
+            app, self._limits, self._memory, self._timeout, self._proxies, self._lease, self._stopping
+        )
+        connections.start_soon(self._admission.lingering.run)
 
         def begin(stream: trio.SocketStream) -> None:
-            connections.start_soon(self.serve, stream, app, shortcut)
-
-        self.begin(connections)
+            connections.start_soon(self._serve, stream, context)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -135,16 +118,12 @@ class HttpServer:
             for listener in listeners:
                 nursery.start_soon(accept_and_close, listener)
 
-    def begin(self, connections: trio.Nursery) -> None:
-        """Begin what :meth:`serve` needs, which :meth:`run` does by itself."""
-        connections.start_soon(self._admission.lingering.run)
-
     def _note_short(self, error: OSError) -> None:
         logger.warning("cannot accept", reason=error.strerror, connections=len(self._connections))
 
     async def stop(self, patience: float) -> None:
         """Let every connection finish its request in progress, within ``patience`` seconds."""
-        await self._context.terminated.set()
+        self._stopping.set()
         for connection in self._connections:
             connection.stop()
         self._admission.cancel_handshakes()
@@ -154,13 +133,13 @@ class HttpServer:
                 await self._empty.wait()
             await self._admission.lingering.wait_none()
 
-    async def serve(self, stream: trio.SocketStream, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+    async def _serve(self, stream: trio.SocketStream, context: ServerContext) -> None:
         """Serve a connection that was accepted until it ends, and close it."""
         try:
             name = stream.socket.getpeername()
             peer = self._proxies.client_of(name[:2] if name else None)  # a socket of this machine has no name
             with trio.CancelScope() as scope:
-                await self._admit(Incoming(stream, peer, scope), app, shortcut)
+                await self._admit(Incoming(stream, peer, scope), context)
         except (OSError, trio.BrokenResourceError):
             return  # the client has closed, perhaps before it was accepted
         except Exception:
@@ -170,7 +149,7 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
             self._empty.set()
 
-    async def _admit(self, incoming: Incoming, app: ASGIFramework, shortcut: Shortcut | None) -> None:
+    async def _admit(self, incoming: Incoming, context: ServerContext) -> None:
         """Serve a connection in a slot, or in the reserve where none is free."""
         if (short := self._admission.shortage(incoming)) is not None:
             await self._admission.refuse(incoming, short)
@@ -178,14 +157,11 @@ class HttpServer:
         try:
             slot = self._admission.enter(incoming)
         except TooMany as full:
-            await self._admit_beyond(incoming, app, full)
+            await self._admit_beyond(incoming, context, full)
             return
-        try:
-            await self._serve(incoming, slot, app, shortcut, self._limits)
-        finally:
-            slot.leave()
+        await self._serve_in(slot, incoming, context)
 
-    async def _admit_beyond(self, incoming: Incoming, app: ASGIFramework, full: TooMany) -> None:
+    async def _admit_beyond(self, incoming: Incoming, context: ServerContext, full: TooMany) -> None:
         """Serve a connection that has no slot: health and metrics only."""
         try:
             slot = self._admission.enter_reserve(incoming)
@@ -193,61 +169,31 @@ class HttpServer:
             await self._admission.refuse(incoming, full)
             return
         seconds = min(RESERVE_SECONDS, self._limits.frame_seconds)
-        try:
-            alone = health_alone(app, str(full), self._admission.note_turned_away)
-            await self._serve(incoming, slot, alone, None, structs.replace(self._limits, frame_seconds=seconds))
-        finally:
-            slot.leave()
+        limits = structs.replace(self._limits, frame_seconds=seconds)
+        await self._serve_in(slot, incoming, replace(context, limits=limits), full)
 
-    async def _serve(
-        self,
-        incoming: Incoming,
-        slot: ConnectionSlot,
-        app: ASGIFramework,
-        shortcut: Shortcut | None,
-        limits: Limits,
+    async def _serve_in(
+        self, slot: ConnectionSlot, incoming: Incoming, context: ServerContext, full: TooMany | None = None
     ) -> None:
-        transport, stream = incoming.stream, await self._admission.secured(incoming, limits.frame_seconds, slot)
-        assert isinstance(transport, trio.SocketStream)
-        if stream is None:
-            return
-        connection = Connection(
-            stream,
-            transport,
-            app,
-            shortcut,
-            self._config,
-            self._context,
-            limits,
-            slot,
-            self._memory,
-            self._timeout,
-            self._proxies,
-            FairReader(stream, self._scheduler, slot.source),
-            self._lease,
-        )
-        incoming.served = connection
-        self._connections.add(connection)
+        """Serve a connection in a slot, and leave the slot.
+
+        :param full: why it is served health and metrics only, if so.
+        """
         try:
-            await connection.run()
+            transport = incoming.stream
+            stream = await self._admission.secured(incoming, context.limits.frame_seconds, slot)
+            assert isinstance(transport, trio.SocketStream)
+            if stream is None:
+                return
+            reader = FairReader(stream, self._scheduler, slot.source)
+            connection = incoming.served = Connection(stream, transport, context, slot, reader, full)
+            self._connections.add(connection)
+            try:
+                await connection.run()
+            finally:
+                self._connections.discard(connection)
         finally:
-            self._connections.discard(connection)
             slot.leave()
+        if connection.is_refused:
+            self._admission.note_turned_away()
         await self._admission.part(stream, REFUSAL_SECONDS)
-
-
-def _hypercorn_config() -> HypercornConfig:
-    config = HypercornConfig()
-    config.logger_class = _HypercornLog
-    config.include_server_header = False
-    return config
-
-
-class _HypercornLog(Logger):
-    """hypercorn's log as a part of ours; it logs errors only."""
-
-    def __init__(self, config: HypercornConfig) -> None:
-        self.access_logger = self.error_logger = None
-
-    async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
-        logger.exception("http request failed", hypercorn=message)

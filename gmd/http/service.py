@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import NoReturn
 
 import trio
-from hypercorn.typing import ASGIFramework
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from gmd.config import Config
-from gmd.event_log.interface import Superseded
 from gmd.event_log.opening import data_directory
 from gmd.handlers.in_process import InProcessClient
 from gmd.handlers.services import Services
-from gmd.http.app import App, make_app
+from gmd.http.app import make_app
 from gmd.http.backend import Backend, Vitals
 from gmd.http.claims import Claims
 from gmd.http.pages.site import Site
 from gmd.http.pages.visitor import Sessions, session_key
-from gmd.http.reserve import HEALTH_PATHS
 from gmd.http.server import HttpServer
-from gmd.http.shortcut import Shortcut
 from gmd.logger import get_logger
 from gmd.net.connection_slots import share_of
 from gmd.net.listening import is_local
@@ -30,9 +25,6 @@ from gmd.net.metrics import Histogram
 from gmd.net.proxies import Proxies
 from gmd.net.tls import Certificate
 from gmd.players.credentials import Credentials
-
-if TYPE_CHECKING:
-    from gmd.event_log.lease import Lease
 
 #: Seconds between two samples: rare enough to cost nothing, frequent enough for a rate over a minute.
 LOOK_SECONDS = 1.0
@@ -53,7 +45,6 @@ class HttpService:
     """The HTTP side of a daemon.
 
     :ivar addresses: the (host, port) pairs it listens on.
-    :ivar shortcut: answers plain requests for games.
     :ivar site: what its pages share; None without pages.
     """
 
@@ -115,9 +106,7 @@ class HttpService:
             claims=self.claims,
             site=self.site,
         )
-        app = make_app(backend)
-        self._app = cast(ASGIFramework, app if services.lease is None else _held(app, services.lease))
-        self.shortcut = Shortcut(app, backend)
+        self._app = make_app(backend)
 
     @property
     def connections(self) -> int:
@@ -140,33 +129,11 @@ class HttpService:
             nursery.start_soon(watch_lag, self._lag)
             if self.site is not None:
                 nursery.start_soon(self.site.live.run)
-            nursery.start_soon(self._server.run, self._app, self._listeners, connections, self.shortcut)
+            nursery.start_soon(self._server.run, self._app, self._listeners, connections)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""
         await self._server.stop(patience)
-
-
-def _held(app: App, lease: Lease) -> ASGIApp:
-    """Return the application, which answers while this daemon may answer; its health at any time."""
-
-    async def held(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_when_valid(message: Message) -> None:
-            if not lease.is_valid():
-                await lease.valid()
-            await send(message)
-
-        try:
-            await lease.valid()
-            await app(scope, receive, send_when_valid)
-        except Superseded:
-            await trio.sleep_forever()  # the connection is about to be closed
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_held = str(scope["type"]) == "http" and scope["path"] not in HEALTH_PATHS
-        await (held if is_held else app)(scope, receive, send)
-
-    return answer
 
 
 def _site_of(config: Config, services: Services) -> Site | None:

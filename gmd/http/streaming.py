@@ -1,29 +1,29 @@
 """Responses that last: a route hands its connection to a stream, which sends events until either side ends it.
 
-hypercorn and litestar take no part in a stream: hypercorn's trio worker does not tell an application that a client has
-gone, and each part of a response costs it as much as a small request. So a route returns :class:`Streamed`, litestar
-ends, and the task that reads the connection runs the stream itself. It reads while nothing is to be sent, which is how
-it notices that the client has closed. The response has no length: it ends with the connection.
+litestar takes no part in a stream: a route returns :class:`Streamed`, litestar ends, and the task that reads the
+connection runs the stream itself. It reads while nothing is to be sent, which is how it notices that the client has
+closed. The response has no length: it ends with the connection.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import trio
 from litestar import Response
 from litestar.types import Receive, Scope, Send
 
+from gmd.http.responses import response_head
 from gmd.net.memory_ledger import MemoryAccount
-from gmd.net.send_timeout import Sending
+from gmd.net.send_timeout import PIECE, Sending
 
 if TYPE_CHECKING:
     from gmd.event_log.lease import Lease
 
-#: The ASGI extension by which a stream reaches its connection.
-TAKE = "gmd.take"
+#: The key in a request's scope by which a stream reaches its connection.
+STREAM = "gmd.stream"
 #: Bytes of a connection that the kernel holds unsent: what a slow reader has not read yet is out of date.
 SEND_BUFFER = 65_536
 #: Milliseconds after which the kernel drops a connection whose peer acknowledges nothing: its machine has gone.
@@ -31,7 +31,7 @@ UNACKNOWLEDGED_MS = 60_000
 
 
 class Wire:
-    """A connection, as a stream sees it."""
+    """The sending side of a connection."""
 
     __slots__ = ("_account", "_descriptor", "_lease", "_listen", "_sending")
 
@@ -53,10 +53,10 @@ class Wire:
         self._listen = listen
         self._lease = lease
 
-    def send_now(self, data: bytes) -> int:
+    def send_now(self, data: bytes | memoryview) -> int:
         """Send as much as the kernel takes without waiting; return the number of bytes, 0 also where the peer is gone.
 
-        The stream must have left the wire before its connection is closed: the descriptor may then be another's.
+        A stream must have left the wire before its connection is closed: the descriptor may then be another's.
         """
         if self._descriptor is None or (self._lease is not None and not self._lease.is_valid()):
             return 0
@@ -65,18 +65,21 @@ class Wire:
         except OSError:  # send() says why
             return 0
 
-    async def send(self, data: bytes | memoryview) -> None:
-        """Send data, which counts as held by the connection meanwhile.
+    async def send(self, data: bytes | memoryview, *, is_held: bool = True) -> None:
+        """Send data, of which the connection holds what cannot be sent at once.
 
+        :param is_held: whether it waits while the lease has run out.
         :raises trio.BrokenResourceError: the peer is gone.
         :raises trio.TooSlowError: the peer reads too slowly.
         :raises Superseded: another daemon has taken over.
         """
-        if self._lease is not None and not self._lease.is_valid():
+        if is_held and self._lease is not None and not self._lease.is_valid():
             await self._lease.valid()
+        if (sent := self.send_now(memoryview(data)[:PIECE])) == len(data):
+            return
         self._account.hold_replies(len(data))
         try:
-            await self._sending.send(data)
+            await self._sending.send(memoryview(data)[sent:])
         finally:
             self._account.hold_replies(0)
 
@@ -120,8 +123,7 @@ class Streamed(Response[None]):
         return self._hand_over
 
     async def _hand_over(self, scope: Scope, _receive: Receive, _send: Send) -> None:
-        extensions: dict[str, Any] = scope["extensions"] or {}
-        extensions[TAKE]["stream"] = self._stream
+        cast(dict[str, Any], scope)[STREAM] = self._stream
 
 
 def bound_buffers(transport: trio.SocketStream) -> None:
@@ -132,11 +134,7 @@ def bound_buffers(transport: trio.SocketStream) -> None:
         transport.setsockopt(trio.socket.IPPROTO_TCP, option, UNACKNOWLEDGED_MS)
 
 
-def head_of(stream: Stream, added: list[tuple[bytes, bytes]]) -> bytes:
-    """Return the head of a stream's response.
-
-    :param added: further headers.
-    """
-    given = [(name.encode(), value.encode()) for name, value in stream.headers.items()]
-    lines = [b"%b: %b\r\n" % header for header in (*given, *added, (b"connection", b"close"))]
-    return b"HTTP/1.1 200 OK\r\n%b\r\n" % b"".join(lines)
+def head_of(stream: Stream) -> bytes:
+    """Return the head of a stream's response."""
+    headers = [(name.encode(), value.encode()) for name, value in stream.headers.items()]
+    return response_head(200, b"OK", headers, is_last=True)

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from gmd.http.intake import LEAST_CHUNK, MANY_CHUNKS, PARTS
+from gmd.http.requests import LEAST_CHUNK, MANY_CHUNKS, PARTS
 from gmd.http.server import HttpServer
 from gmd.net.fair_scheduler import FairScheduler
 from gmd.net.memory_ledger import MemoryLedger, MemoryLimits

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from zlib import crc32
 
 import msgspec
 import pytest
-from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from trio.testing import MockClock
 
 from gm_protocol.errors import NotAvailable
@@ -22,12 +21,12 @@ from gmd.handlers import state
 from gmd.handlers.game_requests import viewer_of
 from gmd.http import connection, service
 from gmd.http.app import make_app
+from gmd.http.asgi import Application
 from gmd.http.backend import Backend
 from gmd.http.pages import counts
 from gmd.http.pages import game as game_page
 from gmd.http.pages.looking import Look, look_at
 from gmd.http.pages.visit import Visit
-from gmd.http.shortcut import Shortcut
 from gmd.http.streaming import head_of
 from gmd.lobby.admission import Admission
 from gmd.lobby.invitation import Invitation, invitation_of
@@ -176,7 +175,6 @@ async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatc
     async with two_tables() as (table, _):
         routes = routes_of(table.daemon)
     monkeypatch.setattr(service, "make_app", with_the_truth_in_a_header)
-    monkeypatch.setattr(service, "Shortcut", ShortcutWithTheTruth)
     monkeypatch.setattr(connection, "head_of", head_with_the_truth)
     twins, rng = next(short_pairs())
     async with two_tables() as (one, other):
@@ -185,11 +183,11 @@ async def test_leak_is_detected_on_every_route(mock_clock: MockClock, monkeypatc
     assert pair.differing == pair.asked == routes
 
 
-def with_the_truth_in_a_header(backend: Backend) -> ASGIFramework:
+def with_the_truth_in_a_header(backend: Backend) -> Application:
     """Return the application with a header in every response that depends on true positions."""
-    app = cast(ASGIFramework, make_app(backend))
+    app = make_app(backend)
 
-    async def leaking(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    async def leaking(scope: Any, receive: Any, send: Any) -> None:
         async def send_more(event: Any) -> None:
             if event["type"] == "http.response.start":
                 event["headers"] = [*event["headers"], (b"x-truth", b"%d" % truth_of(backend))]
@@ -200,22 +198,10 @@ def with_the_truth_in_a_header(backend: Backend) -> ASGIFramework:
     return leaking
 
 
-class ShortcutWithTheTruth(Shortcut):
-    """The shortcut with the same header."""
-
-    def __init__(self, _: object, backend: Backend) -> None:
-        super().__init__(make_app(backend), backend)
-        self._truth = partial(truth_of, backend)
-
-    async def answer(self, *arguments: Any) -> bytes:
-        response = await super().answer(*arguments)
-        return response.replace(b"\r\n", b"\r\nx-truth: %d\r\n" % self._truth(), 1)
-
-
-def head_with_the_truth(stream: Any, headers: list[tuple[bytes, bytes]]) -> bytes:
+def head_with_the_truth(stream: Any) -> bytes:
     """Return the head of a stream of events with the same header."""
     truth = truth_of(stream._join.args[0].backend)
-    return head_of(stream, [*headers, (b"x-truth", b"%d" % truth)])
+    return head_of(stream).replace(b"\r\n", b"\r\nx-truth: %d\r\n" % truth, 1)
 
 
 def truth_of(backend: Backend) -> int:

@@ -137,7 +137,9 @@ FromVisit = NamedDependency[SkipValidation[Visit]]
 def visit_of(request: Request[Any, Any, Any], backend: FromDaemon) -> Visit:
     """Return a request's visit."""
     visitor = site_of(backend).sessions.read(request.cookies.get(COOKIE))
-    return Visit(backend, visitor, peer_of(request, backend), arrived_of(request), is_secure(request, backend))
+    return Visit(
+        backend, visitor, peer_of(request.scope, backend), arrived_of(request.scope), is_secure(request, backend)
+    )
 
 
 def is_secure(request: Request[Any, Any, Any], backend: Backend) -> bool:

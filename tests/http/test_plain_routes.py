@@ -1,4 +1,4 @@
-"""The shortcut to a game's routes gives the same responses and limits as the full application, byte for byte."""
+"""Plain routes, whose handlers are called directly, give the same responses as through litestar, byte for byte."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
+import pytest
 import structlog
 import trio
 import trio.testing
+from litestar import Litestar
 from trio.testing import MockClock
 
-from gmd.http.plain import read_plain
 from tests.helpers import troubles
 from tests.http.contract import DOCUMENTED
 from tests.http.helpers import open_http, read_to_end
@@ -59,14 +61,11 @@ class Asker:
 
     async def ask(self, method: str, path: str, headers: bytes = b"", body: bytes | None = None) -> bytes:
         """Return the response, which must be the same both ways."""
-        short = request(method, path, headers, body)
-        long = request(method, path, b"Accept:*/*\r\n" + headers, body)  # no library would write the header in this way
-        assert (read_plain(short) is None, read_plain(long)) == (False, None)
         responses = []
-        for data in (short, long):
-            await self._stream.send_all(data)
+        for target in (path, f"{path}?by=litestar"):
+            await self._stream.send_all(request(method, target, headers, body))
             responses.append(await self.response())
-        assert responses[0] == responses[1], (short, responses)
+        assert responses[0] == responses[1], (method, path, headers, body, responses)
         return responses[0]
 
     async def _more(self) -> None:
@@ -96,13 +95,28 @@ async def ask_everything(asker: Asker, game_id: int, headers: bytes) -> set[tupl
     return found
 
 
-async def test_every_route_of_a_game_has_a_shortcut() -> None:
-    async with rbc_table() as table:
-        assert table.daemon.http is not None
-        for method, what in ROUTES:
-            assert table.daemon.http.shortcut.find(request(method, f"/api/games/7/{what}")) is not None
-        for method, what in (("GET", "sense"), ("POST", "color"), ("GET", "no_such_thing")):
-            assert table.daemon.http.shortcut.find(request(method, f"/api/games/7/{what}")) is None
+async def test_every_route_of_a_game_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_litestar: list[tuple[str, str]] = []
+    handle = Litestar.__call__
+
+    async def noting(app: Litestar, scope: Any, receive: Any, send: Any) -> None:
+        by_litestar.append((scope["method"], scope["path"]))
+        await handle(app, scope, receive, send)
+
+    monkeypatch.setattr(Litestar, "__call__", noting)
+    async with rbc_table() as table, await open_http(table.daemon) as stream:
+        others = [
+            ("GET", "sense"),
+            ("POST", "color"),
+            ("OPTIONS", "color"),
+            ("GET", "no_such_thing"),
+            ("GET", "color?x"),
+        ]
+        asker = Asker(stream)
+        for method, what in [*ROUTES, *others]:
+            await stream.send_all(request(method, f"/api/games/7/{what}"))
+            await asker.response()
+    assert by_litestar == [(method, f"/api/games/7/{what.partition('?')[0]}") for method, what in others]
 
 
 async def test_both_ways_answer_the_same_in_every_state_of_a_game(autojump_clock: MockClock) -> None:
@@ -179,7 +193,7 @@ async def test_pipelined_requests_are_answered_in_order_whichever_way_they_take(
         game_id, white = await table.new_game(), basic(*table.white.auth)
         asked = [
             (request("GET", f"/api/games/{game_id}/color", white), b'{"color":true}'),
-            (request("GET", f"/api/games/{game_id}/is_over", b"Accept:*/*\r\n" + white), b'{"is_over":false}'),
+            (request("GET", f"/api/games/{game_id}/is_over?by=litestar", white), b'{"is_over":false}'),
             (request("POST", f"/api/games/{game_id}/sense", white, b'{"square": null}'), b'{"sense_result":[]}'),
             (request("GET", "/api/version"), b'{"version":"1.6.9"}'),
             (request("GET", f"/api/games/{game_id}/is_my_turn", white), b'{"is_my_turn":true}'),
