@@ -15,7 +15,7 @@ from .games import shuffle
 from .load import HELLO, Address, count_frames, frame, move, some
 from .progress import steps
 
-#: The number of waiting clients. A server has 10,000 places.
+#: The number of waiting clients. A server has 10,000 slots for connections.
 WAITERS = 9_000
 #: Connections opened before their replies are read.
 A_STEP = 100

@@ -519,7 +519,7 @@ def services_of(
     :param lease: the right to serve the database; None for games in SQLite or in memory.
     """
     max_work = lobby.limits.max_work_per_minute
-    arbiter.bench.budget = None if max_work is None else Budget(max_work)
+    arbiter.cpu_queue.budget = None if max_work is None else Budget(max_work)
     return Services(
         arbiter,
         authenticator,

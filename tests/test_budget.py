@@ -36,37 +36,37 @@ def steps(number: int, log: list[str], name: str = "") -> Generator[None, None, 
     return f"{name} done"
 
 
-async def work(bench: CpuQueue, peer: str, number: int, log: list[str], name: str) -> None:
-    async with bench.slot(peer):
-        assert await bench.run(steps(number, log, name), peer) == f"{name} done"
+async def work(cpu_queue: CpuQueue, peer: str, number: int, log: list[str], name: str) -> None:
+    async with cpu_queue.slot(peer):
+        assert await cpu_queue.run(steps(number, log, name), peer) == f"{name} done"
 
 
 async def test_loop_serves_others_between_any_two_slices() -> None:
-    bench, turns, log = CpuQueue(slice_seconds=0), Turns(), list[str]()
+    cpu_queue, turns, log = CpuQueue(slice_seconds=0), Turns(), list[str]()
     trio.lowlevel.add_instrument(turns)
     async with trio.open_nursery() as nursery:
         for address in range(50):
-            nursery.start_soon(work, bench, f"10.0.0.{address}:1", 10, log, str(address))
+            nursery.start_soon(work, cpu_queue, f"10.0.0.{address}:1", 10, log, str(address))
     trio.lowlevel.remove_instrument(turns)
     assert len(log) == 500
-    assert bench.slices == 550  # each work's last slice finds that nothing is left
-    assert turns.count >= bench.slices
+    assert cpu_queue.slices == 550  # each work's last slice finds that nothing is left
+    assert turns.count >= cpu_queue.slices
 
 
 async def test_addresses_take_turns_and_the_work_of_one_queues_behind_itself() -> None:
-    bench, log = CpuQueue(slice_seconds=0), list[str]()
+    cpu_queue, log = CpuQueue(slice_seconds=0), list[str]()
     async with trio.open_nursery() as nursery:
         for number in range(100):
-            nursery.start_soon(work, bench, f"10.0.0.1:{number}", 5, log, "greedy")
-        nursery.start_soon(work, bench, OTHER, 5, log, "modest")
+            nursery.start_soon(work, cpu_queue, f"10.0.0.1:{number}", 5, log, "greedy")
+        nursery.start_soon(work, cpu_queue, OTHER, 5, log, "modest")
     last = max(at for at, name in enumerate(log) if name == "modest")
     assert last <= 12, "five steps each, by turns, and what was begun before"
 
 
 async def test_slice_takes_as_many_steps_as_fit() -> None:
-    bench, log = CpuQueue(slice_seconds=3600.0), list[str]()
-    await work(bench, ONE, 1_000, log, "all")
-    assert bench.slices == 1
+    cpu_queue, log = CpuQueue(slice_seconds=3600.0), list[str]()
+    await work(cpu_queue, ONE, 1_000, log, "all")
+    assert cpu_queue.slices == 1
 
 
 async def test_failing_work_raises_to_its_caller_and_frees_its_place() -> None:
@@ -74,21 +74,21 @@ async def test_failing_work_raises_to_its_caller_and_frees_its_place() -> None:
         yield
         raise ValueError("no")
 
-    bench = CpuQueue(slice_seconds=0)
+    cpu_queue = CpuQueue(slice_seconds=0)
     with pytest.raises(ValueError, match="no"):
-        async with bench.slot(ONE):
-            await bench.run(failing(), ONE)
-    await work(bench, ONE, 1, [], "next")
+        async with cpu_queue.slot(ONE):
+            await cpu_queue.run(failing(), ONE)
+    await work(cpu_queue, ONE, 1, [], "next")
 
 
 async def test_cancelled_work_leaves_its_place_to_the_next() -> None:
-    bench, log = CpuQueue(slice_seconds=0), list[str]()
+    cpu_queue, log = CpuQueue(slice_seconds=0), list[str]()
     async with trio.open_nursery() as nursery:
         with trio.CancelScope() as scope:
             nursery.start_soon(partial(cancelled_after, scope, log, 3))
-            await work(bench, ONE, 1_000, log, "long")
+            await work(cpu_queue, ONE, 1_000, log, "long")
         assert scope.cancelled_caught
-        await work(bench, ONE, 2, log, "next")
+        await work(cpu_queue, ONE, 2, log, "next")
     assert log[-2:] == ["next", "next"]
     assert len(log) < 20
 
@@ -141,14 +141,14 @@ async def test_work_is_charged_to_its_address_and_refused_at_its_turn_when_the_b
             sum(range(10_000))
             yield
 
-    bench = CpuQueue(Budget(2), slice_seconds=0)
+    cpu_queue = CpuQueue(Budget(2), slice_seconds=0)
     done: list[str] = []
     refused: list[str] = []
 
     async def ask(peer: str) -> None:
         try:
-            async with bench.slot(peer, paid=True):
-                await bench.run(busy(), peer)
+            async with cpu_queue.slot(peer, paid=True):
+                await cpu_queue.run(busy(), peer)
         except TooMany:
             refused.append(peer)
         else:
@@ -163,8 +163,8 @@ async def test_work_is_charged_to_its_address_and_refused_at_its_turn_when_the_b
     assert len(refused) == 4
     assert len(done) == 4
     assert {OTHER, ""} <= set(done)
-    async with bench.slot("10.0.0.1:9"):  # unpaid work is charged, and never refused
-        await bench.run(busy(), "10.0.0.1:9")
+    async with cpu_queue.slot("10.0.0.1:9"):  # unpaid work is charged, and never refused
+        await cpu_queue.run(busy(), "10.0.0.1:9")
 
 
 @pytest.mark.parametrize(

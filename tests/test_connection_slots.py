@@ -291,7 +291,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.room.now += seconds
 
     @invariant()
-    def places_stay_within_their_limits(self) -> None:
+    def slots_stay_within_their_limits(self) -> None:
         if not hasattr(self, "room"):
             return
         assert len(self.room.slots) == len(self.room.inside) <= self.limit

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from gmd.bots.supervisor import Patience, Supervisor, enlist, read_token, stored_token
+from gmd.bots.supervisor import BotTimeouts, Supervisor, enlist, read_token, stored_token
 from gmd.config import Config, ConfigError
 from gmd.event_log.interface import LogUnreachable
 from gmd.event_log.opening import data_directory
@@ -95,8 +95,8 @@ async def running_bots(
     """Let the bots play; at the end, their games are left as they are."""
     async with trio.open_nursery() as nursery:
         if port is not None:
-            patience = Patience(config.bot_move_timeout, config.bot_idle_timeout)
-            nursery.start_soon(Supervisor(services, local, port.path, patience).run)
+            timeouts = BotTimeouts(config.bot_move_timeout, config.bot_idle_timeout)
+            nursery.start_soon(Supervisor(services, local, port.path, timeouts).run)
         yield
         nursery.cancel_scope.cancel()
 

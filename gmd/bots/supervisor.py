@@ -121,7 +121,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
 
 @dataclass(frozen=True)
-class Patience:
+class BotTimeouts:
     """Seconds without a clock: for a move of a bot, and of its opponent while another game waits for a place."""
 
     move: float
@@ -153,8 +153,8 @@ class Supervisor:
     :param local: sends the bots' own requests.
     """
 
-    def __init__(self, services: Services, local: InProcessClient, path: str, patience: Patience) -> None:
-        self._services, self._local, self._path, self._patience = services, local, path, patience
+    def __init__(self, services: Services, local: InProcessClient, path: str, timeouts: BotTimeouts) -> None:
+        self._services, self._local, self._path, self._timeouts = services, local, path, timeouts
         self._roster, self._registry = services.roster, services.authenticator.registry
         self._keys = Keys(self._registry)
         self._playing: list[_Playing] = []
@@ -237,15 +237,15 @@ class Supervisor:
         """End the process of the game that has stood still the longest; return after how many seconds to look again."""
         still = [game for game in self._playing if game.idle_since is not None and not game.left]
         if not still:
-            return self._patience.idle
+            return self._timeouts.idle
         longest = min(still, key=lambda game: game.idle_since or 0.0)
         assert longest.idle_since is not None
-        seconds = longest.idle_since + self._patience.idle - trio.current_time()
+        seconds = longest.idle_since + self._timeouts.idle - trio.current_time()
         if seconds > 0:
             return seconds
         longest.left = True
         longest.leave.set()
-        return self._patience.idle
+        return self._timeouts.idle
 
     def _note_change(self) -> None:
         self._changed.set()
@@ -297,18 +297,18 @@ class Supervisor:
     async def _watch(self, game: _Playing, process: GameProcess) -> None:
         """Note when the game stands still, and kill a process that hangs."""
         seen = (-1, False)
-        since, patience = trio.current_time(), max(START_SECONDS, self._patience.move)
+        since, timeout = trio.current_time(), max(START_SECONDS, self._timeouts.move)
         with self._services.arbiter.watchers.spectating([game.game_id]) as subscription:
             while True:
                 now = await self._services.lobby.look(game.game_id)
                 mine, clocked = _is_due(now, game.player), now.options.clock is not None
                 if (now.ply, mine) != seen:
                     if seen[1] and now.ply > seen[0]:
-                        patience = self._patience.move
+                        timeout = self._timeouts.move
                     seen, since = (now.ply, mine), trio.current_time()
                     game.idle_since = None if mine or clocked or not game.kind.rejoins else since
                     self._note_change()
-                limit = END_SECONDS if now.over else patience
+                limit = END_SECONDS if now.over else timeout
                 left = since + limit - trio.current_time() if now.over or (mine and not clocked) else 60.0
                 if left <= 0:
                     game.given_up = "" if now.over else f"no move in {limit:g} seconds"

@@ -18,7 +18,7 @@ from gmd.games.game import Game
 from gmd.games.rbc import RBC
 from gmd.games.variant import Variant
 
-#: The variants by their names on the wire, in the order of :data:`gm_protocol.messages.Variant`.
+#: The variants by their names on the wire, in the order of :data:`gm_protocol.options.Variant`.
 VARIANTS: Mapping[str, Variant] = {variant.name: variant for variant in (STANDARD, CHESS960, CRAZYHOUSE, RBC, DARK)}
 
 

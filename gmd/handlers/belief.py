@@ -21,15 +21,15 @@ from gmd.play.live_games import LiveGame
 @in_game(by_player=True)
 async def belief(request: GetBelief, live: LiveGame, context: RequestContext) -> PendingReply:
     """Show how many positions are possible for a seat, what may stand where in them, and some of them."""
-    game, beliefs, bench = live.game, context.services.beliefs, context.services.arbiter.bench
+    game, beliefs, cpu_queue = live.game, context.services.beliefs, context.services.arbiter.cpu_queue
     seat = game.seat_of(context.player, side_of(request.seat))
     key, peer = (game.id, seat), context.session.peer
     _check(game)
-    async with beliefs.kept.locks.hold(key), bench.slot(peer, paid=True):
+    async with beliefs.kept.locks.hold(key), cpu_queue.slot(peer, paid=True):
         commit, ply, observed = live.commit_for(views.VIEWER_IN[seat]), *views.observed_in_play(game, seat)
         followed = beliefs.follow(game.id, seat, game.options.fen)
         try:
-            found = await bench.run(_work(beliefs, followed, game, observed, request), peer)
+            found = await cpu_queue.run(_work(beliefs, followed, game, observed, request), peer)
         finally:
             wait = beliefs.kept.keep(key, followed)
         if found is None:

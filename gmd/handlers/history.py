@@ -18,7 +18,7 @@ async def history(request: GetHistory, live: LiveGame, context: RequestContext) 
     views.check_history(live.game)
     commit, found = live.commit, _kept(live, context)
     if found is None:
-        async with context.services.arbiter.bench.slot(context.session.peer, paid=True):
+        async with context.services.arbiter.cpu_queue.slot(context.session.peer, paid=True):
             commit, found = live.commit, _kept(live, context) or await _made(live, context)
     reply = HistoryReply(id=echo_id(request), pgn=found.pgn, moves=found.moves, history=found.record)
     return context.reply(reply, commit, live)
@@ -33,7 +33,7 @@ async def _made(live: LiveGame, context: RequestContext) -> EncodedHistory:
     """Encode the history of a game as it is now, and cache it if it is final."""
     final = live.game.over and live.commit is None
     steps = views.history(live.game, _names_in(live.game, context).get)
-    made = await context.services.arbiter.bench.run(encoded(steps), context.session.peer)
+    made = await context.services.arbiter.cpu_queue.run(encoded(steps), context.session.peer)
     if final:
         context.services.histories.keep(live.game.id, made)
     return made

@@ -94,14 +94,14 @@ async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[
     """
     if request.pgn is None:
         return _begun(request, PgnText({}, [], None), context)
-    limits, bench, peer = context.services.limits, context.services.arbiter.bench, context.session.peer
+    limits, cpu_queue, peer = context.services.limits, context.services.arbiter.cpu_queue, context.session.peer
     if len(request.pgn) > limits.max_pgn:
         long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"
         raise BadPgn(f"{long}: leave out its comments and variations")
-    async with bench.slot(peer, paid=True):
-        pgn = await bench.run(read_pgn(request.pgn, limits.max_plies), peer)
+    async with cpu_queue.slot(peer, paid=True):
+        pgn = await cpu_queue.run(read_pgn(request.pgn, limits.max_plies), peer)
         game, events = _begun(request, pgn, context)
-        events += await bench.run(game.load(pgn.moves), peer)
+        events += await cpu_queue.run(game.load(pgn.moves), peer)
     return game, events
 
 

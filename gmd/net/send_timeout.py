@@ -26,7 +26,7 @@ class SendTimeout(Struct, frozen=True):
 
 
 class Sending:
-    """Sends messages to one peer within its patience, one message at a time."""
+    """Sends messages to one peer, each within its timeout, one message at a time."""
 
     def __init__(self, stream: trio.abc.SendStream, send_timeout: SendTimeout) -> None:
         self._stream = stream

@@ -42,26 +42,26 @@ class Arbiter:
         start_seconds: float,
         idle_seconds: float,
         games_bytes: int = DEFAULT_BYTES,
-        bench: CpuQueue | None = None,
+        cpu_queue: CpuQueue | None = None,
         lease: Lease | None = None,
     ) -> None:
         """:param start_seconds: how long the players of a game with a clock have for their first contact.
         :param idle_seconds: how long an unused game stays in memory, or up to twice that.
         :param games_bytes: how much memory games may take; beyond that idle ones are evicted earlier.
-        :param bench: loads games and does other long work.
+        :param cpu_queue: loads games and does other long work.
         :param lease: the right to serve the log's database; None where the log is nobody else's.
         """
         self._lease = lease
         if lease is not None:
             lease.on_resumed = self.give_back
-        self.bench = bench or CpuQueue()
+        self.cpu_queue = cpu_queue or CpuQueue()
         self.log = log
         self.watchers = Watchers()
         self.turns = Turns(log)
         self.deadlines = Deadlines(self._on_deadline)
         #: Games to be loaded because their clocks run.
         self._reloads = Reloads()
-        self._cache = GameCache(log, self.bench, self._resume, games_bytes)
+        self._cache = GameCache(log, self.cpu_queue, self._resume, games_bytes)
         self._start_seconds = start_seconds
         self._idle_seconds = idle_seconds
         #: Return a recently used game by its id, else None.

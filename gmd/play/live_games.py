@@ -118,16 +118,16 @@ class GameCache:
     def __init__(
         self,
         log: EventLog,
-        bench: CpuQueue,
+        cpu_queue: CpuQueue,
         resume: Callable[[LiveGame], None],
         max_bytes: int = DEFAULT_BYTES,
     ) -> None:
-        """:param bench: replays games.
+        """:param cpu_queue: replays games.
         :param resume: called with every game that was loaded, before it is returned to anyone.
         :param max_bytes: how many bytes games may take, apart from those that must stay.
         """
         self._log = log
-        self._bench = bench
+        self._cpu_queue = cpu_queue
         self._resume = resume
         self._recent: dict[int, LiveGame] = {}
         self._older: dict[int, LiveGame] = {}
@@ -187,7 +187,7 @@ class GameCache:
         :raises NoSuchGame: the log has no game of this id.
         :raises LogFailed: the log cannot be read, or the game's events are damaged.
         """
-        async with self._bench.slot(peer), self._loading.hold(game_id):
+        async with self._cpu_queue.slot(peer), self._loading.hold(game_id):
             live = self.find(game_id)
             if live is None:
                 events = await self._log.load(game_id)
@@ -207,7 +207,7 @@ class GameCache:
         :raises LogFailed: they cannot be applied. The reason is only in the daemon's log: it may reveal hidden moves.
         """
         try:
-            return await self._bench.run(replayed(game_id, events), peer)
+            return await self._cpu_queue.run(replayed(game_id, events), peer)
         except Exception as error:
             logger.exception("a game cannot be replayed", game_id=game_id)
             why = "its events do not apply to each other, so it cannot be played on; gmd check says where"

@@ -106,7 +106,7 @@ class Closing(IntEnum):
     OPEN = 0
     #: The server stops, or the player was revoked.
     STOPPING = auto()
-    #: Its place was given to another client.
+    #: Its slot was given to another client.
     EVICTED = auto()
     #: The peer sends nothing more.
     PEER_ENDED = auto()

@@ -26,7 +26,7 @@ from gmd.tcp.session import Session, seat_of
 
 logger = get_logger(__name__)
 
-#: Seconds without a request after which a session may lose its place to a newcomer of the same address. Fewer than a
+#: Seconds without a request after which a session may lose its slot to a newcomer of the same address. Fewer than a
 #: bot's break between two games would end the sessions of healthy bots; more would keep newcomers out.
 IDLE_SECONDS = 60.0
 #: Connections to the operator's socket, which are not counted among the others: a person, and a script or two.
@@ -97,7 +97,7 @@ class SessionServer:
         return self._admission.connections
 
     @property
-    def places_taken(self) -> int:
+    def slots_taken(self) -> int:
         """The number of connections that have a slot: with a session, or in a TLS handshake."""
         return len(self._admission.slots)
 

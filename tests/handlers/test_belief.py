@@ -189,12 +189,12 @@ async def test_long_work_is_refused_and_goes_on_with_the_next_request() -> None:
 
 async def test_belief_is_computed_in_steps_and_charged_to_the_address() -> None:
     async with running_daemon() as daemon, connected(daemon, player=2) as client:
-        daemon.arbiter.bench.slice_seconds = 0.0
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
         await begun(client)
-        before = daemon.arbiter.bench.slices
+        before = daemon.arbiter.cpu_queue.slices
         assert (await client.ask("belief", game_id=1, samples=100))["error"] is None
-        assert daemon.arbiter.bench.slices > before + 2
-        daemon.arbiter.bench.budget = Budget(1)
+        assert daemon.arbiter.cpu_queue.slices > before + 2
+        daemon.arbiter.cpu_queue.budget = Budget(1)
         replies = [await client.ask("belief", game_id=1, samples=100) for _ in range(50)]
         code, reason = replies[-1]["code"], replies[-1]["error"]
         assert (code, reason.split()[0]) == ("too_many", "max_work_per_minute:")

@@ -49,7 +49,7 @@ async def put_in(daemon: Daemon, events: list[AnyEvent]) -> int:
 async def step_by_step(**settings: str) -> AsyncIterator[Daemon]:
     """Yield a daemon whose long work gives way at every step, as on a very slow machine."""
     async with running_daemon(**settings) as daemon:
-        daemon.arbiter.bench.slice_seconds = 0.0
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
         yield daemon
 
 
@@ -66,15 +66,15 @@ async def test_move_is_made_while_a_hundred_histories_are_computed() -> None:
     async with step_by_step() as daemon, connected(daemon, player=7) as honest:
         game = (await honest.new_game(7, 8))["game_id"]
         games = [await put_in(daemon, long_game()) for _ in range(MANY)]
-        bench = daemon.arbiter.bench
+        cpu_queue = daemon.arbiter.cpu_queue
         async with trio.open_nursery() as nursery:
             for game_id in games:
                 nursery.start_soon(ask_history, daemon, game_id, answered)
-            while bench.slices < 10:
+            while cpu_queue.slices < 10:
                 await trio.lowlevel.checkpoint()
-            before = bench.slices
+            before = cpu_queue.slices
             reply = await honest.ask("move", game_id=game, move="e4")
-            slices = bench.slices - before
+            slices = cpu_queue.slices - before
         assert reply["error"] is None
         assert len(answered) == MANY
         assert slices < 50, "a few turns of the loop go by until a move is answered, and a slice in each"
@@ -83,12 +83,12 @@ async def test_move_is_made_while_a_hundred_histories_are_computed() -> None:
 async def test_history_is_made_in_steps_and_a_cached_one_at_once() -> None:
     async with step_by_step() as daemon, connected(daemon) as client:
         game_id = await put_in(daemon, long_game())
-        bench = daemon.arbiter.bench
+        cpu_queue = daemon.arbiter.cpu_queue
         first = await client.ask("history", game_id=game_id)
-        assert bench.slices >= PLIES // 8
-        before = bench.slices
+        assert cpu_queue.slices >= PLIES // 8
+        before = cpu_queue.slices
         assert await client.ask("history", game_id=game_id) == first
-        assert bench.slices == before
+        assert cpu_queue.slices == before
 
 
 @pytest.mark.slow
@@ -97,9 +97,9 @@ async def test_loading_a_long_game_gives_way_to_other_requests(tmp_path: Path) -
         game_id = await put_in(daemon, long_game())
         shown = await client.ask("state", game_id=game_id)
     async with step_by_step(data=str(tmp_path)) as daemon, connected(daemon) as client:
-        before = daemon.arbiter.bench.slices
+        before = daemon.arbiter.cpu_queue.slices
         assert await client.ask("state", game_id=game_id) == shown
-        assert daemon.arbiter.bench.slices - before > 2 * PLIES
+        assert daemon.arbiter.cpu_queue.slices - before > 2 * PLIES
 
 
 async def used_up(client: Client, kind: str, **fields: object) -> None:
@@ -116,7 +116,7 @@ async def test_address_without_budget_gets_no_history_and_no_pgn_but_plays_on(tm
     async with running_daemon(data=str(tmp_path)) as daemon, connected(daemon, player=1) as client:
         mine = (await client.new_game())["game_id"]
         assert (await client.ask("state", game_id=game_id))["error"] is None  # it is loaded
-        daemon.arbiter.bench.budget = Budget(1)
+        daemon.arbiter.cpu_queue.budget = Budget(1)
         assert (await client.ask("history", game_id=game_id))["error"] is None
         await used_up(client, "history", game_id=mine)
         await used_up(client, "game_from_pgn", player_white=1, player_black=2, pgn="1. e4")

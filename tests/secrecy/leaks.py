@@ -88,9 +88,9 @@ def phase_first(game: RbcGame, command: Any, elapsed: float, phase: Phase) -> De
 
 def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
     """Notify every waiter when a sense is durable."""
-    for crowds in (arbiter.watchers._by_game, arbiter.watchers._spectators):
-        if live.game.id in crowds:
-            for subscription in crowds[live.game.id].subscriptions:
+    for groups in (arbiter.watchers._by_game, arbiter.watchers._spectators):
+        if live.game.id in groups:
+            for subscription in groups[live.game.id].subscriptions:
                 subscription.interrupt()
 
 

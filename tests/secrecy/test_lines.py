@@ -73,7 +73,7 @@ def test_work_that_depends_on_hidden_state_is_found(leak: str, variant: str) -> 
 
 async def test_opponents_sense_changes_no_line(mock_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
-        daemon.arbiter.bench.slice_seconds = 0.0
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
         table = _Table(Server(daemon), Twins("rbc", chess.STARTING_FEN, chess.BLACK), 0, random.Random("sense"))
         await table.begin()
         await table.server.act("state", OPPONENT, **table.seat)  # both players have made contact, and the clock runs
@@ -137,7 +137,7 @@ async def _works(variant: str, version: int, pairs: int) -> list[list[Work]]:
     with quiet():
         async with memory_daemon() as daemon:
             daemon.services.beliefs.cap = MOST_POSITIONS
-            daemon.arbiter.bench.slice_seconds = 0.0  # so that no clock says where long work is interrupted
+            daemon.arbiter.cpu_queue.slice_seconds = 0.0  # so that no clock says where long work is interrupted
             server = Server(daemon)
             first = draw_twins(random.Random("before"), variant=variant)
             await _Table(server, first, 0, random.Random(0)).play()  # for one-time work

@@ -91,7 +91,7 @@ async def ping_until(client: Client, done: trio.Event) -> int:
 async def pings_during(pgn: str) -> tuple[Json, int]:
     """Return the reply to a PGN, and how many pings on another connection were answered before it."""
     async with memory_daemon(max_message=MAX_MESSAGE, max_pgn=MAX_MESSAGE, max_plies=PLIES) as daemon:
-        daemon.arbiter.bench.slice_seconds = 0.0  # as on a very slow machine
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0  # as on a very slow machine
         loader, other = await daemon.connect(), await daemon.connect()
         done = trio.Event()
         replies: list[Any] = []
@@ -157,7 +157,7 @@ async def test_ping_sent_after_a_large_pgn_is_answered_before_it() -> None:
         connected(daemon) as loader,
         connected(daemon) as other,
     ):
-        daemon.arbiter.bench.slice_seconds = 0.0
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
         await loader.send(request(filled(SHUFFLE)))
         order = []
         async with trio.open_nursery() as nursery:
@@ -206,7 +206,7 @@ async def test_request_with_many_fields_is_refused_without_reading_each_field(fi
 async def test_slow_requests_of_a_pipeline_do_not_run_as_one_batch() -> None:
     """The time it took also ends a batch: others are answered between two long histories."""
     async with running_daemon() as daemon, connected(daemon) as slow, connected(daemon) as other:
-        daemon.arbiter.bench.slice_seconds = 0.0
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
         await slow.new_game(pgn="Nf3 Nf6 Ng1 Ng8 " * 500)
         answered = 0
 

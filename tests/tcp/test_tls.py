@@ -34,7 +34,7 @@ async def quiet_daemon(certificates: Certificates, **settings: Any) -> AsyncIter
             async with tls_connected(daemon, certificates) as client:
                 await client.new_game()
             yield daemon
-            while daemon.session_server.places_taken:
+            while daemon.session_server.slots_taken:
                 await trio.testing.wait_all_tasks_blocked()
             async with tls_connected(daemon, certificates) as client:
                 assert (await client.ask("state", game_id=1))["error"] is None
@@ -192,7 +192,7 @@ async def test_client_over_the_limit_gets_a_refusal_over_tls(certificates: Certi
                 assert (reply["code"], reply["retry_after"]) == ("too_many", 5.0)
                 assert await outside.closed()
         assert await inside.ask("ping") == {"error": None}
-        assert daemon.session_server.places_taken == 1
+        assert daemon.session_server.slots_taken == 1
 
 
 async def test_plaintext_client_gets_the_tls_refusal_also_when_the_server_is_full(certificates: Certificates) -> None:

@@ -69,7 +69,7 @@ async def test_handshake_has_the_time_limit_of_a_frame(
         await client.send_bytes(first_words()[:sent])
         assert await is_closed(client)
         assert trio.current_time() == pytest.approx(7)
-        assert daemon.session_server.places_taken == 0
+        assert daemon.session_server.slots_taken == 0
 
 
 async def test_handshake_sent_byte_by_byte_has_no_more_time(
@@ -97,7 +97,7 @@ async def test_handshakes_count_as_connections_and_free_their_places(
         inside = await tls_client(daemon, certificates)
         silent = [raw_client(daemon) for _ in range(2)]
         await trio.testing.wait_all_tasks_blocked()
-        assert (daemon.session_server.places_taken, daemon.session_server.sessions) == (3, 1)
+        assert (daemon.session_server.slots_taken, daemon.session_server.sessions) == (3, 1)
         outside = TlsClient(raw_client(daemon).stream, certificates)
         assert (await outside.receive())["code"] == "too_many"
         await silent[0].aclose()
@@ -105,7 +105,7 @@ async def test_handshakes_count_as_connections_and_free_their_places(
         await tls_client(daemon, certificates)
         await trio.sleep(31)
         assert await is_closed(silent[1])
-        assert daemon.session_server.places_taken == 2
+        assert daemon.session_server.slots_taken == 2
         assert await inside.ask("ping") == {"error": None}
 
 
@@ -172,7 +172,7 @@ async def test_stopping_server_waits_for_no_handshake(certificates: Certificates
             for each in raw_clients:
                 assert await is_closed(each)
         assert trio.current_time() == 0
-        assert daemon.session_server.places_taken == 0
+        assert daemon.session_server.slots_taken == 0
 
 
 async def test_server_does_not_wait_for_a_client_that_reads_nothing_to_receive_the_tls_close(
@@ -185,9 +185,9 @@ async def test_server_does_not_wait_for_a_client_that_reads_nothing_to_receive_t
         await client.tls.do_handshake()
         assert await client.ask("ping") == {"error": None}  # and it reads nothing of what follows
         await trio.sleep(29)
-        assert daemon.session_server.places_taken == 1
+        assert daemon.session_server.slots_taken == 1
         await trio.sleep(2)
-        assert daemon.session_server.places_taken == 0
+        assert daemon.session_server.slots_taken == 0
 
 
 async def test_connection_that_begins_like_tls_but_is_not_is_closed_and_harms_no_other_client(
@@ -256,7 +256,7 @@ async def test_handshake_cut_at_any_byte_harms_no_other_client(reset: bool, cert
             assert whole > 600
             for size in random.Random(7100).sample(range(whole), min(whole, cases(30))):
                 assert await sent_before(size) == size
-            while daemon.session_server.places_taken > 1:
+            while daemon.session_server.slots_taken > 1:
                 await trio.testing.wait_all_tasks_blocked()
             assert len((await other.ask("games"))["games"]) == 1
     assert troubles(logged) == []
@@ -281,7 +281,7 @@ async def test_failed_handshake_is_logged_with_its_peer_and_reason(
                 if after == "end":
                     await client.end()
                 elif after == "time passes":
-                    while not daemon.session_server.places_taken:
+                    while not daemon.session_server.slots_taken:
                         await trio.testing.wait_all_tasks_blocked()
                     await trio.testing.wait_all_tasks_blocked()
                     mock_clock.jump(7)

@@ -168,9 +168,9 @@ async def worked(visit: Visit, steps: Generator[None, None, _T]) -> _T:
 
     :raises TooMany: the address has used up its processor time.
     """
-    bench = visit.backend.services.arbiter.bench
-    async with bench.slot(visit.peer, paid=True):
-        return await bench.run(steps, visit.peer)
+    cpu_queue = visit.backend.services.arbiter.cpu_queue
+    async with cpu_queue.slot(visit.peer, paid=True):
+        return await cpu_queue.run(steps, visit.peer)
 
 
 def _seat_in(state: GameState, player: int | None) -> chess.Color | None:

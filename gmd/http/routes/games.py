@@ -49,7 +49,7 @@ class StartingBoard(Struct, frozen=True):
 
 
 class OpponentName(Struct, frozen=True):
-    """A registered player's name, a client's number, or ? while the other seat is open."""
+    """A registered player's name, a guest's number, or ? while the other seat is open."""
 
     opponent_name: str
 

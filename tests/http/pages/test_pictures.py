@@ -114,9 +114,9 @@ async def test_pictures_may_be_shown_elsewhere_and_run_nothing() -> None:
 async def test_pictures_are_drawn_in_slices_and_charged_to_their_address() -> None:
     async with pages(max_work_per_minute=1) as (daemon, browser):
         game_id = await played(daemon, "e4")
-        before = daemon.arbiter.bench.slices
+        before = daemon.arbiter.cpu_queue.slices
         assert (await browser.client.get(f"/games/{game_id}.svg")).status_code == 200
-        assert daemon.arbiter.bench.slices > before
+        assert daemon.arbiter.cpu_queue.slices > before
         answers = [await browser.client.get(f"/games/{game_id}.svg?size={size}") for size in (100, 200, 300)]
         assert answers[-1].status_code == 503
         assert int(answers[-1].headers["retry-after"]) >= 1
@@ -128,10 +128,10 @@ async def test_picture_of_a_long_game_takes_many_slices() -> None:
         moves = " ".join(["Nf3 Nf6 Ng1 Ng8"] * 3_000)
         made = await daemon.ask("game_from_pgn", pgn=f"{moves} *", player_white=1, player_black=2)
         game_id = made["game_id"]
-        daemon.arbiter.bench.slice_seconds = 0.0
-        before = daemon.arbiter.bench.slices
+        daemon.arbiter.cpu_queue.slice_seconds = 0.0
+        before = daemon.arbiter.cpu_queue.slices
         got = await browser.client.get(f"/games/{game_id}.svg?ply=11998")
         assert got.status_code == 200
-        assert daemon.arbiter.bench.slices - before > 11_998 // 16
+        assert daemon.arbiter.cpu_queue.slices - before > 11_998 // 16
         page = await browser.get(f"/games/{game_id}?ply=6000")
         assert page.text.count("Nf3") == 100

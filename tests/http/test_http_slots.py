@@ -1,4 +1,4 @@
-"""HTTP connections when all places are taken: each address gets a place, and health checks are always answered."""
+"""HTTP connections when all slots are taken: each address gets a slot, and health checks are always answered."""
 
 from __future__ import annotations
 

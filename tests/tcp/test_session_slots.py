@@ -1,4 +1,4 @@
-"""Which session ends to make room when all places are taken, over real sockets from several addresses."""
+"""Which session ends to make room when all slots are taken, over real sockets from several addresses."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_every_address_gets_in_while_one_address_keeps_opening_sessions() 
             await connect(HOG, hello=False)
             assert await is_well(honest)
             assert await is_well(other)
-        assert daemon.session_server.places_taken == 4
+        assert daemon.session_server.slots_taken == 4
 
 
 async def test_oldest_session_without_a_hello_is_evicted_first_among_one_address() -> None:
@@ -180,7 +180,7 @@ async def test_evicted_session_that_reads_nothing_is_cut_off_after_a_second(auto
             await waiting.send({"kind": "wait", "game_id": 1, "timeout": 60})
             await trio.testing.wait_all_tasks_blocked()
             honest = await connect(HONEST)
-            assert (daemon.session_server.places_taken, daemon.session_server.sessions) == (2, 3)
+            assert (daemon.session_server.slots_taken, daemon.session_server.sessions) == (2, 3)
             await trio.sleep(1.1)
             assert daemon.session_server.sessions == 2
             assert await is_well(honest)
@@ -219,11 +219,11 @@ async def test_tls_handshake_is_ended_to_make_room_for_a_newcomer(certificates: 
         streams = [
             await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=address) for address in (HOG, HOG)
         ]
-        while daemon.session_server.places_taken < 2:
+        while daemon.session_server.slots_taken < 2:
             await trio.testing.wait_all_tasks_blocked()
         third = await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=HONEST)
         assert await streams[0].receive_some() == b""
-        assert (daemon.session_server.places_taken, daemon.session_server.evicted) == (2, 1)
+        assert (daemon.session_server.slots_taken, daemon.session_server.evicted) == (2, 1)
         for stream in (*streams, third):
             await stream.aclose()
 
