@@ -37,6 +37,8 @@ def methods(source: str) -> Iterator[Method]:
                     ast.Await(ast.Call(ast.Attribute(attr="_call"), [ast.Name(reply), ast.Constant(node.name), *_]))
                 ):
                     yield Method(node.name, reply, ast.get_docstring(node) or "")
+                case _:
+                    pass  # a method of another kind
 
 
 def check(requests: Requests, methods: Collection[Method], members: Container[str]) -> None:

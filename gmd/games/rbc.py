@@ -226,6 +226,8 @@ class RbcGame(HiddenGame):
                 return Ending(Cause.TURN_LIMIT)
             case WinReason.MOVE_LIMIT:
                 return Ending(Cause.FIFTY_MOVES)
+            case WinReason.TIMEOUT | WinReason.RESIGN | None:
+                pass  # the rules do not end it
         if self.recon.ply >= self.created.max_plies:
             self.recon.end(None, WinReason.TURN_LIMIT)
             return Ending(Cause.MOVE_LIMIT)

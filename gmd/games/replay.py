@@ -147,7 +147,8 @@ def _ending(game: Game, event: Ended) -> Command:
             return Absent() if game.awaited else Flag()
         case Cause.FORFEIT:
             return Play(_asker(event, ending.side), event.asked or "", offer_draw=event.offer_draw)
-    raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
+        case _:
+            raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
 
 
 def _asker(event: Ended, expected: chess.Color | None) -> chess.Color:

@@ -82,6 +82,8 @@ class Identity:
             case ["option", _]:
                 option = read_option(words[1:])
                 self.options[option.name.lower()] = option
+            case _:
+                pass  # of no use here
 
     @property
     def variants(self) -> frozenset[str]:

@@ -138,6 +138,8 @@ class Uci:
             case [unknown, *rest]:  # UCI requires the rest of the line to be obeyed
                 self._say(f"info string {unknown!r} is not a known UCI command")
                 self._obey(rest)
+            case _:
+                pass  # mypy: a list is one of these
 
     def _introduce(self) -> None:
         self._say(f"id name {NAME}")
