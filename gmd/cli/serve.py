@@ -24,7 +24,7 @@ from gmd.cli.standard_streams import discard_output, no_garbage_collection
 from gmd.cli.systemd import InheritedSocketError, inherited_sockets, notify
 from gmd.config import SERVED, Config, ConfigError, unknown_variables
 from gmd.daemon import Daemon, HttpAddressError, check_settings, open_daemon
-from gmd.event_log.directory import DataError
+from gmd.event_log.directory import DatabaseLost, DataError
 from gmd.event_log.opening import IN_MEMORY
 from gmd.http.web import bound_health
 from gmd.logger import get_logger
@@ -152,7 +152,8 @@ async def _serve(config: Config, inherited: Sockets) -> None:
 async def _serve_in_turn(config: Config, inherited: Sockets, signals: AsyncIterator[int]) -> None:
     """Serve a database until a signal, whenever it is this daemon's turn; as a standby between.
 
-    An error ends a daemon that has just been started. One that has waited, or served, tries again.
+    An error ends a daemon that has just been started, unless the database has gone since it was reached. One that has
+    waited, or served, tries again.
     """
     check_settings(config)  # before it waits, perhaps for long
     notify(f"EXTEND_TIMEOUT_USEC={(config.database_timeout + 60) * 1e6:.0f}", os.environ)
@@ -174,7 +175,7 @@ async def _serve_in_turn(config: Config, inherited: Sockets, signals: AsyncItera
         except CannotServe:
             raise
         except (DataError, CannotListen, HttpAddressError) as error:
-            if is_first and not waited.is_set():
+            if is_first and not waited.is_set() and not isinstance(error, DatabaseLost):
                 raise
             logger.error("cannot serve yet", reason=str(error))
             if await _stopped_within(AGAIN_SECONDS, signals):

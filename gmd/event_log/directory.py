@@ -25,6 +25,10 @@ class DataError(Exception):
     """A data directory that cannot be used. The message says which and why, for the operator."""
 
 
+class DatabaseLost(DataError):
+    """The connection to the database was lost, as while it restarts."""
+
+
 def write_private(file: Path, content: bytes) -> None:
     """Write a file durably, readable by its owner only; a crash leaves the whole file, or what was there before.
 

@@ -21,7 +21,15 @@ LOCK_SECONDS = 0.3
 SECRET_BYTES = 32
 
 #: What a server says that is to take connections soon.
-PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection")
+PASSING = (
+    "starting up",
+    "shutting down",
+    "recovery",
+    "not yet accepting",
+    "too many",
+    "remaining connection",
+    "terminating",
+)
 
 _INSERT_SECRET = f"""
     WITH held AS MATERIALIZED ({FENCE})
@@ -81,12 +89,17 @@ def why_unreachable(url: str) -> str | None:
     """
     try:
         psycopg.connect(url, connect_timeout=CONNECT_SECONDS).close()
-    except psycopg.OperationalError as error:
-        reason = " ".join(str(error).split())  # libpq's have several lines
-        return None if "FATAL:" in reason and not any(word in reason for word in PASSING) else reason
-    except psycopg.Error:
-        return None  # the URL cannot be read, for one
+    except psycopg.Error as error:
+        return why_lost(error)
     return None
+
+
+def why_lost(error: BaseException | None) -> str | None:
+    """Return the reason of an error if it is that there is no connection, or none yet; None if the server refuses."""
+    if not isinstance(error, psycopg.OperationalError):
+        return None  # the URL cannot be read, for one
+    reason = " ".join(str(error).split())  # libpq's have several lines
+    return None if "FATAL:" in reason and not any(word in reason for word in PASSING) else reason
 
 
 def shared_secret(url: str, term: int, name: str, first: bytes | None = None) -> bytes:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gmd.event_log.batch_delay import RETURN_SECONDS
 from gmd.event_log.batching import BatchingLog
-from gmd.event_log.directory import DataError
+from gmd.event_log.directory import DatabaseLost, DataError
 from gmd.event_log.interface import EventLog
 from gmd.event_log.migrations import NewerSchema, OlderDaemons, migrate, problem_of_revision, stored_revision
 from gmd.event_log.postgres_engine import UNSAFE_FLAG, check_server, open_engine, shown_url
@@ -181,16 +181,14 @@ def explained(url: str) -> Iterator[None]:
             f"database: {shown_url(url)} was written by a newer gmd: {error}. Start the newer gmd, or name another "
             "--database"
         ) from error
-    except DBAPIError as error:
-        raise DataError(_unusable(url, error.orig)) from error
     except Exception as error:
         import psycopg  # it is there, or this database could not have been opened
 
-        if not isinstance(error, psycopg.Error):
+        from gmd.event_log.postgres_connection import why_lost
+
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if not isinstance(error, DBAPIError | psycopg.Error):
             raise
-        raise DataError(_unusable(url, error)) from error
-
-
-def _unusable(url: str, reason: object) -> str:
-    words = " ".join(str(reason).split())  # libpq's have several lines
-    return f"database: {shown_url(url)} cannot be used: {words}"
+        words = " ".join(str(cause).split())  # libpq's have several lines
+        kind = DataError if why_lost(cause) is None else DatabaseLost
+        raise kind(f"database: {shown_url(url)} cannot be used: {words}") from error

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import trio
 
+from tests.event_log.test_lost_connections import CuttingProxy
 from tests.postgres import Postgres, own_postgres, require_postgres
 from tests.serving import SERVE, START_SECONDS, Served, environment, first_lines
 
@@ -46,6 +48,19 @@ async def test_daemon_waits_for_a_database_that_starts_later(server: Postgres, t
             assert daemon.stop(signal.SIGTERM) == 0
         finally:
             process.kill()
+
+
+async def test_daemon_whose_database_goes_while_it_starts_waits_for_it_again(server: Postgres, tmp_path: Path) -> None:
+    url = server.tcp_url(server.new_database())
+    with closing(CuttingProxy(str(server.directory / f".s.PGSQL.{server.port}"))) as proxy:
+        proxy.cut_request = b"pg_is_in_recovery"
+        with started(f"{url.replace(f':{server.port}/', f':{proxy.port}/')}?sslmode=disable", tmp_path) as process:
+            try:
+                daemon = Served(process, await trio.to_thread.run_sync(first_lines, process))
+                assert not proxy.cut_request
+                assert daemon.stop(signal.SIGTERM) == 0
+            finally:
+                process.kill()
 
 
 def test_daemon_that_waits_stops_at_a_signal(server: Postgres, tmp_path: Path) -> None:
