@@ -340,10 +340,9 @@ async def open_daemon(
     async with _holding(lease):
         with _stored(config, metrics, lease) as (log, operator, authenticator):
             played, contests = await _started(config, log, authenticator, lease, local=private)
+            started = loop_time.now()
             if lease is not None:
-                started = loop_time.now()
                 await lease.opens()
-                played[0].give_back(loop_time.now() - started)
             async with listening(config.host, config.port, sockets) as listeners:
                 services = services_of(config, *played, metrics, listeners, contests, local=private, lease=lease)
                 session_server, operators, ports = _ports_of(config, services, certificate, listeners, operator)
@@ -353,6 +352,7 @@ async def open_daemon(
                     writing(log),
                     bot_port(kinds, config, services) as bots,
                     services.scheduler.running(),
+                    _giving_back(services, started),
                     serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
                     running_bots(bots, config, services, local),
                 ):
@@ -363,6 +363,17 @@ async def open_daemon(
                         yield daemon
     if carried.error is not None:
         raise carried.error
+
+
+@asynccontextmanager
+async def _giving_back(services: Services, started: float) -> AsyncIterator[None]:
+    """Give players back the time from when their clocks were started until requests are served.
+
+    :param started: in the loop's time.
+    """
+    if services.lease is not None:
+        services.arbiter.give_back(loop_time.now() - started)
+    yield
 
 
 def check_settings(config: Config) -> None:

@@ -139,11 +139,13 @@ class Lease:
     async def watch(self) -> None:
         """Note when the lease runs out, until cancelled."""
         while True:
-            while (rest := self._valid_until - uptime()) > 0:  # noqa: ASYNC110 (signs of life move it)
+            due = loop_time.now()
+            while (rest := self._valid_until - uptime()) > 0:
+                due = loop_time.now() + rest
                 await trio.sleep(rest)
             if self._is_over:
                 await trio.sleep_forever()
-            self._since = loop_time.now()
+            self._since = min(due, loop_time.now())  # a busy loop notices it later
             logger.warning("the lease has run out: nothing is answered until it is renewed")
             while not self.is_valid():
                 with trio.move_on_after(self._seconds):
