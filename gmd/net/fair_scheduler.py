@@ -14,7 +14,6 @@ an address may have (:mod:`gmd.net.connection_slots`).
 from __future__ import annotations
 
 import gc
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -23,6 +22,8 @@ from time import perf_counter
 
 import trio
 from trio.lowlevel import Abort, Task
+
+from gmd.net.round_robin import RoundRobin
 
 #: Target length of a turn of the event loop, in seconds.
 TURN_SECONDS = 0.005
@@ -49,7 +50,7 @@ class FairScheduler:
         self.parked = 0
         self._nursery: trio.Nursery | None = None
         self._turn_ends = inf  # when the present turn of the loop will have taken turn_seconds, by perf_counter
-        self._waiting: OrderedDict[str, OrderedDict[Task, None]] = OrderedDict()  # by address; the first is next
+        self._waiting = RoundRobin[Task]()  # by address
         self._is_passing = False  # whether the task that lets them through runs
         self._turns = count()  # of the loop, under load
 
@@ -71,7 +72,7 @@ class FairScheduler:
                 self._nursery.cancel_scope.cancel()
                 self._nursery, self._turn_ends, self._is_passing = None, inf, False
                 while self._waiting:
-                    self._let_one_through()
+                    trio.lowlevel.reschedule(self._waiting.pop())
 
     def begin_turn(self) -> None:
         """Note that a turn of the loop begins, after it has looked for input."""
@@ -84,17 +85,15 @@ class FairScheduler:
         """
         if self._nursery is None or not self.is_loaded:
             return
-        task, waiting = trio.lowlevel.current_task(), self._waiting.setdefault(source, OrderedDict())
-        waiting[task] = None
+        task = trio.lowlevel.current_task()
+        self._waiting.add(source, task)
         self.parked += 1
         if not self._is_passing:
             self._is_passing = True
             self._nursery.start_soon(self._let_through)
 
         def abort(_: object) -> Abort:
-            del waiting[task]
-            if not waiting:
-                del self._waiting[source]
+            self._waiting.remove(source, task)
             return Abort.SUCCEEDED
 
         await trio.lowlevel.wait_task_rescheduled(abort)
@@ -105,19 +104,11 @@ class FairScheduler:
         while self._waiting:
             for _ in range(passes):
                 if self._waiting:
-                    self._let_one_through()
+                    trio.lowlevel.reschedule(self._waiting.pop())
             if self.collects_garbage:
                 gc.collect(1 if next(self._turns) % OLDER_EVERY == 0 else 0)
             await trio.lowlevel.checkpoint()
         self._is_passing = False
-
-    def _let_one_through(self) -> None:
-        """Let the next connection through."""
-        source, waiting = self._waiting.popitem(last=False)
-        task, _ = waiting.popitem(last=False)
-        if waiting:
-            self._waiting[source] = waiting
-        trio.lowlevel.reschedule(task)
 
 
 class _Watch(trio.abc.Instrument):

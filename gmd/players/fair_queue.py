@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import trio
 
 from gm_protocol.errors import TooMany
+from gmd.net.round_robin import RoundRobin
 
 #: Turns of known clients in a row before an unknown client gets one: a new client with the right password gets in,
 #: however many accounts an attacker has.
@@ -48,48 +49,6 @@ class _Waiter:
         self.refusal: TooMany | None = None
 
 
-class _Rounds:
-    """Waiters in round-robin order: the first of every source, then the second of every source."""
-
-    def __init__(self) -> None:
-        self._by_source: OrderedDict[str, deque[_Waiter]] = OrderedDict()
-
-    def __bool__(self) -> bool:
-        return bool(self._by_source)
-
-    def __contains__(self, source: str) -> bool:
-        return source in self._by_source
-
-    def add(self, waiter: _Waiter) -> None:
-        self._by_source.setdefault(waiter.client.source, deque()).append(waiter)
-
-    def pop(self) -> _Waiter:
-        """Remove and return the next waiter."""
-        source, waiters = self._by_source.popitem(last=False)
-        waiter = waiters.popleft()
-        if waiters:
-            self._by_source[source] = waiters
-        return waiter
-
-    def remove(self, waiter: _Waiter) -> bool:
-        """Remove a waiter; return whether it was there."""
-        waiters = self._by_source.get(waiter.client.source, deque())
-        if waiter not in waiters:
-            return False
-        waiters.remove(waiter)
-        if not waiters:
-            del self._by_source[waiter.client.source]
-        return True
-
-    def newest(self, source: str) -> _Waiter:
-        """Return the waiter of a source that would have its turn last."""
-        return self._by_source[source][-1]
-
-    def longest(self) -> str:
-        """Return the source with the most waiters."""
-        return max(self._by_source, key=lambda source: len(self._by_source[source]))
-
-
 class FairQueue:
     """Gives out a limited number of turns at a time; other clients wait.
 
@@ -109,7 +68,7 @@ class FairQueue:
         self._max_waiting = max_waiting
         self._max_of_one = max_of_one
         self._running = 0
-        self._known, self._others = _Rounds(), _Rounds()
+        self._known, self._others = RoundRobin[_Waiter](), RoundRobin[_Waiter]()
         self._known_in_a_row = 0
         #: The number of waiters by source, without clients that have no address and no limit.
         self._waiting: Counter[str] = Counter()
@@ -151,7 +110,7 @@ class FairQueue:
                 self._make_room(client)
             self._waiting[client.source] += 1
         waiter = _Waiter(client)
-        (self._known if client.known else self._others).add(waiter)
+        (self._known if client.known else self._others).add(client.source, waiter)
         return waiter
 
     def _make_room(self, client: QueuedClient) -> None:
@@ -170,7 +129,8 @@ class FairQueue:
         waiter.called.set()
 
     def _take_out(self, waiter: _Waiter) -> bool:
-        found = self._known.remove(waiter) or self._others.remove(waiter)
+        source = waiter.client.source
+        found = self._known.remove(source, waiter) or self._others.remove(source, waiter)
         if found:
             self._forget(waiter)
         return found
