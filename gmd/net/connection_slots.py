@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
+from operator import attrgetter
 from typing import NamedTuple
 
 from gmd.net.addresses import is_public
@@ -137,7 +138,7 @@ class _Source:
 
 
 class ConnectionSlots:
-    """All slots. Every operation takes constant time, however many are taken.
+    """All slots. Only when all are taken does a new one cost time in the number of addresses; nothing else grows.
 
     :ivar evicted: how many slots were evicted so far.
     """
@@ -154,9 +155,6 @@ class ConnectionSlots:
         self._sources: dict[str, _Source] = {}
         #: All slots that have an address and are not in use, by value.
         self._idle: tuple[_Rank, ...] = tuple(OrderedDict() for _ in NOT_IN_USE)
-        #: The sources, by their number of slots; and the largest of these numbers.
-        self._by_count: dict[int, OrderedDict[_Source, None]] = {}
-        self._most = 0
         self._seats: dict[Hashable, ConnectionSlot] = {}
         self.evicted = 0
 
@@ -193,12 +191,10 @@ class ConnectionSlots:
         :param home: the newcomer's source; None if it has no slot yet.
         :param count: the number of slots that the newcomer's source has.
         """
-        largest = next(iter(self._by_count[self._most])) if self._most > count + 1 else _Source("")
-        return (
-            _first(largest.ranks[value] for value in NOT_IN_USE)
-            or self._idle_one(home, now)
-            or _first(largest.ranks[value] for value in IN_USE)
-        )
+        largest = max(self._sources.values(), key=attrgetter("count"), default=None)
+        ranks = () if largest is None or largest.count <= count + 1 else largest.ranks
+        idle = len(NOT_IN_USE)
+        return _first(ranks[:idle]) or self._idle_one(home, now) or _first(ranks[idle:])
 
     def _idle_one(self, home: _Source | None, now: float) -> ConnectionSlot | None:
         """Return the least valuable idle slot of a source, or of all sources if it is None; None for no such slot."""
@@ -216,22 +212,8 @@ class ConnectionSlots:
         if home is None:
             share = self._share.public if is_public(source) else self._share.private
             home = self._sources[source] = _Source(source, share)
-        self._count(home, home.count + 1)
+        home.count += 1
         return home
-
-    def _count(self, home: _Source, count: int) -> None:
-        if home.count:
-            same = self._by_count[home.count]
-            del same[home]
-            if not same:
-                del self._by_count[home.count]
-        if count:
-            self._by_count.setdefault(count, OrderedDict())[home] = None
-        else:
-            del self._sources[home.name]
-        if count > self._most or self._most not in self._by_count:  # counts change by one at a time
-            self._most = count
-        home.count = count
 
     def _seat(self, slot: ConnectionSlot, seat: Hashable, now: float) -> None:
         if slot._seat == seat or slot not in self._taken:
@@ -268,7 +250,9 @@ class ConnectionSlots:
         if slot._seat is not None:
             del self._seats[slot._seat]
         if slot._home is not None:
-            self._count(slot._home, slot._home.count - 1)
+            slot._home.count -= 1
+            if not slot._home.count:
+                del self._sources[slot._home.name]
 
     def _put(self, slot: ConnectionSlot) -> None:
         if slot._home is not None:
