@@ -317,12 +317,6 @@ class Game(ABC):
         """Return whether the game waits for this seat."""
         return self.begun and self.turn == seat and not self.over
 
-    def waits_unbegun(self, player: int | None) -> bool:
-        """Return whether a game that never began waits for a player: to join, or if it is over, to be shown that."""
-        if self.over:
-            return player in self.players
-        return any(named == player != seated for named, seated in zip(self.named, self.players, strict=True))
-
     def join(self, command: Join) -> Decision:
         """Decide :class:`Join`. A player that already has the seat is shown the game."""
         if self.seats(command.player) if command.seat is None else self.players[command.seat] == command.player:

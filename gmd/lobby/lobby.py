@@ -389,4 +389,5 @@ def _is_in_reconchess(invitation: Invitation) -> bool:
 
 def _invited_to(game: Game) -> list[int]:
     """Return the players that a new game waits for."""
-    return [player for player in set(game.named) if player is not None and game.waits_unbegun(player)]
+    note = note_of(game)
+    return [player for player in set(game.named) if player is not None and note.waits_unbegun(player)]

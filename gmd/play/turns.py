@@ -16,6 +16,7 @@ import chess
 from gmd.event_log.interface import EventLog
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.games.game import Game
+from gmd.games.game_note import note_of
 from gmd.play.live_games import LiveGame
 
 #: Players in the cache, and games cached for one of them; beyond that the log is queried again.
@@ -78,8 +79,9 @@ class Turns:
             self._note(rested, game.id, due=game.over)
             self._note(mover, game.id, due=True)
         else:
+            note = note_of(game)
             for player in game.named:
-                self._note(player, game.id, due=game.waits_unbegun(player))
+                self._note(player, game.id, due=note.waits_unbegun(player))
 
     def knows(self, player: int, live: LiveGame) -> None:
         """Note that a player is known to have received the result of a game in the cache of games."""

@@ -13,6 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gmd.event_log.memory import MemoryLog
 from gmd.games.game import Game
+from gmd.games.game_note import note_of
 from gmd.lobby.invitation import ANYBODY, Offer, counts_in_hand, inviter_of
 from gmd.net.addresses import source_of
 from gmd.players.account import is_registered
@@ -92,7 +93,7 @@ class Ledger:
         invitations = [game for game in pending if game.created.invited]
         out = Counter(inviter_of(game.created) for game in invitations)
         for player in PLAYERS:
-            waiting = [game for game in pending if is_registered(player) and game.waits_unbegun(player)]
+            waiting = [game for game in pending if is_registered(player) and note_of(game).waits_unbegun(player)]
             inbox = lobby.book.inbox(player)
             assert sorted(inbox.shown) == sorted(game.id for game in waiting)
             assert len(inbox) == len(waiting)
