@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 import chess
 import trio
+
+from gmd.play.fan_out import FanOut, Group
 
 #: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
 #: in which no other client is served.
@@ -47,50 +48,15 @@ class Subscription:
             self._event = trio.Event()
 
 
-class _SubscriberGroup:
-    """The subscriptions to one game or player, the least recently notified first.
-
-    :ivar called: how many subscriptions, from the first on, are still to be notified.
-    :ivar queued: whether it is in the queue of groups to notify.
-    """
-
-    __slots__ = ("called", "queued", "subscriptions")
-
-    def __init__(self) -> None:
-        self.subscriptions: OrderedDict[Subscription, None] = OrderedDict()
-        self.called = 0
-        self.queued = False
-
-    def call(self) -> None:
-        """Mark all present subscriptions to be notified."""
-        self.called = len(self.subscriptions)
-
-    def wake(self, most: int) -> int:
-        """Notify the next marked subscriptions, ``most`` of them at most; return their number.
-
-        Each goes to the end, as its subscriber may wait again: one that is notified in vain must not delay the others.
-        """
-        count = self.called = min(self.called, len(self.subscriptions))
-        count = min(count, most)
-        for _ in range(count):
-            subscription = next(iter(self.subscriptions))
-            self.subscriptions.move_to_end(subscription)
-            subscription.notify()
-        self.called -= count
-        return count
-
-
 #: Groups by the id of a game or of a player; those who may know of senses by a game's id and the side that senses.
-_Groups = dict[Hashable, _SubscriberGroup]
+_Groups = dict[Hashable, Group[Subscription]]
 
 
 class Watchers:
     """All subscriptions, by the games and the players that they are for.
 
-    The first subscriptions of players are notified at once. :meth:`run` notifies the others, where very many wait, for
-    one game or for many that change at the same time, and all spectators, in portions: one in each turn of the event
-    loop, so that other clients are served in between. Groups that are to be notified at the same time take turns, so a
-    large one does not delay a small one.
+    The first subscriptions of players are notified at once. The others, where very many wait, for one game or for many
+    that change at the same time, and all spectators are notified by :meth:`run`, in portions.
     """
 
     def __init__(self) -> None:
@@ -98,9 +64,7 @@ class Watchers:
         self._by_player: _Groups = {}
         self._spectators: _Groups = {}
         self._senses: _Groups = {}
-        self._called: deque[_SubscriberGroup] = deque()
-        self._call = trio.Event()
-        self._left = PORTION  # how many may be notified at once until run() has had its next turn
+        self._fan_out = FanOut(PORTION, AT_ONCE)
         self._stopped = False
 
     @contextmanager
@@ -145,68 +109,35 @@ class Watchers:
     def has_crowd(self, game_id: int) -> bool:
         """Return whether more than one spectator waits for a game."""
         group = self._spectators.get(game_id)
-        return group is not None and len(group.subscriptions) > 1
+        return group is not None and len(group.members) > 1
 
     def notify(self, game_id: int, players: Iterable[int | None]) -> None:
         """Notify the subscribers of a game and of its players, once a change of the game is durable."""
         if self._by_game and (group := self._by_game.get(game_id)) is not None:
-            self._wake_first(group)
+            self._fan_out.call(group, first_now=True)
         if self._by_player:
             for player in players:
                 if player is not None and (group := self._by_player.get(player)) is not None:
-                    self._wake_first(group)
+                    self._fan_out.call(group, first_now=True)
         if self._spectators and (group := self._spectators.get(game_id)) is not None:
-            group.call()
-            self._queue(group)
+            self._fan_out.call(group)
 
     def notify_sense(self, game_id: int, color: chess.Color) -> None:
         """Notify those who may know of it once a side's sense is durable; nobody else."""
         if self._senses and (group := self._senses.get((game_id, color))) is not None:
-            group.call()
-            self._queue(group)
+            self._fan_out.call(group)
 
     async def run(self) -> None:
-        """Notify the queued groups, a portion in each turn of the event loop, until cancelled."""
-        while True:
-            self._left = PORTION
-            if not self._called:
-                self._call = trio.Event()
-                await self._call.wait()
-                self._left = PORTION
-            self._wake_portion()
-            await trio.lowlevel.checkpoint()
+        """Notify those who are not notified at once, until cancelled."""
+        await self._fan_out.run()
 
     def stop(self) -> None:
         """Interrupt every subscriber, present and future."""
         self._stopped = True
         for groups in (self._by_game, self._by_player, self._spectators):  # those of senses are among them
             for group in groups.values():
-                for subscription in group.subscriptions:
+                for subscription in group.members:
                     subscription.interrupt()
-
-    def _wake_first(self, group: _SubscriberGroup) -> None:
-        """Notify as many of a group as may be notified now, and queue the others."""
-        group.call()
-        if self._left > 0:
-            self._left -= group.wake(self._left)
-            if self._left <= 0:
-                self._call.set()  # for the next portion
-        if group.called:
-            self._queue(group)
-
-    def _queue(self, group: _SubscriberGroup) -> None:
-        if not group.queued:
-            group.queued = True
-            self._called.append(group)
-            self._call.set()
-
-    def _wake_portion(self) -> None:
-        while self._left > 0 and self._called:
-            group = self._called.popleft()
-            group.queued = False
-            self._left -= group.wake(AT_ONCE)
-            if group.called:
-                self._queue(group)
 
     @contextmanager
     def _subscribed(self, *wanted: tuple[_Groups, Iterable[Hashable]]) -> Iterator[Subscription]:
@@ -216,13 +147,13 @@ class Watchers:
         places = [(groups, key) for groups, keys in wanted for key in set(keys)]
         for groups, key in places:
             if (group := groups.get(key)) is None:
-                group = groups[key] = _SubscriberGroup()
-            group.subscriptions[subscription] = None
+                group = groups[key] = Group(Subscription.notify)
+            group.members[subscription] = None
         try:
             yield subscription
         finally:
             for groups, key in places:
                 group = groups[key]
-                del group.subscriptions[subscription]
-                if not group.subscriptions:
+                del group.members[subscription]
+                if not group.members:
                     del groups[key]

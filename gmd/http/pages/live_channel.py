@@ -7,7 +7,6 @@ Readers are sent to in portions, so that players do not wait for spectators.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from math import inf
@@ -20,6 +19,7 @@ from gmd.games.game_note import GameNote
 from gmd.handlers.in_process import Refused
 from gmd.http.streaming import Wire
 from gmd.logger import get_logger
+from gmd.play.fan_out import FanOut, Group
 from gmd.play.watchers import Subscription
 
 logger = get_logger(__name__)
@@ -254,9 +254,8 @@ class Channel:
     """The readers of one source.
 
     :ivar key: says what it shows, and to which kind of viewer.
-    :ivar readers: those who were sent to least recently first.
+    :ivar group: the readers, to whom the content is sent.
     :ivar content: what it shows; None before its first look.
-    :ivar called: how many readers, from the first on, are still to be sent the content.
     :ivar looks: how often it has looked.
     """
 
@@ -264,21 +263,20 @@ class Channel:
         self,
         key: Hashable,
         source: Source,
-        deliver: Callable[[Channel], None],
+        deliver: Callable[[Group[Reader]], None],
         patience: Callable[[], float],
         drop: Callable[[Channel], None],
         turns: trio.StrictFIFOLock,
     ) -> None:
-        """:param deliver: has :meth:`send_some` called until no reader is left to send to.
+        """:param deliver: has the group notified.
         :param patience: returns the least number of seconds between two events.
         :param drop: called when nobody may join it any more.
         :param turns: channels of spectators look and encode one in each turn of the event loop.
         """
         self.key = key
         self.source = source
-        self.readers: OrderedDict[Reader, None] = OrderedDict()
+        self.group: Group[Reader] = Group(self._send)
         self.content: Content | None = None
-        self.called = 0
         self.looks = 0
         self._deliver = deliver
         self._patience = patience
@@ -343,10 +341,9 @@ class Channel:
             self._changed = trio.current_time()
             if before is None or content.players != before.players:
                 self._part_with_players(content)
-        elif not any(reader.lacks(content) for reader in self.readers):  # one whose own look began after the last one
-            return
-        self.called = len(self.readers)
-        self._deliver(self)
+        elif not any(reader.lacks(content) for reader in self.group.members):
+            return  # else a reader lacks it whose own look began after the last one
+        self._deliver(self.group)
 
     async def _take_turn(self) -> None:
         """Wait until no other channel has work in this turn of the event loop; a player's does not wait."""
@@ -357,22 +354,13 @@ class Channel:
     def _part_with_players(self, content: Content) -> None:
         """End the streams of spectators who have taken a seat: they come again, and see what players see."""
         if self.source.player is None:
-            for reader in self.readers:
+            for reader in self.group.members:
                 if reader.player is not None and reader.player in content.players:
                     reader.end()
 
-    def send_some(self, most: int) -> int:
-        """Send the content to the next readers, ``most`` of them at most; return their number."""
-        count = self.called = min(self.called, len(self.readers))
-        count = min(count, most)
-        assert self.content is not None or not count
-        for _ in range(count):
-            reader = next(iter(self.readers))
-            self.readers.move_to_end(reader)
-            if self.content is not None:
-                reader.push(self.content)
-        self.called -= count
-        return count
+    def _send(self, reader: Reader) -> None:
+        if self.content is not None:
+            reader.push(self.content)
 
     def notify(self) -> None:
         """Have it look: something may have changed."""
@@ -385,7 +373,7 @@ class Channel:
 
     def end(self) -> None:
         """End the streams of all readers."""
-        for reader in self.readers:
+        for reader in self.group.members:
             reader.end()
 
 
@@ -401,8 +389,7 @@ class LiveHub:
 
     def __init__(self) -> None:
         self._channels: dict[Hashable, Channel] = {}
-        self._called: deque[Channel] = deque()
-        self._some = trio.Event()
+        self._fan_out = FanOut(PORTION, AT_ONCE)
         self._nursery: trio.Nursery | None = None
         self._readers = 0
         self._turns = trio.StrictFIFOLock()
@@ -425,26 +412,21 @@ class LiveHub:
     async def run(self) -> None:
         """Run the channels, until cancelled."""
         async with trio.open_nursery() as self._nursery:
-            while True:
-                if not self._called:
-                    self._some = trio.Event()
-                    await self._some.wait()
-                self._send_portion()
-                await trio.lowlevel.checkpoint()
+            await self._fan_out.run()
 
     @contextmanager
     def joined(self, key: Hashable, source: Source, reader: Reader) -> Iterator[Channel]:
         """Add a reader to the channel of a key, which is made if need be, while the context is open."""
         if (channel := self._channels.get(key)) is None:
             channel = self._opened(key, source)
-        channel.readers[reader] = None
+        channel.group.members[reader] = None
         self._readers += 1
         try:
             yield channel
         finally:
-            del channel.readers[reader]
+            del channel.group.members[reader]
             self._readers -= 1
-            if not channel.readers:
+            if not channel.group.members:
                 channel.stop()
                 self._drop(channel)
 
@@ -472,16 +454,17 @@ class LiveHub:
                 self._tell(channel, game.named)
 
     def _tell(self, channel: Channel, players: Collection[int | None]) -> None:
-        for reader in channel.readers:
+        for reader in channel.group.members:
             if reader.player is not None and reader.player in players:
                 reader.owe(MINE)
 
     def _all_readers(self) -> Iterator[Reader]:
         for channel in self._channels.values():
-            yield from channel.readers
+            yield from channel.group.members
 
     def _opened(self, key: Hashable, source: Source) -> Channel:
-        channel = Channel(key, source, self._deliver, lambda: source.patience(self._readers), self._drop, self._turns)
+        deliver, patience = self._fan_out.call, lambda: source.patience(self._readers)
+        channel = Channel(key, source, deliver, patience, self._drop, self._turns)
         self._channels[key] = channel
         assert self._nursery is not None
         self._nursery.start_soon(channel.run)
@@ -491,17 +474,3 @@ class LiveHub:
         """Let nobody join a channel any more."""
         if self._channels.get(channel.key) is channel:
             del self._channels[channel.key]
-
-    def _deliver(self, channel: Channel) -> None:
-        """Queue a channel whose readers are to be sent to."""
-        if channel not in self._called:
-            self._called.append(channel)
-            self._some.set()
-
-    def _send_portion(self) -> None:
-        left = PORTION
-        while left > 0 and self._called:
-            channel = self._called.popleft()
-            left -= channel.send_some(min(left, AT_ONCE))
-            if channel.called:
-                self._called.append(channel)

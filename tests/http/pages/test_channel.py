@@ -11,6 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from gmd.http.pages.live_channel import Channel, Content, Reader
+from gmd.play.fan_out import Group
 from gmd.play.watchers import Subscription
 
 
@@ -58,9 +59,11 @@ class Script:
 async def test_reader_gets_a_change_that_the_channel_saw_in_a_look_begun_before_the_readers_own() -> None:
     source = Script([Shown(1, b"old"), Shown(2, b"new"), Shown(4, b"new")])
     called: list[int] = []
-    channel = Channel(
-        "key", source, lambda each: called.append(each.called), lambda: 0.0, lambda _: None, trio.StrictFIFOLock()
-    )
+
+    def deliver(group: Group[Reader]) -> None:
+        called.append(len(group.members))
+
+    channel = Channel("key", source, deliver, lambda: 0.0, lambda _: None, trio.StrictFIFOLock())
 
     @contextmanager
     def join(reader: Reader) -> Iterator[Channel]:
@@ -69,7 +72,7 @@ async def test_reader_gets_a_change_that_the_channel_saw_in_a_look_begun_before_
     async with trio.open_nursery() as nursery:
         nursery.start_soon(channel.run)
         await wait_all_tasks_blocked()
-        channel.readers[Reader(join, lambda: True, Shown(3, b"old"))] = None  # its look began after the channel's
+        channel.group.members[Reader(join, lambda: True, Shown(3, b"old"))] = None  # its look began after the channel's
         source.subscription.notify()
         await wait_all_tasks_blocked()
         assert called == [0, 1]
