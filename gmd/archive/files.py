@@ -23,7 +23,7 @@ from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
 from gm_protocol.state import COLOR_NAMES
 from gm_recon.history import History, WinReason
 from gm_recon.reading import BadHistory, read_json
-from gmd.archive.games import BadGame, Taken, restored
+from gmd.archive.games import BadGame, FileGame, restored
 from gmd.event_log.reading import StoredGame, Unreadable
 from gmd.event_log.store import Restored
 from gmd.event_log.utc import read_time, write_time
@@ -141,7 +141,7 @@ def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     return f"{full_pgn(game, names.get)}\n".encode()
 
 
-def read_pgn_game(text: str, seats: Seats) -> Taken:
+def read_pgn_game(text: str, seats: Seats) -> FileGame:
     """Return the game at the end of a PGN's main line; it may be continued unless its last position ends it.
 
     A main line with a null move is read up to that move, and without its result.
@@ -162,7 +162,7 @@ def read_pgn_game(text: str, seats: Seats) -> Taken:
         events: list[AnyEvent] = [created, *run_through(game.load(pgn.moves))]
     except GmError as error:
         raise BadGame(str(error)) from None
-    return Taken(restored(game, events, now if game.over else None), left_out)
+    return FileGame(restored(game, events, now if game.over else None), left_out)
 
 
 def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
@@ -197,7 +197,7 @@ def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int
     return player
 
 
-def read_recon_game(text: str, seats: Seats) -> Taken:
+def read_recon_game(text: str, seats: Seats) -> FileGame:
     """Return a game of reconchess's. Its record has no times, so the game has no clock.
 
     :param seats: the players; the record has names only.
@@ -222,7 +222,7 @@ def read_recon_game(text: str, seats: Seats) -> Taken:
     except (BadHistory, DoesNotApply, GmError) as error:
         raise BadGame(str(error)) from None
     _check(game, history)
-    return Taken(restored(game, events, now if game.over else None))
+    return FileGame(restored(game, events, now if game.over else None))
 
 
 def _recon_player(seat: str, player: int | None) -> int:
@@ -278,7 +278,7 @@ class FoundGame(NamedTuple):
     """A game of a file, or its error; ``where`` is for people."""
 
     where: str
-    game: Taken | BadGame
+    game: FileGame | BadGame
 
 
 def format_of(file: Path) -> Format | None:
@@ -321,20 +321,20 @@ def highest_id(file: Path) -> int:
     return highest
 
 
-def _tried(read: Callable[_P, Taken], *arguments: _P.args, **named: _P.kwargs) -> Taken | BadGame:
+def _tried(read: Callable[_P, FileGame], *arguments: _P.args, **named: _P.kwargs) -> FileGame | BadGame:
     try:
         return read(*arguments, **named)
     except BadGame as error:
         return error
 
 
-def _read_line(line: bytes | None) -> Taken:
+def _read_line(line: bytes | None) -> FileGame:
     if line is None:
         raise BadGame(f"this is not a game: the line is longer than {MAX_LINE} bytes")
-    return Taken(read_line(line))
+    return FileGame(read_line(line))
 
 
-def _read_record(content: bytes, seats: Seats) -> Taken:
+def _read_record(content: bytes, seats: Seats) -> FileGame:
     if len(content) > MAX_LINE:
         raise BadGame(f"it is longer than {MAX_LINE} bytes")
     return read_recon_game(content.decode("utf-8", "replace"), seats)

@@ -17,7 +17,7 @@ class BadGame(Exception):
     """A game of a file that cannot be imported; the message says why."""
 
 
-class Taken(NamedTuple):
+class FileGame(NamedTuple):
     """A game of a file, and a note for people if a part of it is left out."""
 
     game: Restored

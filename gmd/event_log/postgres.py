@@ -77,7 +77,7 @@ class _Changed(Struct):
     black_taken: bool | None = None
 
 
-class Batch(NamedTuple):
+class Statement(NamedTuple):
     """A statement with its parameters, and what it must find."""
 
     sql: str
@@ -89,7 +89,7 @@ class Batch(NamedTuple):
 _encoder = msgspec.json.Encoder()
 
 
-def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], term: int) -> Batch:
+def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered], term: int) -> Statement:
     """Return the statement that writes a batch.
 
     Its one row says whether the term is still this one, by a number, and has the number of games that were as expected.
@@ -117,7 +117,7 @@ def batch_of(appends: Sequence[GameAppend], delivered: Sequence[ResultDelivered]
         if delivered:
             parameters[name] = _array(each.game_id for each in delivered if each.seat == seat)
     sql = statement_for(bool(created), bool(changed), bool(appends), bool(tokens), bool(delivered))
-    return Batch(sql, parameters, len(changed))
+    return Statement(sql, parameters, len(changed))
 
 
 def _changed(append: GameAppend) -> _Changed:
@@ -511,7 +511,7 @@ class PostgresStore(SqlStore):
         return float(connection.exec_driver_sql(f"SELECT {NOW}").scalar_one())
 
 
-def _execute(connection: psycopg.Connection[Any], batch: Batch) -> None:
+def _execute(connection: psycopg.Connection[Any], batch: Statement) -> None:
     """Write a batch.
 
     :raises Missed: a game has another number of events than expected, or an id or a token is taken.

@@ -16,7 +16,7 @@ import trio
 from psycopg.pq import ConnStatus, ExecStatus
 from sqlalchemy.exc import DBAPIError
 
-from gmd.event_log.postgres import Batch, batch_of
+from gmd.event_log.postgres import Statement, batch_of
 from gmd.event_log.rows import Missed
 from gmd.event_log.store import GameAppend, ResultDelivered
 from gmd.logger import get_logger
@@ -47,7 +47,7 @@ class PostgresCommitter:
         self._store = store
         self._connection: psycopg.Connection[Any] | None = None
         self._prepared: dict[str, bytes] = {}
-        self._batch: Batch | None = None
+        self._batch: Statement | None = None
         self._is_preparing = False
         self._is_warned = False
         self._conversing: trio.CancelScope | None = None
@@ -189,7 +189,7 @@ def _has_news(connection: psycopg.Connection[Any]) -> bool:
     return bool(asked.poll(0))
 
 
-def _is_written(batch: Batch, result: Any) -> bool:
+def _is_written(batch: Statement, result: Any) -> bool:
     """Return whether a statement's result says that it has written the batch."""
     if result.status != ExecStatus.TUPLES_OK:
         return False

@@ -132,7 +132,7 @@ class ClientSession:
             self.visit.leave()
 
 
-class Unreadable(Struct, frozen=True, gc=False):
+class UnreadRequest(Struct, frozen=True, gc=False):
     """What is known of an invalid request: its kind and its id, if they are valid."""
 
     kind: str | None
@@ -148,7 +148,7 @@ class PendingReply(Struct, gc=False):
 
     body: bytes
     #: The request that it answers.
-    request: Request | Unreadable
+    request: Request | UnreadRequest
     #: The start of its latency, in the loop's time: when the request's last byte was read, or when a ``wait`` ended.
     #: None for the last error of a session, which answers no request.
     since: float | None

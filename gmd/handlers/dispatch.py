@@ -15,7 +15,7 @@ from gm_protocol.codec import InvalidRequest, encode, error_reply, kind_of
 from gm_protocol.errors import GmError, Internal, ShuttingDown
 from gm_protocol.messages import REQUESTS, Request, Wait
 from gmd.event_log.interface import Commit
-from gmd.handlers.context import ClientSession, RefusedInGame, RequestContext, Unreadable
+from gmd.handlers.context import ClientSession, RefusedInGame, RequestContext, UnreadRequest
 from gmd.handlers.context import PendingReply as PendingReply
 from gmd.handlers.game_requests import Handler
 from gmd.logger import get_logger
@@ -56,7 +56,7 @@ async def answer(
 
 def refuse(invalid: InvalidRequest, arrived: float | None = None) -> PendingReply:
     """Return the error reply to an invalid request; or the last error of a session, which answers no request."""
-    body = Unreadable(invalid.kind, invalid.id)
+    body = UnreadRequest(invalid.kind, invalid.id)
     return PendingReply(_refusal(invalid.error, body), body, arrived, None, invalid.error.code)
 
 
@@ -96,7 +96,7 @@ def _settle(reply: PendingReply, session: ClientSession, leave: Callable[[], Non
         leave()
 
 
-def _note_refusal(request: Request | Unreadable, code: str, session: ClientSession) -> None:
+def _note_refusal(request: Request | UnreadRequest, code: str, session: ClientSession) -> None:
     """Count and log a refusal: its kind, code and two ids. No text from the client is logged: it may be a key."""
     kind, game_id = _kind(request) or NO_KIND, getattr(request, "game_id", None)
     session.refusals += 1
@@ -110,9 +110,9 @@ def refused(error: GmError, request: Request, arrived: float, commit: Commit | N
     return PendingReply(_refusal(error, request), request, since, commit, error.code)
 
 
-def _refusal(error: GmError, request: Request | Unreadable) -> bytes:
+def _refusal(error: GmError, request: Request | UnreadRequest) -> bytes:
     return encode(error_reply(error, _kind(request), request.id))
 
 
-def _kind(request: Request | Unreadable) -> str | None:
-    return request.kind if isinstance(request, Unreadable) else kind_of(request)
+def _kind(request: Request | UnreadRequest) -> str | None:
+    return request.kind if isinstance(request, UnreadRequest) else kind_of(request)

@@ -24,7 +24,7 @@ from gmd.players.account import Account
 from gmd.players.authenticator import Authenticated, Authenticator
 
 
-class Admission(NamedTuple):
+class Admitted(NamedTuple):
     """A registered player that has authenticated, and the registry's ``changed_secrets`` just before."""
 
     account: Account
@@ -38,7 +38,7 @@ class ApiClient:
     in_process: InProcessClient
     peer: str
     arrived: float
-    admission: Admission | None
+    admission: Admitted | None
     claims: Claims
     authenticator: Authenticator
 
@@ -109,7 +109,7 @@ async def authenticate(scope: Any, backend: Backend) -> None:
     scope["user"] = await admit(backend, authorization, peer_of(scope, backend))
 
 
-async def admit(backend: Backend, authorization: str | None, peer: str) -> Admission:
+async def admit(backend: Backend, authorization: str | None, peer: str) -> Admitted:
     """Authenticate the registered player who sends a request, and record its presence.
 
     The requests of the protocol that it makes do neither again, unless a key or a password has changed meanwhile.
@@ -125,7 +125,7 @@ async def admit(backend: Backend, authorization: str | None, peer: str) -> Admis
     secrets = backend.services.authenticator.registry.changed_secrets  # from before the check, which may wait
     account = await backend.credentials.admit(name, secret, peer)
     backend.services.lobby.presence.seen(account.player)
-    return Admission(account, secrets)
+    return Admitted(account, secrets)
 
 
 def _authenticated(account: Account) -> Authenticated | None:

@@ -29,7 +29,7 @@ MADE_SECONDS = 15.0
 MAX_CLAIMS = 200
 
 
-class Taken(NotAvailable):
+class ClaimedElsewhere(NotAvailable):
     """Raised when another connection of the player has accepted an invitation."""
 
     def __init__(self, game_id: int) -> None:
@@ -69,13 +69,13 @@ class Claims:
     def accepting(self, player: int, game_id: int, connection: str) -> Iterator[None]:
         """Claim a game for a connection; restore the previous claim if the block raises.
 
-        :raises Taken: another connection has claimed the game.
+        :raises ClaimedElsewhere: another connection has claimed the game.
         :raises NotAvailable: the player created the game, and it is not offered to the player's programs yet.
         """
         before = self._find(player, game_id) or _NONE
         if before.stands and before.connection != connection:
             raise (
-                Taken(game_id)
+                ClaimedElsewhere(game_id)
                 if before.connection
                 else NotAvailable(
                     f"game_id: you made game {game_id} and have your seat in it; accept it once it is listed to you"

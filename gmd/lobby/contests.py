@@ -42,7 +42,7 @@ class Owner(Struct, frozen=True):
         return hashlib.sha256(f"{self.player or 0} {self.operator:d} {token}".encode()).digest()
 
 
-class Head(Struct, frozen=True):
+class ReportSummary(Struct, frozen=True):
     """What lists show of a report."""
 
     title: str
@@ -59,7 +59,7 @@ class Contest(Struct, frozen=True):
     :ivar token: identifies it in its owner's requests: :meth:`Owner.digest`.
     :ivar began: when the first report came, in seconds since 1970; ``changed``: the latest one.
     :ivar encoded: the latest report as JSON.
-    :ivar head: what lists show of it.
+    :ivar summary: what lists show of it.
     """
 
     contest_id: int
@@ -68,7 +68,7 @@ class Contest(Struct, frozen=True):
     began: float
     changed: float
     encoded: bytes
-    head: Head
+    summary: ReportSummary
 
     @property
     def report(self) -> ContestReport:
@@ -79,9 +79,9 @@ class Contest(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(ContestReport)
 
 
-def head_of(report: ContestReport) -> Head:
+def summary_of(report: ContestReport) -> ReportSummary:
     """Return what lists show of a report."""
-    return Head(report.title, report.form, report.variant, report.status, report.planned, report.games)
+    return ReportSummary(report.title, report.form, report.variant, report.status, report.planned, report.games)
 
 
 def contest_of(contest_id: int, owner: Owner, token: bytes, began: float, changed: float, encoded: bytes) -> Contest:
@@ -89,7 +89,7 @@ def contest_of(contest_id: int, owner: Owner, token: bytes, began: float, change
 
     :raises msgspec.MsgspecError: the report is none.
     """
-    return Contest(contest_id, owner, token, began, changed, encoded, head_of(_decoder.decode(encoded)))
+    return Contest(contest_id, owner, token, began, changed, encoded, summary_of(_decoder.decode(encoded)))
 
 
 class ContestStore(Protocol):
@@ -202,7 +202,7 @@ class Contests:
             return await self._begin(owner, digest, report, encoded, peer)
         contest = self._by_id[self._by_token[digest]]
         self._reports.take(str(contest.contest_id))
-        self._keep(structs.replace(contest, changed=time.time(), encoded=encoded, head=head_of(report)))
+        self._keep(structs.replace(contest, changed=time.time(), encoded=encoded, summary=summary_of(report)))
         self._changed[contest.contest_id] = None
         if report.status == "running":
             self._some_changed.set()
@@ -220,7 +220,7 @@ class Contests:
 
     async def _add(self, owner: Owner, digest: bytes, report: ContestReport, encoded: bytes) -> None:
         now, number = time.time(), self._newest + 1
-        contest = Contest(number, owner, digest, now, now, encoded, head_of(report))
+        contest = Contest(number, owner, digest, now, now, encoded, summary_of(report))
         gone = self._superfluous(owner)
         await self._store.write([contest], gone)
         self._newest = number

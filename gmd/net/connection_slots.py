@@ -80,7 +80,7 @@ class ConnectionSlot:
 
     __slots__ = ("_at_rest", "_busy", "_evict", "_home", "_seat", "_slots", "since", "value")
 
-    def __init__(self, slots: ConnectionSlots, home: _Source | None, evict: Evict, now: float) -> None:
+    def __init__(self, slots: ConnectionSlots, home: _SourceSlots | None, evict: Evict, now: float) -> None:
         self._slots = slots
         self._home = home
         self._evict = evict
@@ -125,7 +125,7 @@ class ConnectionSlot:
 _Rank = OrderedDict[ConnectionSlot, None]
 
 
-class _Source:
+class _SourceSlots:
     """The slots of one address, by value; of each value, the oldest first."""
 
     __slots__ = ("count", "name", "ranks", "share")
@@ -152,7 +152,7 @@ class ConnectionSlots:
         self._share = share
         self._idle_seconds = idle_seconds
         self._taken: set[ConnectionSlot] = set()
-        self._sources: dict[str, _Source] = {}
+        self._sources: dict[str, _SourceSlots] = {}
         #: All slots that have an address and are not in use, by value.
         self._idle: tuple[_Rank, ...] = tuple(OrderedDict() for _ in NOT_IN_USE)
         self._seats: dict[Hashable, ConnectionSlot] = {}
@@ -185,7 +185,7 @@ class ConnectionSlots:
         self.evicted += 1
         slot._evict(why)
 
-    def _least(self, home: _Source | None, count: int, now: float) -> ConnectionSlot | None:
+    def _least(self, home: _SourceSlots | None, count: int, now: float) -> ConnectionSlot | None:
         """Return the slot to evict when all are taken; None for none.
 
         :param home: the newcomer's source; None if it has no slot yet.
@@ -196,7 +196,7 @@ class ConnectionSlots:
         idle = len(NOT_IN_USE)
         return _first(ranks[:idle]) or self._idle_one(home, now) or _first(ranks[idle:])
 
-    def _idle_one(self, home: _Source | None, now: float) -> ConnectionSlot | None:
+    def _idle_one(self, home: _SourceSlots | None, now: float) -> ConnectionSlot | None:
         """Return the least valuable idle slot of a source, or of all sources if it is None; None for no such slot."""
         for value in NOT_IN_USE:
             slot = _first([self._idle[value] if home is None else home.ranks[value]])
@@ -204,14 +204,14 @@ class ConnectionSlots:
                 return slot
         return None
 
-    def _home(self, source: str) -> _Source | None:
+    def _home(self, source: str) -> _SourceSlots | None:
         """Return a source, after adding one to its number of slots; None for the empty source."""
         if not source:
             return None
         home = self._sources.get(source)
         if home is None:
             share = self._share.public if is_public(source) else self._share.private
-            home = self._sources[source] = _Source(source, share)
+            home = self._sources[source] = _SourceSlots(source, share)
         home.count += 1
         return home
 

@@ -62,7 +62,7 @@ class FairScheduler:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Keep the turns of the event loop short for as long as the context is open."""
-        watch = _Watch(self)
+        watch = _TurnStarts(self)
         async with trio.open_nursery() as self._nursery:
             trio.lowlevel.add_instrument(watch)
             try:
@@ -111,7 +111,7 @@ class FairScheduler:
         self._is_passing = False
 
 
-class _Watch(trio.abc.Instrument):
+class _TurnStarts(trio.abc.Instrument):
     """A trio instrument that notifies a scheduler at the beginning of each turn of the event loop."""
 
     def __init__(self, scheduler: FairScheduler) -> None:

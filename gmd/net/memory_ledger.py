@@ -54,7 +54,7 @@ def memory_limits_of(config: Config, *, local: bool) -> MemoryLimits:
 CutOff = Callable[[TooMany], None]
 
 
-class _Source:
+class _SourceAccounts:
     """The connections from one address that hold memory, in the order in which they began to."""
 
     __slots__ = ("accounts", "address", "held")
@@ -79,7 +79,7 @@ class MemoryAccount:
         self._ledger = ledger
         self._peer = peer
         self._cut_off = cut_off
-        self._source: _Source | None = None
+        self._source: _SourceAccounts | None = None
         self.requests = 0
         self.replies = 0
         self.others = 0
@@ -129,7 +129,7 @@ class MemoryLedger:
 
     def __init__(self, limits: MemoryLimits) -> None:
         self._limits = limits
-        self._sources: dict[object, _Source] = {}
+        self._sources: dict[object, _SourceAccounts] = {}
         self.held = 0
         self.cut_off = 0
 
@@ -161,20 +161,20 @@ class MemoryLedger:
             if self.held > self._limits.total:
                 self._relieve_all()
 
-    def _enter(self, account: MemoryAccount) -> _Source:
+    def _enter(self, account: MemoryAccount) -> _SourceAccounts:
         address = source_of(account._peer)
         key = address or account
-        source = account._source = self._sources.get(key) or self._sources.setdefault(key, _Source(address))
+        source = account._source = self._sources.get(key) or self._sources.setdefault(key, _SourceAccounts(address))
         source.accounts[account] = None
         return source
 
-    def _leave(self, account: MemoryAccount, source: _Source) -> None:
+    def _leave(self, account: MemoryAccount, source: _SourceAccounts) -> None:
         account._source = None
         del source.accounts[account]
         if not source.accounts:
             del self._sources[source.address or account]
 
-    def _relieve_address(self, source: _Source) -> None:
+    def _relieve_address(self, source: _SourceAccounts) -> None:
         limit = self._limits.per_address
         reason = f"max_memory_per_address: this address makes the server hold more than {limit} bytes"
         self._cut(_largest_first(source), source.held - _with_room(limit), reason)
@@ -202,12 +202,12 @@ def _with_room(limit: int) -> int:
     return limit - int(limit * ROOM)
 
 
-def _largest_first(source: _Source) -> Iterator[MemoryAccount]:
+def _largest_first(source: _SourceAccounts) -> Iterator[MemoryAccount]:
     """Yield the accounts of an address, largest first; of equal ones, the one that has held memory for longer first."""
     return iter(sorted(source.accounts, key=lambda account: account.held, reverse=True))
 
 
-def _largest_sources_first(sources: list[_Source]) -> Iterator[MemoryAccount]:
+def _largest_sources_first(sources: list[_SourceAccounts]) -> Iterator[MemoryAccount]:
     """Yield the largest account of the address that holds most, again and again, less what was yielded before."""
     heap = [(-source.held, number) for number, source in enumerate(sources)]
     heapify(heap)

@@ -126,7 +126,7 @@ class Pause(Enum):
     GIVE_WAY = auto()
 
 
-class End(Struct, frozen=True):
+class ConversationEnd(Struct, frozen=True):
     """How a conversation ended.
 
     :ivar reason: a word of the log and the metrics; the error's code where there is one.
@@ -140,7 +140,7 @@ class End(Struct, frozen=True):
 
 
 #: The end of every version 1 session that nothing goes wrong in.
-_ANSWERED = End(ANSWERED)
+_ANSWERED = ConversationEnd(ANSWERED)
 
 
 class Conversation:
@@ -175,7 +175,7 @@ class Conversation:
         self.outbox = outbox
         self.state = State.READING
         self.closing = Closing.OPEN
-        self.end: End | None = None
+        self.end: ConversationEnd | None = None
         self.version = 0
         self.request: AnyRequest | InvalidRequest | None = None
         self.request_size = 0
@@ -228,7 +228,7 @@ class Conversation:
             seconds = self._limits.frame_seconds
             self._fail(BadFrame(f"a whole frame did not arrive within {seconds:g} seconds of its begin"))
         elif self.idle_deadline(now) <= now:  # else replies have left, or are to leave, since the deadline was set
-            self._end(End(IDLE))
+            self._end(ConversationEnd(IDLE))
 
     # --- What is to be done -------------------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class Conversation:
         if self.state is not State.ENDED:
             if self.cut is not None:
                 whole = self.outbox.is_whole
-                self._end(End(self.cut.code, self.cut if whole else None, breaks_off=not whole))
+                self._end(ConversationEnd(self.cut.code, self.cut if whole else None, breaks_off=not whole))
             elif self.outbox.blocked:
                 self.state = State.SENDING
             else:
@@ -369,18 +369,18 @@ class Conversation:
             except BadFrame as error:
                 self._fail(error.with_traceback(None))  # as above
             else:
-                self._end(End(CLIENT_CLOSED))
+                self._end(ConversationEnd(CLIENT_CLOSED))
         elif self.evicted is not None:
             self._fail(self.evicted)
         elif self._decoder.pending:
             self._fail(ShuttingDown("the server is stopping and did not wait for the rest of this frame"))
         else:
-            self._end(End(self._stop_reason))
+            self._end(ConversationEnd(self._stop_reason))
 
     def _fail(self, error: GmError) -> None:
-        self._end(End(error.code, error))
+        self._end(ConversationEnd(error.code, error))
 
-    def _end(self, end: End) -> None:
+    def _end(self, end: ConversationEnd) -> None:
         self.end = end
         self.request = None
         self.state = State.ENDED

@@ -230,7 +230,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kept(contests: Contests) -> dict[int, str]:
-    return {each.contest_id: each.head.title for each in contests.newest_first()}
+    return {each.contest_id: each.summary.title for each in contests.newest_first()}
 
 
 async def test_owner_with_too_many_contests_loses_its_stalest(few: None) -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gm_protocol.errors import GmError
 from gmd.handlers.context import Authority
 from gmd.handlers.in_process import InProcessClient, Refused, Sender
-from gmd.http.api_clients import Admission, ApiClient
+from gmd.http.api_clients import Admitted, ApiClient
 from gmd.http.claims import Claims
 from gmd.players.authenticator import Authenticated
 from gmd.players.credentials import Credentials
@@ -230,7 +230,7 @@ async def version_by_http(scene: Scene, _: Client) -> Json:
     secrets = authenticator.registry.changed_secrets
     try:
         account = await scene.credentials.admit(scene.name, PASSWORD, OTHER_PEER)
-        admission = Admission(account, secrets)
+        admission = Admitted(account, secrets)
         api_client = ApiClient(
             InProcessClient(services), OTHER_PEER, trio.current_time(), admission, Claims(1), authenticator
         )

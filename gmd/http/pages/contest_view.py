@@ -85,15 +85,15 @@ def line_of(contest: Contest, now: float, name_of: Naming) -> ContestLine:
 
     :param now: seconds since 1970.
     """
-    head, owner = contest.head, contest.owner
+    summary, owner = contest.summary, contest.owner
     by = name_of(owner.player) if owner.player is not None else "the operator" if owner.operator else "a guest"
     return ContestLine(
         contest.contest_id,
-        head.title,
-        head.form,
-        head.variant,
+        summary.title,
+        summary.form,
+        summary.variant,
         state_of(contest, now),
-        f"{head.games}" if head.planned is None else f"{head.games} of {head.planned}",
+        f"{summary.games}" if summary.planned is None else f"{summary.games} of {summary.planned}",
         by or f"player {owner.player}",
         owner.player,
         write_time(contest.changed),
@@ -102,7 +102,7 @@ def line_of(contest: Contest, now: float, name_of: Naming) -> ContestLine:
 
 def state_of(contest: Contest, now: float) -> State:
     """Return whether a contest runs; one whose runner says nothing any more is interrupted."""
-    status = contest.head.status
+    status = contest.summary.status
     return "interrupted" if status == "running" and now - contest.changed > SILENT_SECONDS else status
 
 

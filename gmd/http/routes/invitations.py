@@ -16,7 +16,7 @@ from gm_protocol.state import COLOR_NAMES
 from gmd.handlers.in_process import Refused
 from gmd.http.api_clients import ApiClient, FromApiClient, connection_of
 from gmd.http.backend import Backend, FromDaemon
-from gmd.http.claims import Taken
+from gmd.http.claims import ClaimedElsewhere
 from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_body
 from gmd.http.routes.turns import Done
 from gmd.http.seat import GameId, check_id
@@ -129,13 +129,13 @@ async def accept(invitation_id: GameId, client: FromApiClient, backend: FromDaem
     try:
         check_id(invitation_id)
         if not claims.holds(player, invitation_id, connection) and await _is_played(backend, invitation_id, client):
-            raise Taken(invitation_id)
+            raise ClaimedElsewhere(invitation_id)
         if not claims.knows(player, invitation_id) and await _is_inviter(backend, invitation_id, client):
             claims.made_before(player, invitation_id)
         with claims.accepting(player, invitation_id, connection):
             if not claims.is_made(player, invitation_id):
                 await client.ask("accept", game_id=invitation_id, brief=True)
-    except Taken as refusal:  # rc-connect prints the sentence of this status only
+    except ClaimedElsewhere as refusal:  # rc-connect prints the sentence of this status only
         raise Unusual(refusal, HTTP_401_UNAUTHORIZED) from None
     except (NoSuchGame, Refused) as refusal:
         raise _of_invitation(refusal) from None

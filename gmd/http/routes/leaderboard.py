@@ -13,7 +13,7 @@ from gmd.http.api_clients import FromApiClient, serving
 from gmd.http.errors import documented
 
 
-class Leaderboard(Struct, frozen=True):
+class LeaderboardPage(Struct, frozen=True):
     """A page of the leaderboard, the strongest first.
 
     ``games`` is the number of games behind the ratings; ``after`` is the value to request the next page with, null at
@@ -36,7 +36,7 @@ async def leaderboard(
     client: FromApiClient,
     limit: Annotated[int, QueryParameter(ge=1, le=100, description="How many rows.")] = 100,
     after: Annotated[int, QueryParameter(ge=0, le=2**53 - 1, description="How many rows to skip.")] = 0,
-) -> Leaderboard:
+) -> LeaderboardPage:
     """Return the ratings of versions of players' bots, with standard deviations. It takes no authorization."""
     reply = await client.ask("leaderboard", limit=limit, after=after)
-    return Leaderboard(reply["leaderboard"], reply["games"], reply["after"])
+    return LeaderboardPage(reply["leaderboard"], reply["games"], reply["after"])
