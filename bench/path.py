@@ -1,7 +1,8 @@
 """The way of a request through gmd's own code: how many calls it makes, in how many modules.
 
-A call is a function that begins, or a coroutine that goes on, in the thread of the event loop, in ``gmd`` and
-``gm_protocol``. The log is SQLite's. The counts are a sign of how much there is to read, and no measure of time.
+A call is a function that begins in the thread of the event loop, in ``gmd`` and ``gm_protocol``, between the arrival of
+the request and a moment after its reply. What instruments do in every turn of the loop does not count. The log is
+SQLite's. The counts are a sign of how much there is to read, and no measure of time.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ OURS = tuple(f"{Path(str(module.__file__)).parent}/" for module in (gmd, gm_prot
 CALLS, MODULES = {"version 1 move": 250, "RBC sense": 250, "HTTP move": 350, "page of a live game": 700}, 35
 #: Requests of each kind; the median is printed.
 TIMES = 7
-#: Seconds in which the daemon does what a request has left to do.
-REST = 0.2
+#: Seconds in which the daemon does what a connection that has ended leaves to do; and what a request does after its
+#: reply, which is less than the time until the loop next wakes by itself.
+REST, AFTER = 0.2, 0.02
+#: What trio calls in every turn of the loop.
+OF_TURNS = frozenset({"before_io_wait", "after_io_wait"})
 
 #: Counts the calls while it is entered.
 Counted = Callable[[str], AbstractContextManager[None]]
@@ -47,18 +51,27 @@ class Count:
     @contextmanager
     def during(self, kind: str) -> Iterator[None]:
         """Count the calls in the event loop, which runs in another thread."""
-        found: list[str] = []
+        begun: dict[FrameType, str] = {}
 
         def note(frame: FrameType, event: str, _: object) -> None:
-            if event == "call" and frame.f_code.co_filename.startswith(OURS):
-                found.append(frame.f_code.co_filename)
+            path = frame.f_code.co_filename
+            if event == "call" and path.startswith(OURS) and frame not in begun and not _is_of_turn(frame):
+                begun[frame] = path
 
         time.sleep(REST)
         trio.from_thread.run_sync(sys.setprofile, note)
         yield
-        time.sleep(REST)
+        time.sleep(AFTER)
         trio.from_thread.run_sync(sys.setprofile, None)
-        self.files[kind].append(found)
+        self.files[kind].append(list(begun.values()))
+
+
+def _is_of_turn(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_name in OF_TURNS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def measure() -> None:
