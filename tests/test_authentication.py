@@ -29,7 +29,7 @@ NOBODY = 2**53 - 1
 TARGETS = (ALICE, BOB, CAROL, DAVE, ERIN, NOBODY)
 
 #: Requests that a player may make, by kind; with the right key each would succeed, or fail for another reason.
-REQUESTS: dict[str, Json] = {
+ATTEMPTS: dict[str, Json] = {
     "move": {"game_id": 1, "move": "e4"},
     "move blindly": {"game_id": 4, "move": "e2e4"},
     "move in a seat": {"game_id": 1, "move": "e4", "seat": "white"},
@@ -143,7 +143,7 @@ async def begin(daemon: MemoryDaemon, version: str, known: dict[int, list[str]],
 
 async def attempt(client: Client, kind: str, target: int, fields: Json) -> bytes:
     """Return the reply to an attempt, byte for byte."""
-    request: Json = {"kind": kind.split()[0], **REQUESTS[kind], "player": target, **fields}
+    request: Json = {"kind": kind.split()[0], **ATTEMPTS[kind], "player": target, **fields}
     await client.send(request)
     body = await client.receive_body()
     assert body is not None
@@ -189,7 +189,7 @@ async def test_every_impostor_gets_the_same_refusal_at_the_same_cost() -> None:
     async with house() as (daemon, digest, known, stale):
         before = await everything(daemon, known)
         for _ in range(cases(400)):
-            kind, target = rng.choice(list(REQUESTS)), rng.choice(TARGETS)
+            kind, target = rng.choice(list(ATTEMPTS)), rng.choice(TARGETS)
             version = rng.choice(["1", "2", "2, somebody", *(["2, stale"] if target == ERIN else [])])
             if kind == "hello" and version in ("1", "2, stale"):  # it begins a new session, and ends another's
                 version = "2"
@@ -204,7 +204,7 @@ async def test_every_impostor_gets_the_same_refusal_at_the_same_cost() -> None:
                 await client.aclose()
         assert await everything(daemon, known) == before
     assert {version for _, version in tried} == {"1", "2", "2, somebody", "2, stale"}
-    assert {kind for kind, _ in tried} == set(REQUESTS)
+    assert {kind for kind, _ in tried} == set(ATTEMPTS)
 
 
 def refused_by_name(name: str, fields: Json) -> bytes:

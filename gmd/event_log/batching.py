@@ -37,7 +37,7 @@ from gmd.event_log.pending import Pending, Settling, divided
 from gmd.event_log.sql import playing, ranked, unanswered
 from gmd.event_log.store import Committer, Conflicts, GameAppend, OutcomeUnknown, ResultDelivered, Store, Unreachable
 from gmd.event_log.workers import Workers, WriterThread
-from gmd.games.events import AnyEvent, is_secret
+from gmd.games.events import AnyEvent
 from gmd.games.game import GameSummary
 from gmd.logger import get_logger
 from gmd.net.addresses import source_of
@@ -482,7 +482,7 @@ class BatchingLog:
         A listing that waited for a sense would reveal it.
         """
         for batch in (self._writing, self._gathering):
-            public = [pending for pending in batch.values() if not all(map(is_secret, pending.events))]
+            public = [pending for pending in batch.values() if not all(event.is_secret for event in pending.events)]
             for pending in public[-1:]:  # the others are settled with it, or before
                 await pending.settled()
 

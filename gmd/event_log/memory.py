@@ -27,13 +27,11 @@ from gmd.event_log.interface import (
 )
 from gmd.event_log.rows import has_registered, ranked_result, seating_of, status_of, versions_of
 from gmd.event_log.utc import write_time
-from gmd.games.events import AnyEvent, Created, FirstContactMade, Joined, Sensed
+from gmd.games.events import AnyEvent, Created, Joined
 from gmd.games.game import GameSummary
 
 #: Games that a listing reads before it lets other tasks run: some hundred microseconds.
 GAMES_A_STEP = 1_000
-#: Events that do not change the turn.
-_SAME_TURN = (FirstContactMade, Sensed)
 #: Games removed in one step of pruning.
 PRUNED_A_STEP = 100
 
@@ -156,7 +154,7 @@ class MemoryLog:
         game.events.extend(events)
         game.summary = summary
         last = events[-1]
-        if type(last) not in _SAME_TURN:
+        if not last.keeps_turn:
             game.changed, game.changed_at = next(self._appends), time.time()
             if type(last) is Joined:  # always the only event of its append
                 self._add_game(last.player, game_id)

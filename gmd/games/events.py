@@ -6,7 +6,7 @@ it. The fields are those of the log: it writes sides and terminations as words, 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import chess
 from msgspec import Meta, Struct
@@ -25,6 +25,11 @@ FORMER_MAX_PLIES = 12_000
 
 class Event(Struct, tag_field="event", omit_defaults=True):
     """An event of a game."""
+
+    #: Whether only the side to move, and viewers who may see everything, may know of it.
+    is_secret: ClassVar[bool] = False
+    #: Whether the turn before it goes on. The databases find that by its ply, which must not change.
+    keeps_turn: ClassVar[bool] = False
 
 
 class Created(Event, tag="created"):
@@ -77,6 +82,7 @@ class Joined(Event, tag="joined"):
 class FirstContactMade(Event, tag="heard"):
     """The first request of a seat in a game with a clock."""
 
+    keeps_turn = True
     seat: Color
 
     @property
@@ -88,6 +94,7 @@ class FirstContactMade(Event, tag="heard"):
 class Sensed(Event, tag="sensed", gc=False):
     """A sense of a square (None: a pass) by the side to move; its clock is charged ``seconds``."""
 
+    is_secret = keeps_turn = True
     square: int | None
     seconds: float = 0.0
 
@@ -149,8 +156,3 @@ class Ended(Event, tag="ended"):
 
 
 AnyEvent = Created | Loaded | Joined | FirstContactMade | Sensed | Moved | Ended
-
-
-def is_secret(event: AnyEvent) -> bool:
-    """Return whether only the side to move, and viewers who may see everything, may know of an event."""
-    return type(event) is Sensed

@@ -57,6 +57,7 @@ _SEATS = (chess.BLACK, chess.WHITE, None, None)
 # The last fields, which not every variant has, may be left out.
 _FIELDS = msgspec.structs.fields(GameState)
 _COMMON = [field.name for field in _FIELDS].index("pockets")
+assert _COMMON == 21, "a field of all variants needs its value in _revealed_state and in _blind_state, in its place"
 _state_of = cast(
     Callable[..., GameState],
     msgspec.defstruct(

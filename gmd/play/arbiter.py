@@ -12,7 +12,7 @@ import trio
 from gm_protocol.errors import GmError, Internal, NoSuchGame
 from gmd.event_log.interface import Commit, EventLog, Pruned, TokenUse
 from gmd.games.commands import Command, FirstContact, Flag, Join
-from gmd.games.events import AnyEvent, Sensed
+from gmd.games.events import AnyEvent
 from gmd.games.game import Decision, Game, when_due
 from gmd.games.game_note import note_of
 from gmd.logger import get_logger
@@ -182,7 +182,7 @@ class Arbiter:
 
     def _append(self, live: LiveGame, events: Sequence[AnyEvent], token: TokenUse | None = None) -> None:
         game = live.game
-        secret = type(events[-1]) is Sensed
+        secret = events[-1].is_secret
         live.since = inf
         if live.shared:
             live.forget_shared_views(secret=secret)

@@ -17,7 +17,8 @@ LAST_REGISTERED = 2**53 - 1
 
 #: A registered player's name. Names that differ only in case are the same. Spaces are allowed only singly and between
 #: other characters, because two spaces, or one at the end, are invisible.
-PlayerName = Annotated[str, Meta(pattern=r"^(?=.{1,64}$)[A-Za-z0-9_.-]+( [A-Za-z0-9_.-]+)*$(?!\n)")]
+PLAYER_NAME = r"^(?=.{1,64}$)[A-Za-z0-9_.-]+( [A-Za-z0-9_.-]+)*$(?!\n)"
+PlayerName = Annotated[str, Meta(pattern=PLAYER_NAME)]
 PLAYER_NAME_RULE = "a name has 1 to 64 letters (a to z), digits, '_', '.' and '-', and single spaces between them"
 #: A key as it is sent. A valid one has 43 characters; far longer ones are refused without a check.
 Key = Annotated[str, Meta(max_length=256)]
@@ -44,6 +45,8 @@ class Request(Struct, tag_field="kind", kw_only=True):
 
     #: Each kind sets it: the generator of the clients refuses one that does not.
     retry: ClassVar[Retry | None] = None
+    #: The fields that are null in the error reply to a refused request, as version 1 has them.
+    null_if_refused: ClassVar[frozenset[str]] = frozenset()
 
     id: int | str | None = None  #: A value that the reply repeats.
     brief: bool = False  #: Whether states in the reply lack board, access_map and pgn.

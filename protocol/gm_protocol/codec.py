@@ -11,8 +11,9 @@ from typing import Self, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from .base import PLAYER_NAME_RULE, SECRET_FIELDS
+from .base import PLAYER_NAME, PLAYER_NAME_RULE, SECRET_FIELDS
 from .choices import choices_at
+from .contests import PLAIN_RULE
 from .errors import MAX_QUOTED, BadJson, BadRequest, GmError, UnknownKind, quote
 from .messages import REQUESTS, AnyRequest, ErrorReply, GameRequest, Request
 
@@ -203,8 +204,9 @@ def _explain(message: str, kind: str, fields: dict[str, Raw]) -> str:
     if name in SECRET_FIELDS:
         return f"{path}: {what[:1].lower()}{_cut(what[1:])}"
     value = _as_sent(fields[name])
-    if what.startswith("Expected `str` matching regex"):  # only names have one, and few people read regexes
-        return f"{path}: {value}: {PLAYER_NAME_RULE}"
+    if what.startswith("Expected `str` matching regex"):  # which few people read
+        rule = PLAYER_NAME_RULE if repr(PLAYER_NAME) in what else PLAIN_RULE
+        return f"{path}: {value}: {rule}"
     if choices := _choices(kind, path):
         return f"{path}: {value} is none of {', '.join(choices)}"
     return f"{path}: {value}: {what[:1].lower()}{_cut(what[1:])}"
@@ -262,12 +264,11 @@ def error_reply(error: GmError, kind: str | None, request_id: int | str | None) 
 
     :param kind: the refused request's kind; None if it is not known.
     """
-    with_state = kind in {"new_game", "game_from_pgn", "move", "sense", "end_game"}
-    with_game_id = kind in {"new_game", "game_from_pgn"}
+    null = REQUESTS[kind].null_if_refused if kind in REQUESTS else frozenset()
     return ErrorReply(
         id=UNSET if request_id is None else request_id,
-        game_id=None if with_game_id else UNSET,
-        state=None if with_state else UNSET,
+        game_id=None if "game_id" in null else UNSET,
+        state=None if "state" in null else UNSET,
         retry_after=UNSET if error.retry_after is None else error.retry_after,
         code=error.code,
         error=str(error),

@@ -16,6 +16,7 @@ MAX_REPORT, MIN_TOKEN, MAX_TOKEN = 65_536, 16, 256
 
 #: Text without characters that would change how the text around it is shown: controls, and marks of direction.
 PLAIN = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\u200e\\u200f]*$(?!\\n)"
+PLAIN_RULE = "a text has no line breaks, other control characters, or marks of direction"
 
 Title = Annotated[str, Meta(min_length=1, max_length=100, pattern=PLAIN)]
 Cell = Annotated[str, Meta(max_length=100, pattern=PLAIN)]

@@ -70,6 +70,7 @@ class Ping(Request, tag="ping", kw_only=True):
 class NewGame(GameRequest, tag="new_game", kw_only=True):
     """A request for a new game; with ``pgn`` as :class:`GameFromPgn`. A null seat goes to the first who joins."""
 
+    null_if_refused = frozenset({"game_id", "state"})
     player_white: PlayerId | None  #: The player; null: an open seat.
     player_black: PlayerId | None  #: The player; null: an open seat.
     pgn: str | None = None  #: As in game_from_pgn.
@@ -93,6 +94,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
     """A request to move, in SAN or UCI; in rbc, null passes."""
 
     retry = "ply"
+    null_if_refused = frozenset({"state"})
     game_id: GameId  #: The game.
     move: str | None  #: SAN or UCI; null (rbc): pass.
     seat: Color | None = None  #: The seat acted for.
@@ -105,6 +107,7 @@ class MakeSense(Request, tag="sense", kw_only=True):
     """A request to sense the three by three squares around ``square`` (a name, or a1 = 0 to h8 = 63); null for none."""
 
     retry = "ply"
+    null_if_refused = frozenset({"state"})
     game_id: GameId  #: The game.
     square: str | int | None  #: A name (e7), 0 (a1) to 63 (h8), or null: sense nothing.
     seat: Color | None = None  #: The seat acted for.
@@ -116,6 +119,7 @@ class EndGame(Request, tag="end_game", kw_only=True):
     """A request to resign, to claim a draw, or to agree to a draw."""
 
     retry = "ply"
+    null_if_refused = frozenset({"state"})
     game_id: GameId  #: The game.
     termination: VoluntaryTermination  #: How the game is to end.
     seat: Color | None = None  #: The seat acted for.

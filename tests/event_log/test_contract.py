@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import chess
 import pytest
@@ -62,12 +62,15 @@ EVENTS: list[AnyEvent] = [
     Joined("black", 2**63 - 1),
     FirstContactMade("white"),
     FirstContactMade("black"),
+    Sensed(None),
+    Sensed(63, 0.1 + 0.2),
     Moved("e2e4"),
     Moved("e7e5", 0.1 + 0.2, True),
     Ended("timeout_white"),
     Ended("forfeit_black", 1e-9, "black", "\u265e\0 nonsense"),
     Ended("expired"),
 ]
+assert {type(event) for event in EVENTS} == set(get_args(AnyEvent))
 
 SUMMARY = GameSummary("white", 0, "available_move", 60.0)
 OVER = GameSummary("black", 3, "victory_white", None)

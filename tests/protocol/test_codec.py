@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gm_protocol.base import PLAYER_NAME_RULE
 from gm_protocol.codec import InvalidRequest, decode_request, echo_id, encode, error_reply, kind_of
 from gm_protocol.errors import ERRORS, GmError, Stale, TooMany
 from gm_protocol.messages import REQUESTS, AnyRequest, ClockOption, NewGame, Ping, Pong
@@ -204,6 +205,14 @@ def test_player_beyond_64_bits_is_refused_with_its_field(number: int) -> None:
         )
         assert refused.error.code == "bad_request"
         assert str(refused.error).startswith(f"{name}: {str(number)[:80]}")
+
+
+def test_text_that_no_report_may_have_is_refused_with_its_rule() -> None:
+    title = {"title": "a\nb", "form": "match", "variant": "rbc", "status": "running"}
+    refused = refusal_of(json.dumps({"kind": "contest", "token": "t" * 16, "report": title}).encode())
+    assert str(refused.error).endswith(": a text has no line breaks, other control characters, or marks of direction")
+    refused = refusal_of(json.dumps({"kind": "hello", "name": "a\nb"}).encode())
+    assert str(refused.error) == f'name: "a\\nb": {PLAYER_NAME_RULE}'
 
 
 def test_players_are_64_bit_numbers_and_ids_and_seeds_may_be_larger() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import chess
 
+from gm_protocol.messages import REQUESTS
 from gmd.players.account import is_registered
 from tests.helpers import Json
 from tests.secrecy.paired_daemons import (
@@ -29,7 +30,7 @@ _FIELDS: Json = {"square": "e4", "move": "e2e4", "termination": "draw_agreed", "
 #: Texts that are no move, by variant: in Dark chess a move may also be written as SAN.
 UNREADABLE = {"rbc": ("Nf3", "e4", "O-O", "e2e4 "), "dark_chess": ("a1h8q", "Qa1xh8", "Kd4d8")}
 #: Kinds that name a game.
-_KINDS = ("sense", "move", "end_game", "state", "wait", "actions", "history", "belief", "join")
+_KINDS = [kind for kind, request in REQUESTS.items() if "game_id" in request.__struct_fields__]
 
 
 @dataclass
