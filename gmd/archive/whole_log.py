@@ -47,8 +47,8 @@ SECRET_FILES = {"bots": BOTS_TOKEN, "pages": SESSION_KEY}
 FETCHED_ROWS = 500
 BATCH_BYTES = 4 << 20
 
-#: What reads a row as the daemon does.
-_READERS: Mapping[Table, Callable[[Mapping[str, Any]], Any]] = {players: account_of, contests: read_contest}
+#: What reads a row as the daemon does, of each table beside the games.
+READERS: Mapping[Table, Callable[[Mapping[str, Any]], Any]] = {players: account_of, contests: read_contest}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -137,8 +137,8 @@ def write_log(
         for table, row in rows:
             try:
                 checked = _checked(table, row)
-                if replays and table in _READERS:
-                    _READERS[table](msgspec.structs.asdict(checked))
+                if replays and table in READERS:
+                    READERS[table](msgspec.structs.asdict(checked))
                 line.setdefault(table.name, []).append(checked)
             except (msgspec.ValidationError, DamagedRow) as error:
                 if table is tokens:  # its game is whole without it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,9 +30,9 @@ def check(data: str | None, database: str | None, file: Path | None, every: bool
 
     Check the event log by replaying every game.
 
-    Reports the first damage found: in the SQLite file itself; a player's damaged row; an event that is missing or does
-    not apply to its game; a row of the games table that contradicts the events; events without a game. The daemon may
-    be running. Nothing is changed.
+    Reports the first damage found: in the SQLite file itself; a damaged row of a player or a contest; an event that is
+    missing or does not apply to its game; a row of the games table that contradicts the events; events without a game.
+    The daemon may be running. Nothing is changed.
 
     Of a damaged log, gmd export --all FILE --replay exports what is whole, for gmd import into a new directory.
 
@@ -49,7 +50,8 @@ def check(data: str | None, database: str | None, file: Path | None, every: bool
 class _Check:
     def __init__(self, every: bool) -> None:
         self._every = every
-        self._games = self._events = self._damaged = self._damaged_players = 0
+        self._games = self._events = self._damaged = 0
+        self._damaged_rows = Counter[str]()  # of tables beside the games
         #: Whether there is damage outside games: in the file itself, or where the rest cannot be read.
         self._broken = False
 
@@ -58,8 +60,8 @@ class _Check:
         if engine.dialect.name == "sqlite":
             self._check_file(engine)
         if self._every or not self._broken:
-            self._check_players(engine)
-        if self._every or not (self._broken or self._damaged_players):
+            self._check_rows(engine)
+        if self._every or not (self._broken or self._damaged_rows):
             self._check_games(engine)
         return self._report()
 
@@ -77,24 +79,25 @@ class _Check:
             click.echo(f"file: {damage}")
         self._broken = bool(found)
 
-    def _check_players(self, engine: Engine) -> None:
+    def _check_rows(self, engine: Engine) -> None:
+        """Check the tables beside the games."""
         from sqlalchemy.exc import DBAPIError
 
+        from gmd.archive.whole_log import READERS
         from gmd.event_log.damage import DamagedRow, checked_rows
-        from gmd.event_log.tables import players
-        from gmd.players.sql import account_of
 
-        try:
-            with engine.connect() as connection:
-                for row, player in checked_rows(connection, players, account_of):
-                    if isinstance(player, DamagedRow):
-                        self._damaged_players += 1
-                        click.echo(f"players, row {row}: {player}")
-                        if not self._every:
-                            return
-        except DBAPIError as error:
-            click.echo(f"file: the players cannot be read: {error.orig}")
-            self._broken = True
+        for table, read in READERS.items():
+            try:
+                with engine.connect() as connection:
+                    for row, found in checked_rows(connection, table, read):
+                        if isinstance(found, DamagedRow):
+                            self._damaged_rows[table.name] += 1
+                            click.echo(f"{table.name}, row {row}: {found}")
+                            if not self._every:
+                                return
+            except DBAPIError as error:
+                click.echo(f"file: the {table.name} cannot be read: {error.orig}")
+                self._broken = True
 
     def _check_games(self, engine: Engine) -> None:
         from sqlalchemy.exc import DBAPIError
@@ -134,14 +137,14 @@ class _Check:
             yield problem
 
     def _report(self) -> int:
-        if not (self._damaged or self._damaged_players or self._broken):
+        if not (self._damaged or self._damaged_rows or self._broken):
             click.echo(f"{counted(self._games, 'game')} with {counted(self._events, 'event')}: nothing is damaged.")
             return 0
         if not self._every:
             click.echo("This is the first damage found; use --all to find the rest.")
             return 1
-        if self._damaged_players:
-            click.echo(f"{counted(self._damaged_players, 'damaged player')}.")
+        for table, damaged in self._damaged_rows.items():
+            click.echo(f"{counted(damaged, 'damaged ' + table.removesuffix('s'))}.")
         if self._damaged:
             click.echo(f"{counted(self._damaged, 'damaged game')}, of {counted(self._games, 'game')}.")
         return 1

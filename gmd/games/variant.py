@@ -1,7 +1,4 @@
-"""The base of a variant: one object that says how its games begin, which class plays them, and how PGN names it.
-
-To add a variant, write a module with its game and its object, and add the object to :mod:`gmd.games.variants`.
-"""
+"""The base of a variant: one object that says how its games begin, which class plays them, and how PGN names it."""
 
 from __future__ import annotations
 

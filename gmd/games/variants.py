@@ -1,7 +1,6 @@
 """The variants that the server plays, and the options of a game that a request asks for.
 
-To add a variant, write a module with its object, and add the object to the list. The only random choice, a Chess960
-start number that nobody named, is an argument.
+The only random choice, a Chess960 start number that nobody named, is an argument.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ from sqlalchemy import (
 )
 
 from gm_protocol.options import VARIANT_TRAITS
-from gmd.archive.whole_log import is_whole_log, write_log
+from gmd.archive.whole_log import OF_GAMES, READERS, is_whole_log, write_log
 from gmd.daemon import Daemon
 from gmd.event_log.directory import BOTS_TOKEN, SESSION_KEY, locked_directory
 from gmd.event_log.opening import open_log, open_reader, open_store
-from gmd.event_log.tables import metadata
+from gmd.event_log.tables import metadata, retired
 from tests.cli.commands import Ran, change, gmd, joined
 from tests.helpers import connected, running_daemon
 from tests.postgres import new_database, require_postgres
@@ -171,6 +171,10 @@ def rows_in(place: str | Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 # --- There and back ---------------------------------------------------------------------------------------------
+
+
+def test_every_table_is_of_games_or_has_a_reader() -> None:
+    assert {*metadata.sorted_tables} == {*OF_GAMES, *READERS, retired}
 
 
 def test_log_is_the_same_row_by_row_there_and_back(played: Path, exported: Path, target: str, tmp_path: Path) -> None:

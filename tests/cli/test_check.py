@@ -120,6 +120,23 @@ def test_damage_is_found_and_reported(name: str, data: Path) -> None:
     assert problem[: len(said)] == said
 
 
+def test_damaged_rows_beside_the_games_are_reported(data: Path) -> None:
+    change(
+        data,
+        "INSERT INTO players (player, name, folded, created) VALUES (7, 'x', 'x', '')",
+        *(f"INSERT INTO contests VALUES ({number}, NULL, 0, x'00', 0.0, 0.0, '')" for number in (1, 2)),
+    )
+    row = "contests, row {}: token is not a digest of 32 bytes"
+    status, out, _ = gmd("check", "--data", data, "--all")
+    assert (status, out.splitlines()[1:]) == (
+        1,
+        [row.format(1), row.format(2), "1 damaged player.", "2 damaged contests."],
+    )
+    assert out.startswith("players, row 7: ")
+    change(data, "DELETE FROM players")
+    assert gmd("check", "--data", data) == (1, joined([row.format(1), FIRST]), "")
+
+
 def test_check_stops_at_the_first_damage(data: Path) -> None:
     change(data, DAMAGES["plies"][0], DAMAGES["an illegal move"][0])
     assert gmd("check", "--data", data) == (1, joined([DAMAGES["an illegal move"][1], FIRST]), "")
