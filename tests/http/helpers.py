@@ -12,6 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gmd.config import Config
 from gmd.daemon import Daemon
+from gmd.http.asgi import Application
+from gmd.http.server import HttpServer
+from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
+from gmd.net.proxies import Proxies
+from gmd.net.send_timeout import SendTimeout
 from gmd.play.limits import limits_of
 from tests.helpers import running_daemon
 
@@ -66,6 +71,21 @@ async def scrape(client: httpx.AsyncClient) -> Scrape:
     response = await client.get("/metrics")
     assert response.status_code == 200
     return Scrape(response.text)
+
+
+@asynccontextmanager
+async def port_serving(
+    app: Application, max_connections: int = 9, **settings: Any
+) -> AsyncIterator[tuple[HttpServer, int]]:
+    """Yield an HTTP server without a daemon, and the number of its port."""
+    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), SendTimeout(30.0, 1.0)
+    server = HttpServer(PORT_LIMITS, max_connections, memory, patience, settings.pop("proxies", Proxies()), **settings)
+    listeners = await trio.open_tcp_listeners(0)
+    async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
+        nursery.start_soon(server.run, app, listeners, connections)
+        yield server, listeners[0].socket.getsockname()[1]
+        nursery.cancel_scope.cancel()
+        connections.cancel_scope.cancel()
 
 
 async def open_http(daemon: Daemon) -> trio.SocketStream:

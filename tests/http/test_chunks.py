@@ -11,12 +11,8 @@ import trio
 import trio.testing
 
 from gmd.http.requests import LEAST_CHUNK, MANY_CHUNKS, PARTS
-from gmd.http.server import HttpServer
 from gmd.net.fair_scheduler import FairScheduler
-from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.net.proxies import Proxies
-from gmd.net.send_timeout import SendTimeout
-from tests.http.helpers import PORT_LIMITS, read_to_end
+from tests.http.helpers import port_serving, read_to_end
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -44,16 +40,12 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 @asynccontextmanager
 async def connected(scheduler: FairScheduler) -> AsyncIterator[trio.SocketStream]:
     """Yield a connection to an HTTP server."""
-    memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
-    server = HttpServer(PORT_LIMITS, 9, memory, SendTimeout(30.0, 1.0), Proxies(), scheduler=scheduler)
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    port = listeners[0].socket.getsockname()[1]
-    async with scheduler.running(), trio.open_nursery() as connections, trio.open_nursery() as nursery:
-        nursery.start_soon(server.run, echo, listeners, connections)
-        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-            yield stream
-        nursery.cancel_scope.cancel()
-        connections.cancel_scope.cancel()
+    async with (
+        scheduler.running(),
+        port_serving(echo, scheduler=scheduler) as (_, port),
+        await trio.open_tcp_stream("127.0.0.1", port) as stream,
+    ):
+        yield stream
 
 
 def chunks(number: int, size: int) -> bytes:

@@ -14,11 +14,9 @@ from trio.testing import MockClock
 from gmd.daemon import Daemon
 from gmd.http.server import RESERVE, HttpServer
 from gmd.net.connection_slots import Share
-from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
 from gmd.net.proxies import Proxies
-from gmd.net.send_timeout import SendTimeout
 from tests.helpers import running_daemon
-from tests.http.helpers import PORT_LIMITS, http_daemon, read_to_end, scrape
+from tests.http.helpers import http_daemon, port_serving, read_to_end, scrape
 
 pytestmark = pytest.mark.usefixtures("separate_loopback")
 
@@ -39,9 +37,10 @@ def status(response: bytes) -> int:
 class Served:
     """A server whose requests for ``/hold`` are in progress until it stops; and connections to it."""
 
-    def __init__(self, server: HttpServer, port: int, stack: AsyncExitStack) -> None:
-        self.server = server
-        self._port = port
+    server: HttpServer
+    port: int
+
+    def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
         self.held = 0
 
@@ -54,7 +53,7 @@ class Served:
 
     async def connect(self, address: str, data: bytes = b"") -> trio.SocketStream:
         """Open a connection from an address, send some bytes, and return it once the server has read them."""
-        stream = await trio.open_tcp_stream("127.0.0.1", self._port, local_address=address)
+        stream = await trio.open_tcp_stream("127.0.0.1", self.port, local_address=address)
         self._stack.push_async_callback(trio.aclose_forcefully, stream)
         await stream.send_all(data)
         await self.settled()
@@ -90,15 +89,10 @@ async def response_of(stream: trio.SocketStream) -> bytes:
 
 @asynccontextmanager
 async def served(limit: int = LIMIT, **settings: Any) -> AsyncIterator[Served]:
-    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), SendTimeout(30.0, 1.0)
-    server = HttpServer(PORT_LIMITS, limit, memory, patience, settings.pop("proxies", Proxies()), **settings)
-    listeners = await trio.open_tcp_listeners(0)
-    async with AsyncExitStack() as stack, trio.open_nursery() as connections, trio.open_nursery() as nursery:
-        one = Served(server, listeners[0].socket.getsockname()[1], stack)
-        nursery.start_soon(server.run, one, listeners, connections)
+    async with AsyncExitStack() as stack:
+        one = Served(stack)
+        one.server, one.port = await stack.enter_async_context(port_serving(one, limit, **settings))
         yield one
-        nursery.cancel_scope.cancel()
-        connections.cancel_scope.cancel()
 
 
 async def test_incomplete_heads_and_bodies_make_room_for_complete_requests() -> None:
@@ -191,7 +185,7 @@ async def test_incomplete_heads_in_the_reserve_make_room_for_health_checks(
 async def test_incomplete_head_in_the_reserve_times_out_after_two_seconds(autojump_clock: MockClock) -> None:
     async with served(1) as one:
         await one.hold(HOG)
-        stream = await trio.open_tcp_stream("127.0.0.1", one._port, local_address=HOG)
+        stream = await trio.open_tcp_stream("127.0.0.1", one.port, local_address=HOG)
         begun = trio.current_time()
         await stream.send_all(HALF_HEAD)
         assert await stream.receive_some() == b""
@@ -201,7 +195,7 @@ async def test_incomplete_head_in_the_reserve_times_out_after_two_seconds(autoju
 
 async def test_incomplete_head_times_out_ten_seconds_after_its_first_byte(autojump_clock: MockClock) -> None:
     async with served() as one:
-        stream = await trio.open_tcp_stream("127.0.0.1", one._port)
+        stream = await trio.open_tcp_stream("127.0.0.1", one.port)
         await trio.sleep(15)
         begun = trio.current_time()
         await stream.send_all(HALF_HEAD)

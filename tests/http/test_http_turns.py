@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 import trio
 
-from gmd.http.server import HttpServer
 from gmd.net.fair_scheduler import FairScheduler
-from gmd.net.memory_ledger import MemoryLedger, MemoryLimits
-from gmd.net.proxies import Proxies
-from gmd.net.send_timeout import SendTimeout
 from gmd.net.tls import certificate_of
-from tests.http.helpers import PORT_LIMITS
+from tests.http.helpers import port_serving
 from tests.tls import Certificates
 
 pytestmark = pytest.mark.usefixtures("separate_loopback")
@@ -49,19 +45,14 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
             pass
 
     scheduler = FairScheduler(0.0)
-    memory = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30))
     certificate = certificate_of(str(certificates.cert), str(certificates.key)) if wire == "TLS" else None
-    server = HttpServer(PORT_LIMITS, 200, memory, SendTimeout(30.0, 1.0), Proxies(), certificate, scheduler=scheduler)
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    port = listeners[0].socket.getsockname()[1]
     found = []
     async with (
         scheduler.running(),
+        port_serving(application, 200, certificate=certificate, scheduler=scheduler) as (_, port),
         AsyncExitStack() as stack,
-        trio.open_nursery() as connections,
         trio.open_nursery() as nursery,
     ):
-        nursery.start_soon(server.run, application, listeners, connections)
         for _ in range(CONNECTIONS):
             stream = await connect(HOG)
             await stream.send_all(GET * REQUESTS)
@@ -76,5 +67,4 @@ async def test_pipelined_requests_of_one_address_delay_that_of_another_by_a_few(
             found.append(answered[HOG] - before)
         assert answered[HOG] < CONNECTIONS * REQUESTS
         nursery.cancel_scope.cancel()
-        connections.cancel_scope.cancel()
     assert sum(found) <= 10 * ASKED  # while each time all of the other's connections wait
