@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -86,12 +85,17 @@ class Connection:
         self._slot = slot
         self._reader = reader
         self._full = full
-        self._reading = PatientScope(loop_time.now() + context.limits.frame_seconds)
+        #: Ends the connection at once.
+        self._life = trio.CancelScope()
+        #: Ends the reading of a request. One that has been read whole is answered even if this was cancelled meanwhile.
+        self._reading = PatientScope()
         self._requests = RequestReader(self._receive_part, context.limits.max_message, reader.give_way)
         #: The head of the request that is read or answered; None between requests, and until a head is whole.
         self._head: Head | None = None
         #: Whether a head has begun to arrive and is not whole yet.
         self._in_head = False
+        #: Whether the connection was evicted: it reads no further request.
+        self._is_evicted = False
         #: Bytes received since the end of the last request; and whether anything was sent.
         self._arrived, self._is_answered = 0, False
         self._is_streaming = False
@@ -101,7 +105,9 @@ class Connection:
 
     def stop(self) -> None:
         """Finish the request in progress, if any."""
-        if self._head is None or self._is_streaming:
+        if self._is_streaming:
+            self._life.cancel()
+        elif self._head is None:
             self._reading.cancel()
 
     def evict(self, error: TooMany) -> bool:
@@ -113,14 +119,15 @@ class Connection:
             return False
         if self._head is not None or self._requests.ahead:
             self._why_ended = error
-        self._reading.cancel()
+        self._is_evicted = True
+        (self._life if self._is_streaming else self._reading).cancel()
         return True
 
     def _cut_off(self, why: TooMany) -> None:
         """Drop the bytes received so far and end the connection: it holds too much memory."""
         self._why_ended = why
         self._requests.forget()
-        self._reading.cancel()
+        self._life.cancel()
 
     async def run(self) -> None:
         """Answer requests until either side closes the connection, or the peer is too slow."""
@@ -133,33 +140,47 @@ class Connection:
         try:
             if is_tls:
                 self._account.hold_others(CONNECTION_BYTES)
-            with self._reading:
+            with self._life:
                 await self._answer_requests()
-            await self._say_why_ended()
+            if self._why_ended is not None and not self._is_answered:  # else it would come in the middle of a response
+                await self._send(too_many_response(self._why_ended))
         except (trio.BrokenResourceError, trio.TooSlowError, Superseded):
             pass  # the peer is gone, or does not read; or another daemon serves
         finally:
             self._account.close()
 
     async def _answer_requests(self) -> None:
-        while await self._answer_next() and not self._context.stopping.is_set():
+        while await self._answer_next():
             self._rest()
             if self._requests.ahead:
                 await self._reader.give_way()  # before the next request, which has come already
+            if self._is_ending:
+                return
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._is_evicted or self._context.stopping.is_set()
 
     async def _answer_next(self) -> bool:
         """Read a request and answer it; return whether the connection stays open."""
         try:
-            self._head = await self._requests.head()
-            if self._head is None:
-                return False
-            body = await self._read_body(self._head)
+            request = await self._read()
         except Refusal as refusal:
             await self._refuse(refusal)
             return False
-        self._reading.deadline = inf
+        if request is None:
+            return False
         self._slot.begin(loop_time.now())
-        return await self._answer(self._head, body)
+        return await self._answer(*request)
+
+    async def _read(self) -> tuple[Head, bytes] | None:
+        """Return the next request; None where the client has closed, or the connection has to end."""
+        with loop_time.move_on_after(self._context.limits.frame_seconds) as self._reading:
+            self._head = await self._requests.head()
+            return None if self._head is None else (self._head, await self._read_body(self._head))
+        if self._head is not None and not self._is_evicted:
+            raise Refusal(408, f"the whole body did not arrive within {self._context.limits.frame_seconds:g} seconds")
+        return None
 
     async def _read_body(self, head: Head) -> bytes:
         self._in_head = False
@@ -172,7 +193,7 @@ class Connection:
 
     async def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request; return whether the connection stays open."""
-        scope, is_last = self._scope(head), head.is_last or self._context.stopping.is_set()
+        scope, is_last = self._scope(head), head.is_last or self._is_ending
         is_health = scope["path"] in HEALTH_PATHS
         if self._full is not None:
             if not is_health:
@@ -189,7 +210,7 @@ class Connection:
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Say what is wrong with a request; for a browser the application makes the response."""
-        self._reading.deadline, head = inf, self._head
+        head = self._head
         response: bytes | Stream = error_response(refusal.status, refusal.sentence)
         if head is not None and head.accepts(b"text/html") and self._full is None:
             scope = {**self._scope(head), REFUSED: refusal}
@@ -197,25 +218,12 @@ class Connection:
         assert isinstance(response, bytes)
         await self._send(response)
 
-    async def _say_why_ended(self) -> None:
-        """Answer a request that is not answered yet, because the connection has to end."""
-        if self._is_answered:
-            return  # this would come in the middle of a response
-        if self._why_ended is not None:
-            await self._send(too_many_response(self._why_ended))
-        elif self._reading.cancel_called and self._head is not None:
-            await self._refuse(
-                Refusal(408, f"the whole body did not arrive within {self._context.limits.frame_seconds:g} seconds")
-            )
-
     def _rest(self) -> None:
         """Mark the connection as idle: its request has been answered."""
-        now = loop_time.now()
         self._head, self._is_answered = None, False
-        self._reading.deadline = now + self._context.limits.frame_seconds
         self._arrived = self._requests.ahead  # only what followed the request is held
         self._account.hold_requests(self._arrived)
-        self._slot.rest(Value.IDLE, now)
+        self._slot.rest(Value.IDLE, loop_time.now())
 
     async def _receive_part(self) -> bytes:
         """Return the next bytes of a request; a connection with a part of one counts as silent."""
