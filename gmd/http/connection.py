@@ -168,7 +168,7 @@ class Connection:
         except Refusal as refusal:
             await self._refuse(refusal)
             return False
-        if request is None:
+        if request is None or self._life.cancel_called:  # the latter where its last bytes had the connection cut off
             return False
         self._slot.begin(loop_time.now())
         return await self._answer(*request)

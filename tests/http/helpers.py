@@ -73,13 +73,18 @@ async def scrape(client: httpx.AsyncClient) -> Scrape:
     return Scrape(response.text)
 
 
+def ledger(limit: int) -> MemoryLedger:
+    """Return a ledger under which connections may hold so many bytes, of one address or of all."""
+    return MemoryLedger(MemoryLimits(total=limit, per_address=limit))
+
+
 @asynccontextmanager
 async def port_serving(
     app: Application, max_connections: int = 9, **settings: Any
 ) -> AsyncIterator[tuple[HttpServer, int]]:
     """Yield an HTTP server without a daemon, and the number of its port."""
-    memory, patience = MemoryLedger(MemoryLimits(total=1 << 30, per_address=1 << 30)), SendTimeout(30.0, 1.0)
-    server = HttpServer(PORT_LIMITS, max_connections, memory, patience, settings.pop("proxies", Proxies()), **settings)
+    others = {"memory": ledger(1 << 30), "send_timeout": SendTimeout(30.0, 1.0), "proxies": Proxies(), **settings}
+    server = HttpServer(PORT_LIMITS, max_connections, **others)
     listeners = await trio.open_tcp_listeners(0)
     async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
         nursery.start_soon(server.run, app, listeners, connections)

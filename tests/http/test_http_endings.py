@@ -1,4 +1,4 @@
-"""A connection may have to end in the very turn of the event loop in which a request arrives: it is answered, whole."""
+"""A connection may have to end in the very turn of the loop in which a request arrives: no request is half done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from gmd.http.server import HttpServer
-from tests.http.helpers import PORT_LIMITS, port_serving, read_to_end
+from tests.http.helpers import PORT_LIMITS, ledger, port_serving, read_to_end
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\n"
@@ -88,3 +88,13 @@ async def test_request_that_arrives_as_the_connection_is_evicted_is_answered() -
                 with trio.fail_after(5):
                     assert (await stream.receive_some()).startswith(b"HTTP/1.1 200 ")
     assert application.begun == application.finished == TRIES
+
+
+async def test_request_that_takes_too_much_memory_is_not_begun() -> None:
+    application = Application()
+    async with port_serving(application, memory=ledger(5_000)) as (_, port):
+        async with await opened(port, POST.replace(b"4", b"6000") + bytes(6_000)) as stream:
+            assert (await read_to_end(stream)).startswith(b"HTTP/1.1 503 ")
+        assert application.begun == 0
+        async with await opened(port, GET) as stream:
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 200 ")
