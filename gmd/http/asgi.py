@@ -10,7 +10,7 @@ import trio
 
 from gmd.http.errors import INTERNAL, error_response
 from gmd.http.requests import Head
-from gmd.http.responses import response
+from gmd.http.responses import RawResponse
 from gmd.http.streaming import STREAM, Stream
 from gmd.logger import get_logger
 from gmd.net import loop_time
@@ -57,20 +57,19 @@ def scope_of(head: Head, client: Address | None, server: Address | None, *, is_t
     }
 
 
-async def answer(app: Application, head: Head, scope: Scope, body: bytes, *, is_last: bool) -> bytes | Stream:
+async def answer(app: Application, scope: Scope, body: bytes) -> RawResponse | Stream:
     """Have an application answer a request; return the response, or what sends one that lasts.
 
     :param scope: the request's; it is cleared.
-    :param is_last: whether the connection is closed after the response.
     """
-    exchange, has_body = _Exchange(body), head.method != "HEAD"
+    exchange = _Exchange(body)
     try:
         await app(scope, exchange.receive, exchange.send)
         stream: Stream | None = scope.get(STREAM)
-        return exchange.response(is_last=is_last, has_body=has_body) if stream is None else stream
+        return exchange.response() if stream is None else stream
     except Exception:
         logger.exception("http request failed")
-        return error_response(500, INTERNAL, is_last=is_last, has_body=has_body)
+        return error_response(500, INTERNAL)
     finally:
         scope.clear()  # a stream lasts, and litestar's objects hang on the scope
 
@@ -97,8 +96,7 @@ class _Exchange:
         else:
             self._parts.append(event["body"])
 
-    def response(self, *, is_last: bool, has_body: bool) -> bytes:
-        """Return the response as bytes."""
+    def response(self) -> RawResponse:
+        """Return the response."""
         assert self._start is not None
-        status, headers = self._start["status"], self._start["headers"]
-        return response(status, headers, b"".join(self._parts), is_last=is_last, has_body=has_body)
+        return RawResponse(self._start["status"], self._start["headers"], b"".join(self._parts))

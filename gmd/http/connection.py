@@ -13,7 +13,7 @@ from gmd.event_log.interface import Superseded
 from gmd.http.asgi import REFUSED, Address, Application, Scope, answer, scope_of
 from gmd.http.errors import error_response, too_many_response
 from gmd.http.requests import Head, Refusal, RequestReader
-from gmd.http.responses import CONTINUE
+from gmd.http.responses import CONTINUE, RawResponse
 from gmd.http.streaming import Stream, Wire, bound_buffers, head_of
 from gmd.net import loop_time
 from gmd.net.connection_slots import IN_USE, ConnectionSlot, Value
@@ -201,21 +201,21 @@ class Connection:
                 await self._send(too_many_response(self._full))
                 return False
             is_last = True
-        response = await answer(self._context.app, head, scope, body, is_last=is_last)
-        if not isinstance(response, bytes):
+        response = await answer(self._context.app, scope, body)
+        if not isinstance(response, RawResponse):
             await self._run_stream(response, head)
             return False
-        await self._send(response, is_held=not is_health)
+        await self._send(response, is_last=is_last, is_held=not is_health)
         return not is_last
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Say what is wrong with a request; for a browser the application makes the response."""
         head = self._head
-        response: bytes | Stream = error_response(refusal.status, refusal.sentence)
+        response: RawResponse | Stream = error_response(refusal.status, refusal.sentence)
         if head is not None and head.accepts(b"text/html") and self._full is None:
             scope = {**self._scope(head), REFUSED: refusal}
-            response = await answer(self._context.app, head, scope, b"", is_last=True)
-        assert isinstance(response, bytes)
+            response = await answer(self._context.app, scope, b"")
+        assert isinstance(response, RawResponse)
         await self._send(response)
 
     def _rest(self) -> None:
@@ -266,13 +266,15 @@ class Connection:
         while self._arrived < PIECE and await self._receive():
             pass
 
-    async def _send(self, response: bytes, *, is_held: bool = False) -> None:
+    async def _send(self, response: RawResponse, *, is_last: bool = True, is_held: bool = False) -> None:
         """Send a response.
 
+        :param is_last: whether the connection is closed after it.
         :param is_held: whether it waits while the lease has run out.
         """
         self._is_answered = True
-        await self._wire.send(response, is_held=is_held)
+        has_body = self._head is None or self._head.method != "HEAD"
+        await self._wire.send(response.encode(is_last=is_last, has_body=has_body), is_held=is_held)
 
     def _scope(self, head: Head) -> Scope:
         return scope_of(head, self._client, self._server, is_tls=self._stream is not self._transport)

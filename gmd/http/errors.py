@@ -21,7 +21,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.errors import GmError, TooMany
 from gmd.handlers.in_process import Refused
-from gmd.http.responses import response
+from gmd.http.responses import RawResponse
 from gmd.logger import get_logger
 
 logger = get_logger(__name__)
@@ -48,10 +48,8 @@ class HttpError(Struct, frozen=True):
     retry_after: int | UnsetType = UNSET
 
 
-def error_response(
-    status: int, sentence: str, retry_after: float | None = None, *, is_last: bool = True, has_body: bool = True
-) -> bytes:
-    """Return a whole error response.
+def error_response(status: int, sentence: str, retry_after: float | None = None) -> RawResponse:
+    """Return an error that no application makes.
 
     :param retry_after: seconds, where waiting helps.
     """
@@ -60,10 +58,10 @@ def error_response(
     if seconds is not UNSET:
         headers.append((b"retry-after", b"%d" % seconds))
     body = msgspec.json.encode(HttpError(sentence, CODES.get(status, BAD_REQUEST), seconds))
-    return response(status, headers, body, is_last=is_last, has_body=has_body)
+    return RawResponse(status, headers, body)
 
 
-def too_many_response(error: TooMany) -> bytes:
+def too_many_response(error: TooMany) -> RawResponse:
     """Return the response to a connection that is refused, evicted, or holds too much memory."""
     return error_response(503, str(error), error.retry_after)
 

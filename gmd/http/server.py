@@ -72,10 +72,11 @@ class HttpServer:
         self._scheduler = scheduler or FairScheduler()
         self._lease = lease
         self._connections: set[Connection] = set()
+        not_tls = error_response(400, "this port requires TLS; use an https:// address")
         self._admission = AdmissionControl(
             ConnectionSlots(max_connections, share or Share(max_connections, max_connections), IDLE_SECONDS),
             self._connections,
-            PortErrors(name, too_many_response, error_response(400, "this port requires TLS; use an https:// address")),
+            PortErrors(name, lambda error: too_many_response(error).encode(), not_tls.encode()),
             memory,
             self._scheduler,
             LingeringCloser(min(max_connections, MAX_LINGERING)),

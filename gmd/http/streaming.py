@@ -15,7 +15,7 @@ import trio
 from litestar import Response
 from litestar.types import Receive, Scope, Send
 
-from gmd.http.responses import response_head
+from gmd.http.responses import stream_head
 from gmd.net.memory_ledger import MemoryAccount
 from gmd.net.send_timeout import PIECE, Sending
 
@@ -137,4 +137,4 @@ def bound_buffers(transport: trio.SocketStream) -> None:
 def head_of(stream: Stream) -> bytes:
     """Return the head of a stream's response."""
     headers = [(name.encode(), value.encode()) for name, value in stream.headers.items()]
-    return response_head(200, b"OK", headers, is_last=True)
+    return stream_head(headers)

@@ -35,6 +35,16 @@ async def test_head_is_get_without_the_body() -> None:
             assert again.json() == {"status": "ok", "reason": None}
 
 
+async def test_refusal_of_head_has_no_body() -> None:
+    async with http_daemon(max_message=1024, frame_timeout=0.1) as (daemon, _):
+        for request, status in ((b"Content-Length: 2000", 413), (b"Content-Length: 9", 408)):
+            async with await open_http(daemon) as stream:
+                await stream.send_all(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n" + request + b"\r\n\r\n")
+                head, _, body = (await read_to_end(stream)).partition(b"\r\n\r\n")
+            assert (int(head.split()[1]), body) == (status, b"")
+            assert b"\r\ncontent-length: " in head
+
+
 async def test_wrong_method_is_refused_with_the_allowed_ones() -> None:
     async with http_daemon() as (_, client):
         response = await client.post("/healthz")
