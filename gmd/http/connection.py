@@ -193,18 +193,17 @@ class Connection:
 
     async def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request; return whether the connection stays open."""
-        scope, is_last = self._scope(head), head.is_last or self._is_ending
+        scope = self._scope(head)
         is_health = scope["path"] in HEALTH_PATHS
-        if self._full is not None:
-            if not is_health:
-                self.is_refused = True
-                await self._send(too_many_response(self._full))
-                return False
-            is_last = True
+        if self._full is not None and not is_health:
+            self.is_refused = True
+            await self._send(too_many_response(self._full))
+            return False
         response = await answer(self._context.app, scope, body)
         if not isinstance(response, RawResponse):
             await self._run_stream(response, head)
             return False
+        is_last = head.is_last or self._is_ending or self._full is not None
         await self._send(response, is_last=is_last, is_held=not is_health)
         return not is_last
 

@@ -75,6 +75,7 @@ async def test_request_that_arrives_as_the_server_stops_is_answered(mock_clock: 
                 response = await read_to_end(stream)
                 nursery.cancel_scope.cancel()
         assert response.startswith(b"HTTP/1.1 200 ")
+        assert response.endswith(b"\r\nconnection: close\r\n\r\nwell")
     assert application.begun == application.finished == TRIES
 
 
