@@ -186,8 +186,10 @@ class Connection:
         self._in_head = False
         if head.length == 0:
             return b""
-        self._reading.deadline = loop_time.now() + self._context.limits.frame_seconds
-        if head.is_expecting and not self._requests.ahead:
+        limits = self._context.limits
+        self._reading.deadline = loop_time.now() + limits.frame_seconds
+        is_wanted = head.length is None or head.length <= limits.max_message
+        if is_wanted and head.is_expecting and not self._requests.ahead:
             await self._wire.send(CONTINUE, is_held=False)
         return await self._requests.body(head)
 

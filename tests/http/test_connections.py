@@ -110,6 +110,19 @@ async def test_sender_of_a_too_large_body_can_read_its_refusal(request_: bytes, 
         assert await is_well(running)
 
 
+async def test_body_is_asked_for_unless_it_is_too_large() -> None:
+    async with daemon() as running:
+        expecting = (POST % LIMIT)[:-2] + b"Expect: 100-continue\r\n\r\n"
+        async with await open_http(running) as stream:
+            await stream.send_all(expecting)
+            assert await stream.receive_some() == b"HTTP/1.1 100 Continue\r\n\r\n"
+            await stream.send_all(bytes(LIMIT))
+            assert status(await stream.receive_some()) == 405
+        response = await exchange(running, expecting.replace(b"%d" % LIMIT, b"%d" % (LIMIT + 1)))
+        assert status(response) == 413
+        assert response.endswith(TOO_LARGE)
+
+
 async def test_largest_body_is_accepted() -> None:
     async with daemon() as running:
         assert status(await exchange(running, POST % LIMIT + b"x" * LIMIT + GET + b"\r\n")) == 405
