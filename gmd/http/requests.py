@@ -234,7 +234,7 @@ def _unusual_head(data: bytes) -> Head:
     headers = list(request.headers)
     fields = dict(headers)
     return Head(
-        request.method.decode().upper(),
+        request.method.decode(),
         request.target,
         request.http_version.decode(),
         headers,

@@ -115,6 +115,14 @@ async def test_ambiguous_request_is_refused_and_nothing_after_it_is_answered() -
             assert response.endswith(b'{"error":"' + sentence + b'","code":"bad_request"}'), name
 
 
+async def test_methods_in_small_letters_are_unknown() -> None:
+    async with rbc_table() as table:
+        for method in (b"get", b"Head", b"head"):
+            response = await asked(table, method + GET[3:] + b"Connection: close\r\n\r\n")
+            assert response.startswith(b"HTTP/1.1 405 "), method
+            assert response.endswith(b"}"), method
+
+
 async def test_codings_other_than_chunked_are_refused_as_not_implemented() -> None:
     codings = (b"identity", b"chunked, identity", b"gzip, chunked", b"xchunked", b"chunked;q=1", b'"chunked"', b"")
     async with rbc_table() as table:
