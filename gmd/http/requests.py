@@ -6,6 +6,8 @@ connection is closed:
 
 * lines that end with a bare line feed, and bare carriage returns (2.2): in request lines, headers, chunk headers and
   trailers;
+* other versions than HTTP/1.1 and HTTP/1.0 (2.3);
+* targets other than a path and its query, such as whole URLs (3.2);
 * hosts that cannot be part of an URL (3.2);
 * header lines that are continued on the next (5.2);
 * ``Content-Length`` more than once, as a list, or as anything but digits (6.3);
@@ -46,6 +48,7 @@ _LENGTH = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]*")
 #: No body's size needs more than sixteen digits; extensions are ignored here, and get little room.
 _CHUNK_HEADER = re.compile(rb"([0-9A-Fa-f]{1,16})(?:[ \t]*;[\t -~\x80-\xff]{0,256})?\r\n")
 _TRAILERS = re.compile(rb"(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+:[^\0\r\n]*\r\n)*\r\n")
+_VERSIONS = ("1.1", "1.0")
 #: A character that is in no host.
 _NO_HOST = re.compile(rb"[^!-~]|[\"#/<>?\\^`{|}]")
 
@@ -194,6 +197,10 @@ def read_head(data: bytes) -> Head:
     :raises Refusal: they are none, or two readers may take them for different ones.
     """
     head = _usual_head(data) or _unusual_head(data)
+    if head.version not in _VERSIONS:
+        raise Refusal(400, _NOT_HTTP)
+    if not head.target.startswith(b"/") or b"#" in head.target:
+        raise Refusal(400, "request line: send the path of the resource, which begins with /, and no fragment")
     fields = dict(head.headers)
     if _NO_HOST.search(fields.get(b"host", b"")):
         raise Refusal(400, "host: send the name of this server as URLs have it")

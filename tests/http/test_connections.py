@@ -156,7 +156,7 @@ async def test_client_that_reads_no_response_is_cut_off(autojump_clock: MockCloc
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9, 404, id="HTTP/2"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9, 400, id="HTTP/2"),
         pytest.param(
             GET[:-2]
             + b"Connection: upgrade, http2-settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
@@ -171,7 +171,7 @@ async def test_client_that_reads_no_response_is_cut_off(autojump_clock: MockCloc
         ),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, id="TLS"),
         pytest.param(b'\0\0\0\x0f{"kind":"ping"}\r\n\r\n', 400, id="the game protocol"),
-        pytest.param(b"GET http://elsewhere/healthz HTTP/1.0\r\n\r\n", 404, id="a proxy's request"),
+        pytest.param(b"GET http://elsewhere/healthz HTTP/1.0\r\n\r\n", 400, id="a proxy's request"),
         pytest.param(b"DELETE /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405, id="a wrong method"),
     ],
 )

@@ -23,6 +23,7 @@ CHUNKED = GET.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
 #: A second request to a server that reads the first one differently.
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 
+TARGET = b"request line: send the path of the resource, which begins with /, and no fragment"
 LINES = b"request head: end each line with CR LF, and do not continue lines"
 LENGTHS = b"content-length and transfer-encoding: send exactly one of them"
 NUMBER = b"content-length: send one whole number, with digits only"
@@ -41,11 +42,17 @@ SMUGGLING = {
     "2.3 no version": (b"GET /\r\nHost: here\r\n\r\n", NONE),
     "2.3 an odd version": (b"GET / HTTP/1.10\r\nHost: here\r\n\r\n", NONE),
     "2.3 a version in small letters": (b"GET / http/1.1\r\nHost: here\r\n\r\n", NONE),
+    "2.3 a later version": (b"GET / HTTP/2.0\r\nHost: here\r\n\r\n", NONE),
+    "2.3 an earlier version": (b"GET / HTTP/0.9\r\nHost: here\r\n\r\n", NONE),
     "3 two spaces in the request line": (b"GET  / HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
     "3 a tab in the request line": (b"GET\t/ HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
     "3 a space in the target": (b"GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
     "3 whitespace behind the version": (b"GET / HTTP/1.1 \r\nHost: here\r\n\r\n", NONE),
     "3 a method that is no token": (b"G(T / HTTP/1.1\r\nHost: here\r\n\r\n", NONE),
+    "3.2 a path without its slash": (b"GET healthz HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
+    "3.2 a whole URL": (b"GET http://there/healthz HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
+    "3.2 only a host": (b"CONNECT there:80 HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
+    "3.2 a fragment": (b"GET /healthz#/../metrics HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
     "3.2 no host": (b"GET / HTTP/1.1\r\n\r\n", NONE),
     "3.2 two hosts": (GET + b"Host: there\r\n\r\n", NONE),
     "5.1 whitespace before the colon": (GET + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", NONE),
