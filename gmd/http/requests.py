@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import NamedTuple
 
 import h11
@@ -53,6 +54,7 @@ _VERSIONS = ("1.1", "1.0")
 _NO_HOST = re.compile(rb"[^!-~]|[\"#/<>?\\^`{|}]")
 
 _NOT_HTTP = "this is not an HTTP request; this port speaks HTTP/1.1"
+_CODINGS = "transfer-encoding: send chunked alone, or a content-length"
 _LINES = "request head: end each line with CR LF, and do not continue lines"
 
 
@@ -121,7 +123,7 @@ class RequestReader:
             return None
         if self._data[0] < ord("!"):  # of TLS, for example, no blank line would follow
             raise Refusal(400, _LINES if self._data[0] == ord("\n") else _NOT_HTTP)
-        return read_head(await self._through(_BLANK_LINE))
+        return read_head(await self._through(_BLANK_LINE, "request head"))
 
     async def body(self, head: Head) -> bytes:
         """Return the body of the request with this head.
@@ -145,13 +147,13 @@ class RequestReader:
                 raise Refusal(400, f"send the body in chunks of at least {LEAST_CHUNK} bytes, or in one")
             if count % PARTS == 0:
                 await self._give_way()
-        trailers = await self._through(_TRAILERS_END)
+        trailers = await self._through(_TRAILERS_END, "trailers")
         if _TRAILERS.fullmatch(trailers) is None:
             raise Refusal(400, _LINES if _ODD_LINE.search(trailers) else _NOT_HTTP)
         return body
 
     async def _chunk_size(self) -> int:
-        found = _CHUNK_HEADER.fullmatch(await self._through(_LINE_END))
+        found = _CHUNK_HEADER.fullmatch(await self._through(_LINE_END, "chunk header"))
         if found is None:
             sentence = "chunk header: begin it with the size in hexadecimal digits and end it with CR LF"
             raise Refusal(400, sentence)
@@ -161,14 +163,14 @@ class RequestReader:
         if size > self._max_body:
             raise Refusal(413, f"the body is larger than {self._max_body} bytes")
 
-    async def _through(self, end: re.Pattern[bytes]) -> bytes:
-        """Return what comes up to a match, and the match."""
+    async def _through(self, end: re.Pattern[bytes], part: str) -> bytes:
+        """Return a part of a request, up to and with a match."""
         searched = 0
         while (found := end.search(self._data, max(0, searched - 2))) is None and len(self._data) <= MAX_HEAD:
             searched = len(self._data)
             await self._expect_more()
         if found is None or found.end() > MAX_HEAD:
-            raise Refusal(431, f"request head: it is larger than {MAX_HEAD} bytes")
+            raise Refusal(431, f"{part}: send at most {MAX_HEAD} bytes")
         return self._taken(found.end())
 
     async def _exactly(self, size: int) -> bytes:
@@ -236,7 +238,8 @@ def _unusual_head(data: bytes) -> Head:
     try:
         request = parser.next_event()
     except h11.RemoteProtocolError as error:
-        raise Refusal(error.error_status_hint, _NOT_HTTP) from None
+        status = error.error_status_hint
+        raise Refusal(status, _CODINGS if status == HTTPStatus.NOT_IMPLEMENTED else _NOT_HTTP) from None
     assert isinstance(request, h11.Request)  # the data is a whole head
     headers = list(request.headers)
     fields = dict(headers)

@@ -128,9 +128,19 @@ async def test_largest_body_is_accepted() -> None:
         assert status(await exchange(running, POST % LIMIT + b"x" * LIMIT + GET + b"\r\n")) == 405
 
 
-async def test_too_large_head_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("request_", "part"),
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nHost: " + b"x" * 20_000, b"request head", id="head"),
+        pytest.param(CHUNKED + b"1;" + b"x" * 20_000, b"chunk header", id="chunk header"),
+        pytest.param(CHUNKED + b"0\r\n" + b"A: b\r\n" * 4_000, b"trailers", id="trailers"),
+    ],
+)
+async def test_too_large_head_or_part_of_a_chunked_body_is_refused(request_: bytes, part: bytes) -> None:
     async with daemon() as running:
-        assert status(await exchange(running, b"GET / HTTP/1.1\r\nHost: " + b"x" * 20_000)) == 431
+        response = await exchange(running, request_)
+        assert status(response) == 431
+        assert b'{"error":"' + part + b': send at most 16384 bytes",' in response
 
 
 @pytest.mark.slow

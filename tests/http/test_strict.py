@@ -136,6 +136,7 @@ async def test_codings_other_than_chunked_are_refused_as_not_implemented() -> No
         for coding in codings:
             response = await asked(table, GET + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + SMUGGLED)
             assert response.startswith(b"HTTP/1.1 501 "), coding
+            assert b'{"error":"transfer-encoding: send chunked alone, or a content-length",' in response, coding
             assert len(re.findall(rb"HTTP/1\.1 \d", response)) == 1, coding
 
 
