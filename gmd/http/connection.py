@@ -255,12 +255,9 @@ class Connection:
         self._is_streaming = self._is_answered = True
         self._slot.rest(Value.PLAYER if stream.plays else Value.IDLE, loop_time.now())
         bound_buffers(self._transport)
-        try:
-            await self._wire.send(head_of(stream))
-            if head.method != "HEAD":
-                await stream.run(self._wire)
-        finally:
-            stream.close()
+        await self._wire.send(head_of(stream))
+        if head.method != "HEAD":
+            await stream.run(self._wire)
 
     async def _closed(self) -> None:
         """Return when the peer has closed while a stream is sent, or has sent more than a client of one may."""

@@ -107,9 +107,6 @@ class Stream(Protocol):
         :raises trio.TooSlowError: the peer reads too slowly.
         """
 
-    def close(self) -> None:
-        """Release what it holds, whether it has run or not."""
-
 
 class Streamed(Response[None]):
     """A route's answer that is a stream."""

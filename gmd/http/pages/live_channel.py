@@ -181,9 +181,6 @@ class Reader:
             except (Refused, GmError):
                 return  # there is nothing to show any more
 
-    def close(self) -> None:
-        """Release what it holds: nothing, since :meth:`run` has left its channel."""
-
     async def _send_due(self, wire: Wire, channel: Channel) -> bool:
         """Send all that is ready; return whether there may be more later."""
         while not self._ended:
