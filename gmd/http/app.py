@@ -31,7 +31,7 @@ from gmd.http.api_clients import api_client_of, registered
 from gmd.http.asgi import REFUSED
 from gmd.http.backend import Backend, ServedDaemon, Vitals, daemon_of, name_daemon
 from gmd.http.bodies import JsonRequest
-from gmd.http.errors import Unusual, failed, refusal, refused
+from gmd.http.errors import Unusual, failed, refusal, refused, respond_to_error
 from gmd.http.exporter import make_registry
 from gmd.http.plain import PLAIN, PlainRoutes
 from gmd.http.requests import Refusal
@@ -139,7 +139,11 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         name_daemon(scope, self._daemon)
-        if REFUSED in scope or not await self._plain.answer(scope, receive, send):
+        unread: Refusal | None = cast(dict[str, Any], scope).get(REFUSED)
+        if unread is not None:
+            error = HTTPException(status_code=unread.status, detail=unread.sentence)
+            await respond_to_error(self._litestar, error, scope, receive, send)
+        elif not await self._plain.answer(scope, receive, send):
             await self._litestar(scope, receive, send)
 
     @property
@@ -170,14 +174,7 @@ def litestar_app(pages: bool) -> Litestar:
         routes.append(PAGE_ROUTES)
         settings["exception_handlers"][HTTPException] = refused_anywhere
         settings["template_config"] = template_config()
-    app = Litestar(
-        routes,
-        **settings,
-        middleware=[digits_alone],
-        openapi_config=_openapi_config(),
-    )
-    _answer_refused(app)
-    return app
+    return Litestar(routes, **settings, middleware=[digits_alone], openapi_config=_openapi_config())
 
 
 def _openapi_config() -> OpenAPIConfig:
@@ -200,25 +197,7 @@ def make_health_app(vitals: Vitals) -> App:
 
 @cache
 def _litestar_health_app() -> Litestar:
-    app = Litestar(HEALTH_ROUTES, **_settings(), openapi_config=None)
-    _answer_refused(app)
-    return app
-
-
-def _answer_refused(app: Litestar) -> None:
-    """Have an application answer a request that its connection refuses, as it answers errors of its own."""
-    handle, answer = app.asgi_handler, app.exception_handlers[HTTPException]
-
-    async def handle_or_refuse(scope: Scope, receive: Receive, send: Send) -> None:
-        refusal: Refusal | None = cast(dict[str, Any], scope).get(REFUSED)
-        if refusal is None:
-            await handle(scope, receive, send)
-            return
-        request = JsonRequest(scope, receive, send)
-        error = HTTPException(status_code=refusal.status, detail=refusal.sentence)
-        await answer(request, error).to_asgi_response(None, request)(scope, receive, send)
-
-    app.asgi_handler = handle_or_refuse
+    return Litestar(HEALTH_ROUTES, **_settings(), openapi_config=None)
 
 
 def _settings() -> dict[str, Any]:

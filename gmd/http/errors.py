@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 import msgspec
-from litestar import Request, Response
+from litestar import Litestar, Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi import ResponseSpec
 from litestar.status_codes import (
@@ -17,10 +17,12 @@ from litestar.status_codes import (
     HTTP_500_INTERNAL_SERVER_ERROR,
     HTTP_503_SERVICE_UNAVAILABLE,
 )
+from litestar.types import Receive, Send
 from msgspec import UNSET, Struct, UnsetType
 
 from gm_protocol.errors import GmError, TooMany
 from gmd.handlers.in_process import Refused
+from gmd.http.bodies import JsonRequest
 from gmd.http.responses import RawResponse
 from gmd.logger import get_logger
 
@@ -89,6 +91,19 @@ def failed(request: Request[Any, Any, Any], error: Exception) -> Response[HttpEr
     logger.error("http request failed", method=request.method, route=request.scope["path_template"], exc_info=error)
     body = HttpError(INTERNAL, CODES[HTTP_500_INTERNAL_SERVER_ERROR])
     return Response(body, status_code=HTTP_500_INTERNAL_SERVER_ERROR)
+
+
+async def respond_to_error(app: Litestar, error: Exception, scope: Any, receive: Receive, send: Send) -> None:
+    """Have an application respond to an error as if one of its routes had raised it.
+
+    :param scope: the request's; ``path_template`` names its route, if the error may be an internal one.
+    """
+    scope["litestar_app"] = app
+    handlers: Any = app.exception_handlers
+    kind = next((each for each in type(error).__mro__ if each in handlers), HTTP_500_INTERNAL_SERVER_ERROR)
+    request = JsonRequest(scope, receive, send)
+    response: Response[Any] = handlers[kind](request, error)
+    await response.to_asgi_response(None, request)(scope, receive, send)
 
 
 #: Asks a client without valid authorization for HTTP Basic.

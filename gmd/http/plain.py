@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Response
+from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
-from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.types import Receive, Send
 
 from gmd.http.api_clients import api_client_of, authenticate
 from gmd.http.backend import Backend, daemon_of
-from gmd.http.bodies import JsonRequest, read_body
+from gmd.http.bodies import read_body
+from gmd.http.errors import respond_to_error
 
 #: The key of a route's ``opt`` that makes it plain.
 PLAIN = "plain"
@@ -81,21 +81,13 @@ class PlainRoutes:
         try:
             body = msgspec.json.encode(await route(int(game_id), scope, receive))
         except Exception as error:
-            scope |= {"litestar_app": self._app, "path_template": route.template}
-            request = JsonRequest(scope, receive, send)
-            response = self._refusal(request, error)
-            await response.to_asgi_response(None, request)(scope, receive, send)
+            scope["path_template"] = route.template
+            await respond_to_error(self._app, error, scope, receive, send)
         else:
             headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
             await send({"type": "http.response.start", "status": route.handler.status_code, "headers": headers})
             await send({"type": "http.response.body", "body": body, "more_body": False})
         return True
-
-    def _refusal(self, request: JsonRequest, error: Exception) -> Response[Any]:
-        handlers: Any = self._app.exception_handlers
-        kind = next((each for each in type(error).__mro__ if each in handlers), HTTP_500_INTERNAL_SERVER_ERROR)
-        response: Response[Any] = handlers[kind](request, error)
-        return response
 
 
 def _plain_route(handler: HTTPRouteHandler, template: str) -> PlainRoute:
