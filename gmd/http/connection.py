@@ -89,7 +89,7 @@ class Connection:
         self._life = trio.CancelScope()
         #: Ends the reading of a request. One that has been read whole is answered even if this was cancelled meanwhile.
         self._reading = PatientScope()
-        self._requests = RequestReader(self._receive_part, context.limits.max_message, reader.give_way)
+        self._requests = RequestReader(self._receive, context.limits.max_message, reader.give_way)
         #: The head of the request that is read or answered; None between requests, and until a head is whole.
         self._head: Head | None = None
         #: Whether a head has begun to arrive and is not whole yet.
@@ -226,11 +226,20 @@ class Connection:
         self._account.hold_requests(self._arrived)
         self._slot.rest(Value.IDLE, loop_time.now())
 
-    async def _receive_part(self) -> bytes:
-        """Return the next bytes of a request; a connection with a part of one counts as silent."""
-        if self._head is not None or self._requests.ahead:
+    async def _receive(self) -> bytes:
+        """Return the next bytes from the network; none where the peer has closed.
+
+        A connection with a part of a request counts as silent.
+        """
+        if (self._head is not None or self._requests.ahead) and not self._is_streaming:
             self._note_part()
-        return await self._receive()
+        try:
+            data = bytes(await self._reader.receive_some(PIECE))
+        except trio.BrokenResourceError:
+            return b""
+        self._arrived += len(data)
+        self._account.hold_requests(self._arrived)
+        return data
 
     def _note_part(self) -> None:
         now = loop_time.now()
@@ -239,16 +248,6 @@ class Connection:
         if self._head is None and not self._in_head:
             self._in_head = True
             self._reading.deadline = min(self._reading.deadline, now + HEAD_SECONDS)
-
-    async def _receive(self) -> bytes:
-        """Return the next bytes from the network; none where the peer has closed."""
-        try:
-            data = bytes(await self._reader.receive_some(PIECE))
-        except trio.BrokenResourceError:
-            return b""
-        self._arrived += len(data)
-        self._account.hold_requests(self._arrived)
-        return data
 
     async def _run_stream(self, stream: Stream, head: Head) -> None:
         """Send a stream as the response."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from http import HTTPStatus
 from time import time
 from wsgiref.handlers import format_date_time
@@ -17,22 +18,6 @@ _EMPTY = (204, 304)
 _LAST = b"connection: close\r\n\r\n"
 #: Has a client send its body.
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-class _Date:
-    """The date of responses, formatted once a second."""
-
-    def __init__(self) -> None:
-        self._second = 0
-        self._value = b""
-
-    def value(self) -> bytes:
-        if (now := int(time())) != self._second:
-            self._second, self._value = now, format_date_time(now).encode()
-        return self._value
-
-
-_date = _Date()
 
 
 class RawResponse:
@@ -76,4 +61,9 @@ def _start(status: int, phrase: bytes, headers: Iterable[Header]) -> bytes:
     given = b"".join(lines)
     if given.count(b"\n") > len(lines) or given.count(b"\r") > len(lines):
         raise ValueError("a header of the response has a line end in it")
-    return b"HTTP/1.1 %d %b\r\n%bdate: %b\r\n" % (status, phrase, given, _date.value())
+    return b"HTTP/1.1 %d %b\r\n%bdate: %b\r\n" % (status, phrase, given, _date(int(time())))
+
+
+@lru_cache(1)
+def _date(second: int) -> bytes:
+    return format_date_time(second).encode()
