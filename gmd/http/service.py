@@ -45,6 +45,7 @@ class HttpService:
     """The HTTP side of a daemon.
 
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar server: serves its connections.
     :ivar site: what its pages share; None without pages.
     """
 
@@ -82,7 +83,7 @@ class HttpService:
         proxies = Proxies.parse(config.trusted_proxies)
         limit, is_private = config.http_max_connections, all(map(is_local, listeners))
         share = share_of(config.http_max_connections_per_address, limit, local=is_private)
-        self._server = HttpServer(
+        self.server = HttpServer(
             services.limits,
             limit,
             services.memory,
@@ -93,7 +94,7 @@ class HttpService:
             scheduler=services.scheduler,
             lease=services.lease,
         )
-        vitals.http_ports["http"] = self._server
+        vitals.http_ports["http"] = self.server
         #: Which connection plays which game for its player.
         self.claims = Claims(services.limits.start_seconds)
         services.authenticator.registry.when_revoked(self.claims.forget_player)
@@ -108,32 +109,17 @@ class HttpService:
         )
         self._app = make_app(backend)
 
-    @property
-    def connections(self) -> int:
-        """The number of open connections."""
-        return self._server.connections
-
-    @property
-    def turned_away(self) -> int:
-        """The number of connections refused because there were too many."""
-        return self._server.turned_away
-
-    @property
-    def evicted(self) -> int:
-        """The number of connections evicted to make room for others."""
-        return self._server.evicted
-
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch_lag, self._lag)
             if self.site is not None:
                 nursery.start_soon(self.site.live.run)
-            nursery.start_soon(self._server.run, self._app, self._listeners, connections)
+            nursery.start_soon(self.server.run, self._app, self._listeners, connections)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""
-        await self._server.stop(patience)
+        await self.server.stop(patience)
 
 
 def _site_of(config: Config, services: Services) -> Site | None:

@@ -157,9 +157,9 @@ async def test_client_that_reads_no_response_is_cut_off(autojump_clock: MockCloc
         assert await is_well(running)
         await trio.sleep(0.5)
         assert running.http is not None
-        assert running.http.connections == 1
+        assert running.http.server.connections == 1
         await trio.sleep(4)  # it is cut off after 30 seconds, and lingers for two
-        assert running.http.connections == 0
+        assert running.http.server.connections == 0
         nursery.cancel_scope.cancel()
 
 
@@ -229,7 +229,7 @@ async def whatever_comes(streams: list[bytes]) -> list[dict[str, object]]:
             assert await is_well(running)
             await trio.sleep(10)
             assert running.http is not None
-            assert running.http.connections == 0
+            assert running.http.server.connections == 0
     return troubles(logged)
 
 
@@ -245,7 +245,7 @@ async def test_stop_closes_idle_connections_at_once_and_others_soon() -> None:
         await half.send_all(POST % 10)
         await plain.send_all(PLAIN_POST)  # the shortcut reads this one
         assert running.http is not None
-        while running.http.connections < 3:
+        while running.http.server.connections < 3:
             await trio.testing.wait_all_tasks_blocked()
     for stream in (idle, half, plain):
         assert await stream.receive_some() == b""

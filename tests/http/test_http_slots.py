@@ -230,7 +230,7 @@ async def test_evictions_are_counted_by_port() -> None:
         assert first.value("gmd_connections_evicted_total", port="game") == 0
         silent = [await open_from(daemon, HOG) for _ in range(2)]
         silent.append(await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=HOG))
-        while daemon.http is not None and daemon.http.evicted < 1:
+        while daemon.http is not None and daemon.http.server.evicted < 1:
             await trio.testing.wait_all_tasks_blocked()
         silent.append(await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address=HOG))
         while daemon.session_server.evicted < 1:

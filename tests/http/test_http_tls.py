@@ -122,7 +122,7 @@ async def test_handshake_that_takes_too_long_is_cut_off(certificates: Certificat
     async with https_daemon(certificates, frame_timeout=0.5) as (daemon, _), await silent_client(daemon) as silent:
         assert await read_to_end(silent) == b""
         assert daemon.http is not None
-        assert daemon.http.evicted == 0
+        assert daemon.http.server.evicted == 0
 
 
 async def test_handshake_gives_up_its_place_to_other_connections(certificates: Certificates) -> None:
@@ -132,7 +132,7 @@ async def test_handshake_gives_up_its_place_to_other_connections(certificates: C
     ):
         assert (await client.get("/healthz")).status_code == 200
         assert daemon.http is not None
-        assert daemon.http.evicted == 1
+        assert daemon.http.server.evicted == 1
         assert await read_to_end(silent) == b""
         assert (await client.get("/healthz")).status_code == 200
 
@@ -141,7 +141,7 @@ async def silent_client(daemon: Daemon) -> trio.SocketStream:
     """Connect to the HTTP port, send nothing, and return once the daemon has noticed."""
     assert daemon.http is not None
     stream = await open_http(daemon)
-    while daemon.http.connections == 0:
+    while daemon.http.server.connections == 0:
         await trio.lowlevel.checkpoint()
     return stream
 

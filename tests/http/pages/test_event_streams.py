@@ -24,7 +24,7 @@ SHUFFLE = ["Nf3", "Nf6", "Ng1", "Ng8"]
 async def until_gone(daemon: Daemon) -> None:
     """Return once no connection of HTTP is left, nor anything that one held."""
     assert daemon.http is not None
-    while daemon.http.connections or live(daemon).readers or daemon.memory.held:
+    while daemon.http.server.connections or live(daemon).readers or daemon.memory.held:
         await wait_all_tasks_blocked()
     assert live(daemon).channels == 0
 
